@@ -19,10 +19,7 @@ describe('actions', () => {
     conversation = await ConversationPage.begin(workbench, 'Fixture')
   })
 
-  async function talk(prompt: string): Promise<void> {
-    await conversation.send(prompt)
-    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
-  }
+  const talk = (prompt: string) => conversation.ask(prompt)
   /** The last of the places where an edited prompt can continue. */
   async function editHere(): Promise<void> {
     await workbench.paletteRow('Edit Here').waitFor()
@@ -61,6 +58,7 @@ describe('actions', () => {
     await again.click()
     await waitFor('prompt', () => prompts().length === before + 1)
     assert.equal(prompts().at(-1), prompts().at(-2))
+    await conversation.frame.locator('.row-prompt').nth(1).waitFor()
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
 
     await conversation.frame.locator('.row-prompt').first().hover()

@@ -7,7 +7,7 @@ import { dropFile, enterInComposition, pastePicture, pasteText } from './support
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
-import { storedDrafts } from './support/stored-drafts.ts'
+import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 type Block = {
@@ -41,6 +41,8 @@ describe('the composer', () => {
     receivedBy(vscode.server.root, agent, 'session/prompt').map(({ prompt }) => prompt as Block[])
   const type = (text: string) => workbench.page.keyboard.type(text)
   const press = (key: string) => workbench.page.keyboard.press(key)
+  const isWritten = (text: string) =>
+    waitFor(`“${text}” in the composer`, async () => (await conversation.written()) === text)
   const chips = () => conversation.composer.locator('.mention')
   const rows = () => conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
   const begin = async (agent: string) => {
@@ -58,7 +60,7 @@ describe('the composer', () => {
     await press('Enter')
     await chips().filter({ hasText: 'planets.js' }).waitFor()
     await type('and say why.')
-    assert.equal(await conversation.written(), 'Look at planets.js and say why.')
+    await isWritten('Look at planets.js and say why.')
     await press('Enter')
     const [before, file, after] = await waitFor('prompt', () => prompts('Capable').at(-1))
     assert.deepEqual(before, { type: 'text', text: 'Look at ' })
@@ -146,7 +148,7 @@ describe('the composer', () => {
     await press('Backspace')
     await press('Backspace')
     await chips().waitFor({ state: 'detached' })
-    assert.equal(await conversation.written(), 'a ')
+    await isWritten('a ')
     await press('Control+z')
     await chips().filter({ hasText: 'ideas.md' }).waitFor()
     // VS Code hears the key as well, and has answered it once it opens its palette
@@ -182,10 +184,10 @@ describe('the composer', () => {
     const count = prompts('Capable').length
     const session = await workbench.page.context().newCDPSession(workbench.page)
     await session.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 })
-    await waitFor('composition', async () => (await conversation.written()) === 'にほ')
+    await isWritten('にほ')
     await enterInComposition(conversation.frame)
     await session.send('Input.insertText', { text: '日本' })
-    await waitFor('text', async () => (await conversation.written()) === '日本')
+    await isWritten('日本')
     assert.equal(prompts('Capable').length, count)
     await press('Enter')
     const sent = await waitFor('prompt', () => prompts('Capable')[count])
@@ -196,7 +198,7 @@ describe('the composer', () => {
     await begin('Capable')
     await conversation.send('first')
     await conversation.frame.locator('.row-prompt', { hasText: 'first' }).waitFor()
-    await waitFor('empty composer', async () => (await conversation.written()) === '')
+    await isWritten('')
     await conversation.composer.click()
     await conversation.focused(conversation.composer)
     await pastePicture(conversation.frame, 30, 30)
@@ -211,7 +213,7 @@ describe('the composer', () => {
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await chips().filter({ hasText: 'planets.js' }).waitFor()
-    assert.equal(await conversation.written(), 'about planets.js again')
+    await isWritten('about planets.js again')
     await attached().getByRole('img').waitFor()
     await conversation.phase('ready')
     await conversation.composer.press('Enter')
@@ -257,7 +259,7 @@ describe('the composer', () => {
     await queue.nth(2).getByRole('button', { name: /^Move/ }).press('ArrowUp')
     await waitFor('new order', async () => (await order()) === 'one three two')
     await queue.nth(0).getByRole('button', { name: 'Edit' }).click()
-    await waitFor('prompt in the composer', async () => (await conversation.written()) === 'one')
+    await isWritten('one')
     await queue.nth(1).getByRole('button', { name: 'Stop and Send Now' }).click()
     await waitFor('prompt', () => prompts('Capable').some(one => one[0]?.text === 'two'))
     await waitFor('the rest', () => prompts('Capable').some(one => one[0]?.text === 'three'))

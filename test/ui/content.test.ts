@@ -109,7 +109,7 @@ describe('what an agent says', () => {
     await conversation.button(/^Edit: Edit planets\.js/).click()
     const diff = conversation.frame.locator('.diff')
     await diff.locator('ins', { hasText: 'line twenty' }).waitFor()
-    assert.equal(await diff.locator('ins .diff-word').innerText(), 'twenty')
+    await diff.locator('ins .diff-word', { hasText: /^twenty$/ }).waitFor()
     assert.equal(await diff.getByText('line 5', { exact: true }).count(), 0)
     await diff.getByRole('button', { name: '16 unchanged lines' }).click()
     await diff.getByText('line 5', { exact: true }).waitFor()

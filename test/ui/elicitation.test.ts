@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -62,18 +63,17 @@ describe('what an agent asks for', () => {
 
   it('leads to a URL only once the user agrees, and waits until it is done there', async () => {
     const { workbench, conversation, question, picture } = await begin()
-    const opened: string[] = []
-    workbench.page.context().on('page', page => opened.push(page.url()))
+    const opened: Page[] = []
+    workbench.page.context().on('page', page => opened.push(page))
     await conversation.send('/visit')
     const open = question.getByRole('button', { name: /^Open 127\.0\.0\.1:\d+$/ })
     await open.waitFor()
     await picture('address')
     const address = await question.locator('.address-text').innerText()
     assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/demo\?for=/)
-    assert.deepEqual(opened, [])
+    assert.equal(opened.length, 0)
     await open.click()
-    await waitFor('the page', () => opened.length > 0)
-    assert.match(opened[0] ?? '', /\/demo\?for=/)
+    await waitFor('the page', () => opened.some(page => /\/demo\?for=/.test(page.url())))
     await conversation.text(/^Waiting for 127\.0\.0\.1/).waitFor()
     // the browser is elsewhere than the agent, and this server leads it to no port of the agent's machine
     await fetch(address)

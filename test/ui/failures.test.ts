@@ -8,6 +8,7 @@ import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { outputLine } from './support/editor.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
+import { storedConversations } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const agents = (root: IsolatedRoot) => ({
@@ -142,7 +143,7 @@ describe('an agent that fails', () => {
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.phase('ready')
-    assert.equal(await conversation.written(), 'never sent')
+    await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('still there?')
     await conversation.text('You said: still there?').waitFor()
@@ -152,9 +153,9 @@ describe('an agent that fails', () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
-    await conversation.send('[[slow 600000]]')
-    // written down by then
-    await conversation.frame.locator('.working-time', { hasText: /^([3-9]|\d\d) s$/ }).waitFor()
+    const prompt = '[[slow 600000]]'
+    await conversation.send(prompt)
+    await waitFor('the turn on disk', () => storedConversations(vscode.server.root).includes(prompt))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await conversation.phase('ready')
@@ -183,11 +184,11 @@ describe('an agent that fails', () => {
   it('is ended when it never answers, in the time that the setting gives', async () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
-    root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 1 })
-    // its name shows that the settings were read
+    root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })
+    // its name shows that the settings were read; a slow machine needs seconds until a program has said something
     await pick('Silent now')
     const card = conversation.card("Silent now didn't respond")
-    await card.getByText(/within 1 second/).waitFor()
+    await card.getByText(/within 5 seconds/).waitFor()
     await (await detailsOf(card)).getByText('fixture: thinking about it').waitFor()
     await card.getByRole('button', { name: 'Open Log' }).click()
     await outputLine(workbench, 'fixture: thinking about it').waitFor()

@@ -45,7 +45,7 @@ describe('the keys of a field', () => {
       await keyboard.type('first')
       await keyboard.press('Control+a')
       await keyboard.type('second')
-      assert.equal(await field.inputValue(), 'second')
+      await waitFor('what was typed', async () => (await field.inputValue()) === 'second')
       await keyboard.press('Control+z')
       await waitFor('one step back', async () => (await field.inputValue()) !== 'second')
       const back = await field.inputValue()
@@ -55,12 +55,13 @@ describe('the keys of a field', () => {
       await keyboard.press('Control+y')
       await keyboard.press('Control+a')
       await keyboard.press('Delete')
-      assert.equal(await field.inputValue(), '')
+      await waitFor('an empty field', async () => (await field.inputValue()) === '')
     }
 
     await conversation.send('ask')
     await use(conversation.frame, conversation.frame.getByLabel('Name'))
     await conversation.composer.click()
+    await conversation.focused(conversation.composer)
     await keyboard.press('Control+f')
     await use(conversation.frame, conversation.frame.getByRole('textbox', { name: /^Find/ }))
     await keyboard.press('Escape')

@@ -82,7 +82,9 @@ describe('find in a conversation of 1,000 turns', () => {
 
     await input().press('Escape')
     await widget().waitFor({ state: 'detached' })
-    assert.equal(await conversation.frame.evaluate("CSS.highlights.has('parley-find')"), false)
+    await waitFor('no marks', () =>
+      conversation.frame.evaluate<boolean>("!CSS.highlights.has('parley-find')"),
+    )
   })
 
   it('takes what is typed right after the key, and offers no way to the end where that is in view', async () => {
@@ -92,11 +94,11 @@ describe('find in a conversation of 1,000 turns', () => {
     await workbench.page.keyboard.press('ControlOrMeta+f')
     await workbench.page.keyboard.type('word')
     await count().filter({ hasText: '1 of 2' }).waitFor()
-    assert.equal(await input().inputValue(), 'word')
+    await waitFor('what was typed', async () => (await input().inputValue()) === 'word')
     assert.equal(await conversation.written(), '')
     await shows('a word to find')
     await conversation.focused(input())
-    assert.equal(await conversation.button('Scroll to Latest Message').count(), 0)
+    await conversation.button('Scroll to Latest Message').waitFor({ state: 'detached' })
     await input().press('Escape')
     await widget().waitFor({ state: 'detached' })
   })

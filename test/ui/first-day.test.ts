@@ -187,6 +187,7 @@ describe('the first day', () => {
     await conversation.text('Answer 40').waitFor()
     await idle(conversation)
     await conversation.composer.click()
+    await conversation.focused(conversation.composer)
     await task('find', workbench, { clicks: 0, keys: 14 }, async hands => {
       await hands.press('Control+f')
       const widget = conversation.frame.getByRole('search', { name: 'Find in Conversation' })

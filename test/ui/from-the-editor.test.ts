@@ -192,7 +192,7 @@ describe('from the editor into the conversation', () => {
     await waitFor('prompt', () => prompted().includes('Fix this problem.'))
     assert.match(prompted(), /planets-api\/broken\.json#L1-L1/)
     assert.match(prompted(), /broken\.json:1: error: /)
-    assert.equal(await conversation.written(), 'My draft')
+    await waitFor('the draft', async () => (await conversation.written()) === 'My draft')
     await conversation.composer.fill('')
     await workbench.runCommand('View: Revert and Close Editor')
     rmSync(file)

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -93,7 +92,7 @@ describe('History', () => {
     await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
     // neither visible nor in reach
-    assert.equal(await conversation.composer.count(), 0)
+    await conversation.composer.waitFor({ state: 'detached' })
     // a letter searches, and is not written into the prompt
     await keyboard.type('Behind')
     await waitFor('one row', async () => (await history.rows.count()) === 1)
@@ -104,15 +103,15 @@ describe('History', () => {
     await keyboard.press('h')
     await conversation.focused(conversation.composer)
     await conversation.text('It goes on.').waitFor()
-    assert.equal(await conversation.written(), 'not sent yet')
-    assert.equal(await history.search.count(), 0)
+    await waitFor('the draft', async () => (await conversation.written()) === 'not sent yet')
+    await history.search.waitFor({ state: 'detached' })
 
     // with the focus in an editor the same key leads there, and Escape back
     await openFile(workbench, 'planets.js')
     await keyboard.press("Control+'")
     await keyboard.press('h')
     await history.search.and(history.frame.locator(':focus')).waitFor()
-    assert.equal(await history.search.inputValue(), 'Behind')
+    await waitFor('the search of before', async () => (await history.search.inputValue()) === 'Behind')
     await keyboard.press('Escape')
     await waitFor('an empty search', async () => (await history.search.inputValue()) === '')
     await keyboard.press('Escape')
@@ -128,7 +127,7 @@ describe('History', () => {
     const conversation = await ConversationPage.find(workbench)
     await conversation.agent('Demo Agent')
     await conversation.focused(conversation.composer)
-    assert.equal(await history.search.count(), 0)
+    await history.search.waitFor({ state: 'detached' })
   })
 
   it('shows ten sessions in a window of 800 pixels, and is what a reload restores', async () => {
@@ -136,11 +135,12 @@ describe('History', () => {
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.row('Session of day 9').waitFor()
-    const seen = await history.frame.evaluate<number>(`
+    const seen = () =>
+      history.frame.evaluate<number>(`
       [...document.querySelectorAll('.history-row')]
         .filter(row => row.getBoundingClientRect().top >= 0 && row.getBoundingClientRect().bottom <= innerHeight).length
     `)
-    assert.ok(seen >= 10, `${seen} sessions`)
+    await waitFor('ten sessions in sight', async () => (await seen()) >= 10)
     await workbench.reload()
     const after = await workbench.webview('main.history')
     await after.getByRole('option').first().waitFor()

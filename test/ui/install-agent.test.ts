@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
@@ -130,7 +131,7 @@ describe('an agent that is installed', () => {
     const current = await workbench.webview('body[data-view="agents"]')
     assert.deepEqual(await violationsIn(current, looks), [])
     const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
-    assert.ok(await current.evaluate(wide), 'The page is wider than its tab')
+    await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
   })
 
   it('is on the same page after a reload, with its icon, and the registry is not asked again', async () => {
@@ -144,7 +145,8 @@ describe('an agent that is installed', () => {
     assert.equal(registry.requests.length, asked)
     // only one of it, also when it is asked for again
     await workbench.runCommand('Parley: Manage Agents')
-    assert.equal(await workbench.page.getByRole('tab', { name: 'Manage Agents' }).count(), 1)
+    const tabs = workbench.page.getByRole('tab', { name: 'Manage Agents' })
+    await waitFor('one tab', async () => (await tabs.count()) === 1)
   })
 
   it('is removed with all of its files', async () => {

@@ -62,7 +62,6 @@ describe('with the keyboard alone', () => {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
     // screen readers were told of the turn and its questions, not of every piece of text
-    const heard = await focus.heard()
     for (const sentence of [
       /^Demo Agent is ready/,
       /^Demo Agent is working/,
@@ -70,10 +69,8 @@ describe('with the keyboard alone', () => {
       /^Demo Agent asks: .*ls -la/,
       /^Demo Agent finished/,
     ])
-      assert.ok(
-        heard.some(text => sentence.test(text)),
-        `${sentence} among ${JSON.stringify(heard)}`,
-      )
+      await waitFor(`${sentence} told`, async () => (await focus.heard()).some(text => sentence.test(text)))
+    const heard = await focus.heard()
     assert.ok(heard.length < 12, JSON.stringify(heard))
 
     // a letter goes to the composer from anywhere; there and back again through all there is

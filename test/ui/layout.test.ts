@@ -46,8 +46,8 @@ describe('the views', () => {
         await permission.getByRole('button', { name: 'Always Allow…' }).click()
         const save = conversation.button('Save in User Settings')
         await save.waitFor()
-        const seen = await conversation.frame.evaluate<boolean>(buttonsSeen)
-        assert.ok(seen, `${where}: the buttons that save a rule`)
+        const seen = () => conversation.frame.evaluate<boolean>(buttonsSeen)
+        await waitFor(`${where}: the buttons that save a rule`, seen)
         await workbench.page.keyboard.press('Escape')
         await save.waitFor({ state: 'detached' })
       }
@@ -143,10 +143,11 @@ describe('the views', () => {
       })`)
     assert.equal(menus.length, 2)
     for (const menu of menus) assert.match(menu, /: a menu$/)
-    const cut = await demo.frame.evaluate<boolean>(
-      "((words = document.querySelector('.cm-placeholder')) => words.scrollWidth > words.clientWidth)()",
-    )
-    assert.equal(cut, false, 'the hints are cut off')
+    const whole = () =>
+      demo.frame.evaluate<boolean>(
+        "((words = document.querySelector('.cm-placeholder')) => words?.scrollWidth <= words?.clientWidth)()",
+      )
+    await waitFor('hints that are not cut off', whole)
     await fits(demo, '300 pixels')
 
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
@@ -158,21 +159,24 @@ describe('the views', () => {
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' })
     const changed = frame.getByRole('region', { name: 'Changed files' })
-    const [first, second] = [(await plan.boundingBox())!, (await changed.boundingBox())!]
-    assert.equal(first.y, second.y, 'the bars have a row each')
+    await waitFor(
+      'both bars in one row',
+      async () => (await plan.boundingBox())?.y === (await changed.boundingBox())?.y,
+    )
     await plan.getByRole('button').click()
     await conversation.send('[[permissions 1]]')
     await conversation.permission.waitFor()
     for (const prompt of ['One more', 'And another']) await conversation.send(prompt)
     await frame.getByRole('listitem').filter({ hasText: 'And another' }).waitFor()
     await plan.locator('[aria-expanded="false"]').waitFor()
-    const seen = await frame.evaluate<number>(`(() => {
+    const seen = () =>
+      frame.evaluate<number>(`(() => {
       const around = document.querySelector('.body').getBoundingClientRect()
       const question = document.querySelector('.permission').getBoundingClientRect()
       const covered = Math.min(question.bottom, around.bottom) - Math.max(question.top, around.top)
       return around.height - Math.max(0, covered)
     })()`)
-    assert.ok(seen >= 240, `${seen} pixels of conversation`)
+    await waitFor('240 pixels of conversation', async () => (await seen()) >= 240)
     await fits(conversation, 'a question, a queue, a plan and changed files')
     await workbench.screenshot('room-for-the-conversation')
     await conversation.button(/^Stop \(/).click()
@@ -232,7 +236,8 @@ describe('the views', () => {
     await conversation.text(/c20 /).waitFor()
     assert.ok((await movingParts(conversation.frame)).length > 0, 'Nothing moves with motion either')
     await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
-    assert.deepEqual(await movingParts(conversation.frame), [])
+    // the page hears of it with its next frame
+    await waitFor('standstill', async () => (await movingParts(conversation.frame)).length === 0)
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
   })
@@ -264,7 +269,10 @@ describe('in Chinese, the views', () => {
     await workbench.screenshot('chinese')
     await question.getByRole('button', { name: 'Reject', exact: true }).click()
     await question.getByText('允许此编辑？').waitFor({ state: 'detached' })
-    assert.ok((await workbench.commandTitles('Parley: 新建会话')).includes('Parley: 新建会话'))
+    const title = 'Parley: 新建会话'
+    await waitFor('the command in Chinese', async () =>
+      (await workbench.commandTitles(title)).includes(title),
+    )
 
     async function fitsAndIsChinese() {
       assert.deepEqual(await layoutProblems(frame), [])

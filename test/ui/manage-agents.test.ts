@@ -272,7 +272,10 @@ describe('Manage Agents', () => {
     open()
     for (const page of pages) await installed(page, 'Shared').getByText('1.0.0', { exact: true }).waitFor()
     assert.equal(packages() - before, 1)
-    assert.equal(readdirSync(join(storage(), 'shared')).length, 2)
+    await waitFor(
+      'nothing beside the version and its record',
+      () => readdirSync(join(storage(), 'shared')).length === 2,
+    )
     await press(installed(pages[0]!, 'Shared'), 'Remove: Shared')
     await workbenches[0]!.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))

@@ -4,7 +4,7 @@ import type { Workbench } from '../host/workbench.ts'
 import { pasteText } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
-import { storedDrafts } from './support/stored-drafts.ts'
+import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 type Block = { type: string; text?: string }
@@ -29,6 +29,8 @@ describe('sending while an agent starts', () => {
     )
   const type = (text: string) => workbench.page.keyboard.type(text)
   const enter = () => workbench.page.keyboard.press('Enter')
+  const isWritten = (text: string) =>
+    waitFor(`“${text}” in the composer`, async () => (await conversation.written()) === text)
   const outgoing = () => conversation.frame.locator('.outgoing .prompt-text')
   const start = async (agent: string) => {
     workbench = await vscode.open()
@@ -49,14 +51,14 @@ describe('sending while an agent starts', () => {
     await type('two')
     await enter()
     await type('three')
-    assert.equal(await conversation.written(), 'three')
-    assert.deepEqual(await outgoing().allTextContents(), ['one', 'two'])
+    await isWritten('three')
+    await waitFor('both on their way', async () => (await outgoing().allTextContents()).join() === 'one,two')
     openGate(vscode.server.root, 'Slow')
     await conversation.phase('ready')
     await waitFor('both prompts', () => prompts('Slow').length === 2)
     assert.deepEqual(prompts('Slow'), ['one', 'two'])
     await outgoing().first().waitFor({ state: 'detached' })
-    assert.equal(await conversation.written(), 'three')
+    await isWritten('three')
   })
 
   it('restores what was refused, with its folded paste, in front of what was typed meanwhile', async () => {
@@ -68,19 +70,19 @@ describe('sending while an agent starts', () => {
     await type('two')
     await enter()
     await type('three')
-    assert.equal(await conversation.written(), 'three')
+    await isWritten('three')
     openGate(vscode.server.root, 'Failing')
     const whole = 'see Pasted 60 lines \n\ntwo\n\nthree'
-    await waitFor('all of it in the composer', async () => (await conversation.written()) === whole)
+    await isWritten(whole)
     await conversation.frame.locator('.composer-failure').waitFor()
-    assert.equal(await outgoing().count(), 0)
+    await outgoing().first().waitFor({ state: 'detached' })
     // the cursor is where it was: behind what was typed last
     await type('!')
-    assert.equal(await conversation.written(), `${whole}!`)
+    await isWritten(`${whole}!`)
     await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('three!'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
-    await waitFor('the draft', async () => (await conversation.written()) === `${whole}!`)
+    await isWritten(`${whole}!`)
     assert.deepEqual(prompts('Failing'), [])
   })
 
@@ -89,7 +91,7 @@ describe('sending while an agent starts', () => {
     await type('not lost')
     await enter()
     await type('nor this')
-    assert.equal(await conversation.written(), 'nor this')
+    await isWritten('nor this')
     await waitFor(
       'both on disk',
       () =>
@@ -103,10 +105,10 @@ describe('sending while an agent starts', () => {
       async () => (await conversation.written()) === 'not lost\n\nnor this',
     )
     assert.deepEqual(prompts('Endless'), [])
-    await waitFor('the draft as it is', () =>
-      storedDrafts(vscode.server.root).includes(JSON.stringify('not lost\n\nnor this')),
-    )
-    assert.match(storedDrafts(vscode.server.root), /"prompts":\[\]/)
+    await waitFor('the draft as it is, and nothing to send', () => {
+      const stored = storedDrafts(vscode.server.root)
+      return stored.includes(JSON.stringify('not lost\n\nnor this')) && stored.includes('"prompts":[]')
+    })
   })
 
   it('has in the composer again what waited in the queue when the window was reloaded', async () => {
@@ -119,7 +121,7 @@ describe('sending while an agent starts', () => {
     await waitFor('it on disk', () => storedDrafts(vscode.server.root).includes('after that'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
-    await waitFor('it in the composer', async () => (await conversation.written()) === 'after that')
-    assert.equal(await conversation.frame.locator('.queue').count(), 0)
+    await isWritten('after that')
+    await conversation.frame.locator('.queue').waitFor({ state: 'detached' })
   })
 })

@@ -56,6 +56,7 @@ describe('a session that is kept in order', () => {
   it('is named with F2 in History, by its menu, and by the command; the agent is told', async () => {
     // another one each time it is tried: those of before are listed, too
     const name = `three names ${Date.now()}`
+    const before = asked('Able', 'session/set_title').length
     const { workbench, conversation } = await begin('Able', name)
     const history = await HistoryPage.open(workbench)
     await history.row(name).waitFor()
@@ -82,10 +83,9 @@ describe('a session that is kept in order', () => {
     await input.press('Enter')
     await history.back()
     await conversation.frame.getByRole('heading', { name: /^By command/ }).waitFor()
-    assert.deepEqual(
-      asked('Able', 'session/set_title').map(({ title }) => title),
-      ['By key', 'By menu', 'By command'],
-    )
+    const told = () => asked('Able', 'session/set_title').map(({ title }) => title)
+    await waitFor('all names told', () => told().slice(before).length === 3)
+    assert.deepEqual(told().slice(before), ['By key', 'By menu', 'By command'])
   })
 
   it('forks from its header and from History', async () => {
@@ -141,6 +141,7 @@ describe('a session that is kept in order', () => {
     assert.deepEqual(asked('Able', 'session/delete'), [])
     await history.search.press('Enter')
     await history.row('a deletion').waitFor({ state: 'detached' })
+    await waitFor('the deletion', () => asked('Able', 'session/delete').length > 0)
     assert.equal(asked('Able', 'session/delete').length, 1)
   })
 })

@@ -4,7 +4,7 @@ import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
-import { storedDrafts } from './support/stored-drafts.ts'
+import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('sessions', () => {

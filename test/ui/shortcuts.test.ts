@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
@@ -36,6 +36,6 @@ describe('the keyboard shortcuts', () => {
     await keyboard.press('s')
     await stop.waitFor({ state: 'detached' })
     // the letters of the chords are not written
-    assert.equal(await conversation.written(), '')
+    await waitFor('an empty composer', async () => (await conversation.written()) === '')
   })
 })

@@ -78,7 +78,7 @@ describe('several sessions at once', () => {
     await workbench.runCommand('Parley: Open Session…')
     const rows = workbench.palette.locator('.monaco-list-row .label-name')
     await rows.filter({ hasText: 'Third' }).waitFor()
-    assert.match((await rows.allInnerTexts())[0] ?? '', /Third/, 'the one that works comes first')
+    await waitFor('the one that works first', async () => /Third/.test((await rows.allInnerTexts())[0] ?? ''))
     await workbench.pick('Second')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
@@ -244,7 +244,7 @@ describe('several sessions at once', () => {
       await active.waitFor({ state: 'detached' })
       await go()
       await active.waitFor()
-      assert.equal(await shown(), 1, way)
+      await waitFor(`one place, by ${way}`, async () => (await shown()) === 1)
     }
     assert.equal(loads(), before)
   })

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
@@ -75,10 +74,12 @@ describe('on the worst day', () => {
     await option.click()
     const card = conversation.card("“Web search” hasn't changed yet")
     await card.getByText(/Stuck hasn't responded for 15 seconds/).waitFor()
-    assert.equal(await option.getAttribute('aria-checked'), 'true')
+    const isOn = (value: boolean) =>
+      option.and(conversation.frame.locator(`[aria-checked="${value}"]`)).waitFor()
+    await isOn(true)
     await card.getByRole('button', { name: 'Stop Waiting' }).click()
     await card.waitFor({ state: 'detached' })
-    assert.equal(await option.getAttribute('aria-checked'), 'false')
+    await isOn(false)
     await conversation.phase('ready')
 
     const history = await HistoryPage.open(workbench)

@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Frame } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'layout-page.js'), 'utf8')
 
-/** What does not fit into a page, a line each. */
+/** What does not fit into a page, a line each. A page whose size or content just changed is given time to be laid out. */
 export async function layoutProblems(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
-  return frame.evaluate<string[]>('parleyLayout.problems()')
+  const look = () => frame.evaluate<string[]>('parleyLayout.problems()')
+  const fits = waitFor('a page that fits', async () => (await look()).length === 0, { timeout: 5000 })
+  return fits.then(
+    () => [],
+    () => look(),
+  )
 }
 
 /** What moves in a page by itself, a line each. */

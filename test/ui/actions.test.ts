@@ -50,7 +50,7 @@ describe('actions', () => {
     await workbench.notification('Conversation exported to exported.md').waitFor()
   })
 
-  it('send a prompt again, and bring one back to be edited', async () => {
+  it('resend a prompt, and return one to the input for editing', async () => {
     await talk('[[stop refusal]]')
     const again = conversation.button('Resend Prompt')
     await again.waitFor()
@@ -68,7 +68,7 @@ describe('actions', () => {
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
 
-  it('quote what is selected, by the button next to it', async () => {
+  it('quote the selection with the button next to it', async () => {
     await talk('[[say A sentence to quote.]]')
     await conversation.frame
       .locator('.row-markdown', { hasText: 'A sentence to quote.' })

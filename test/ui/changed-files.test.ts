@@ -9,7 +9,7 @@ import { openFile, typeOver } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('what a session changed', () => {
+describe('the changes of a session', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
   })
@@ -33,7 +33,7 @@ describe('what a session changed', () => {
   const confirm = () =>
     workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
 
-  it('stands above the composer, opens against the text from before, and is reviewed in one editor', async () => {
+  it('are listed above the composer, open as a diff, and are reviewed in one editor', async () => {
     const before = planets()
     await write('planets.js', 'flat now')
     await write('moons.txt', 'Io Europa')
@@ -70,7 +70,7 @@ describe('what a session changed', () => {
     await isGone('comets.txt')
   })
 
-  it('is never undone where the user changed it since, and can be kept', async () => {
+  it('are never undone where the user edited them later, and can be kept', async () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
@@ -87,7 +87,7 @@ describe('what a session changed', () => {
     writeFileSync(file('planets.js'), before)
   })
 
-  it('is no more once the user took it back in the diff, or renamed or deleted what the agent added', async () => {
+  it('disappear when the user undoes them in the diff, or renames or deletes a file that the agent added', async () => {
     const before = planets()
     await workbench.runCommand('View: Close All Editors')
     await write('planets.js', 'flat again')
@@ -116,7 +116,7 @@ describe('what a session changed', () => {
     rmSync(file('my-moons.txt'))
   })
 
-  it('is known of a command, too, in a repository; it says so, and is undone with a word of warning', async () => {
+  it('include those of a command in a repository, marked as uncertain, and are undone after a warning', async () => {
     const before = planets()
     const git = (...args: string[]) => execFileSync('git', args, { cwd: dirname(file('planets.js')) })
     git('init', '-q')
@@ -143,7 +143,7 @@ describe('what a session changed', () => {
     rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
   })
 
-  it('is a file that a command moved, without a repository, too; its old name comes back', async () => {
+  it('include a file that a command moved, also without a repository, and its old name is restored', async () => {
     const before = planets()
     await conversation.send('[[paced 10 3]] [[run mv planets.js worlds.js]]')
     await bar().getByText('1 file').waitFor()
@@ -164,7 +164,7 @@ describe('what a session changed', () => {
     await isGone('worlds.js')
   })
 
-  it('is there after a reload of the window', async () => {
+  it('are still there after the window is reloaded', async () => {
     await write('moons.txt', 'Titan')
     await bar().getByText('1 file').waitFor()
     await workbench.reload()
@@ -176,7 +176,7 @@ describe('what a session changed', () => {
     await isGone('moons.txt')
   })
 
-  it('is shown in the editor while it happens, when the agent is followed', async () => {
+  it('are shown in the editor while the agent works, if it is followed', async () => {
     const demo = await ConversationPage.begin(workbench, 'Demo Agent')
     await workbench.runCommand('View: Close All Editors')
     await demo.button('Follow Agent in Editor').click()

@@ -82,7 +82,7 @@ describe('going back to an earlier prompt', () => {
     await workbench.palette.waitFor({ state: 'hidden' })
   }
 
-  it('asks about lines that the user edited since, and brings them back with the rest', async () => {
+  it('asks about lines that the user edited later, and restores them with the rest', async () => {
     await open('Plain')
     await twoEdits()
     const mine = BOTH.replaceAll('Hermes', 'Mine')
@@ -139,7 +139,7 @@ describe('going back to an earlier prompt', () => {
     })
   }
 
-  it('edits it in a fork, whose checkpoints reach back into the conversation that it was forked from', async () => {
+  it('edits it in a fork, whose checkpoints include the conversation that it was forked from', async () => {
     await open('Able')
     await twoEdits()
     const before = received('Able', 'session/fork').length

@@ -6,7 +6,7 @@ import { openFile, outputLine, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('what a user can do besides talking', () => {
+describe('commands', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { honest: fixtureAgent(root, 'Honest') },
@@ -21,7 +21,7 @@ describe('what a user can do besides talking', () => {
     workbench = await vscode.window()
   })
 
-  it('is to add what is selected in the editor, before there is a session and later', async () => {
+  it('add the selection in the editor, before there is a session and later', async () => {
     await openFile(workbench, 'planets.js')
     await waitFor('selection in the composer', async () => {
       await selectLines(workbench, 2)
@@ -52,7 +52,7 @@ describe('what a user can do besides talking', () => {
     await conversation.frame.locator('.composer .chip').first().waitFor({ state: 'detached' })
   })
 
-  it('is to see what goes over the wire once it is asked for, without the secrets', async () => {
+  it('show the protocol traffic on request, with secrets redacted', async () => {
     await ConversationPage.begin(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Protocol Traffic')
     await outputLine(workbench, 'Recording protocol messages').waitFor()
@@ -71,13 +71,13 @@ describe('what a user can do besides talking', () => {
     assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
   })
 
-  it('is to read the log of the agent', async () => {
+  it('show the log of the agent', async () => {
     await ConversationPage.begin(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting\s.*node\sin\s.*planets-api/).waitFor()
   })
 
-  it('is to choose mode and model, which the agent obeys', async () => {
+  it('change the mode and the model, which the agent uses', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     const choose = async (option: string, value: string) => {
       await conversation.button(new RegExp(`^${option}: `)).click()
@@ -92,7 +92,7 @@ describe('what a user can do besides talking', () => {
     await conversation.frame.getByRole('button', { name: /of 1,000,000 tokens/ }).waitFor()
   })
 
-  it('is to complete a command of the agent', async () => {
+  it('complete a command of the agent', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.ready()
     await conversation.composer.click()
@@ -108,7 +108,7 @@ describe('what a user can do besides talking', () => {
     await conversation.text(/A plan for: a trip/).waitFor()
   })
 
-  it('is to be called back for a question', async () => {
+  it('go to a pending request', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/slow 2')
     await conversation.composer.fill('/edit planets.js')
@@ -121,7 +121,7 @@ describe('what a user can do besides talking', () => {
     await shown.text('You rejected the edit').waitFor()
   })
 
-  it('is told why a command has nothing to do, and not offered what the agent does not support', async () => {
+  it('say why they can't do anything, and aren't offered if the agent doesn't support them', async () => {
     // of its own: no conversation was started in it
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')
@@ -141,7 +141,7 @@ describe('what a user can do besides talking', () => {
     await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))
   })
 
-  it('is to fork a session, of which each goes its own way', async () => {
+  it('fork a session into two independent ones', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/where')
     await conversation.text('What the client offers').waitFor()

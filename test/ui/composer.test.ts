@@ -53,7 +53,7 @@ describe('the composer', () => {
   }
   const attached = () => conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem')
 
-  it('completes a file behind @ and sends what is in it, at its place in the text', async () => {
+  it('completes a file after @ and sends its content in its place in the text', async () => {
     await begin('Capable')
     await type('Look at @plnjs')
     await rows().filter({ hasText: 'planets.js' }).first().waitFor()
@@ -72,7 +72,7 @@ describe('the composer', () => {
     await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
   })
 
-  it('links what an agent does not take embedded, and says that it takes no images', async () => {
+  it('links what an agent doesn't support embedded, and says that it doesn't support images', async () => {
     await begin('Plain')
     await type('@server.js')
     await rows().filter({ hasText: 'server.js' }).first().waitFor()
@@ -89,7 +89,7 @@ describe('the composer', () => {
     assert.equal(text?.text, ' please')
   })
 
-  it('makes a pasted picture small, shows it, and sends it', async () => {
+  it('resizes a pasted image, shows it, and sends it', async () => {
     await begin('Capable')
     await pastePicture(conversation.frame, 4000, 1000)
     await attached().getByRole('img').waitFor()
@@ -116,7 +116,7 @@ describe('the composer', () => {
     await attached().first().waitFor({ state: 'detached' })
   })
 
-  it('folds a long pasted text into a chip, which opens, and sends it whole', async () => {
+  it('collapses a long pasted text into a chip, which expands, and sends all of it', async () => {
     await begin('Capable')
     const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
     await type('See ')
@@ -139,7 +139,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('takes a chip away with one key, and an undo brings it back', async () => {
+  it('deletes a chip with one key, and restores it with Undo', async () => {
     await begin('Capable')
     await type('a @ideas')
     await rows().filter({ hasText: 'ideas.md' }).first().waitFor()
@@ -163,7 +163,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('adds a file that is dropped, and what is selected in the editor', async () => {
+  it('adds a dropped file and the selection in the editor', async () => {
     await begin('Capable')
     const file = join(dirname(vscode.workspace), 'planets-web/app.js')
     await dropFile(conversation.frame, `file://${file}`)
@@ -179,7 +179,7 @@ describe('the composer', () => {
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })
 
-  it('sends nothing by an Enter that belongs to an input method', async () => {
+  it('sends nothing with an Enter that belongs to an input method', async () => {
     await begin('Capable')
     const count = prompts('Capable').length
     const session = await workbench.page.context().newCDPSession(workbench.page)
@@ -194,7 +194,7 @@ describe('the composer', () => {
     assert.deepEqual(sent, [{ type: 'text', text: '日本' }])
   })
 
-  it('keeps a draft with its chips and pictures when the window is reloaded', async () => {
+  it('keeps a draft with its chips and images when the window is reloaded', async () => {
     await begin('Capable')
     await conversation.send('first')
     await conversation.frame.locator('.row-prompt', { hasText: 'first' }).waitFor()
@@ -226,7 +226,7 @@ describe('the composer', () => {
     )
   })
 
-  it('finds a file that has just come', async () => {
+  it('finds a file that was just created', async () => {
     await begin('Capable')
     await type('@planets')
     await rows().first().waitFor()
@@ -248,7 +248,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('keeps prompts in a queue that are moved by key, edited and sent at once', async () => {
+  it('queues prompts, which can be moved by key, edited and sent immediately', async () => {
     await begin('Capable')
     await conversation.send('[[slow 60000]]')
     await conversation.button(/^Stop/).waitFor()

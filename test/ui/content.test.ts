@@ -47,7 +47,7 @@ const rich = [
   'That was all.',
 ].join('\n')
 
-describe('what an agent says', () => {
+describe('the content of messages', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -69,7 +69,7 @@ describe('what an agent says', () => {
   const editorText = (text: string): Locator =>
     workbench.page.locator('.part.editor .view-line', { hasText: text }).first()
 
-  it('is put where the cursor is, opened as a file, and applied once the user has seen it', async () => {
+  it('is inserted at the cursor, opened as a file, and applied after the user has reviewed it', async () => {
     const original = planets()
     await openFile(workbench, 'planets.js')
     const conversation = await ConversationPage.begin(workbench, 'Coder')
@@ -102,7 +102,7 @@ describe('what an agent says', () => {
       .waitFor()
   })
 
-  it('shows a diff whose unchanged lines unfold, and which VS Code opens', async () => {
+  it('shows a diff whose unchanged lines expand, and which opens in VS Code's diff editor', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Editor')
     await conversation.send('Edit, please')
     await conversation.text('Edited.').waitFor()

@@ -36,7 +36,7 @@ describe('the default agent of the settings', () => {
   }
   const starts = (name: string) => receivedBy(vscode.server.root, name, 'initialize').length
 
-  it('is waited for while the machine is searched, and started then', async () => {
+  it('starts when the machine has been searched', async () => {
     const [workbench, conversation] = await asksFor('gemini')
     await conversation.button(/^Mine/).waitFor()
     await workbench.runCommand('Parley: New Session')

@@ -31,7 +31,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.permission.waitFor({ state: 'detached' })
   })
 
-  it('leaves a file alone when it is told to', async () => {
+  it('leaves a file unchanged when an edit is rejected', async () => {
     const before = planets()
     const conversation = await begin()
     await conversation.send('/edit planets.js')
@@ -142,7 +142,7 @@ describe('a conversation with the demo agent', () => {
 describe('the oldest VS Code', () => {
   const vscode = new VsCodeSuite({ version: floor })
 
-  it('shows a conversation too', async () => {
+  it('shows a conversation, too', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
     await conversation.button(/Try the Demo Agent/).click()
     await conversation.ready()

@@ -84,7 +84,7 @@ const agents = (root: IsolatedRoot) => ({
   }),
 })
 
-describe('what agents may ask for', () => {
+describe('elicitations of every kind', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   /** the answers that the agent got, in their order */
   const answers = (agent: string) =>
@@ -92,7 +92,7 @@ describe('what agents may ask for', () => {
       'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
     )
 
-  it('is asked with a field for every kind, its presets in it, and sent only when all of it fits', async () => {
+  it('show a field for each kind with its default, and are sent only when all values are valid', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Asking')
@@ -140,7 +140,7 @@ describe('what agents may ask for', () => {
     assert.deepEqual(answers('Asking').slice(1), [{ action: 'decline' }, { action: 'cancel' }])
   })
 
-  it('leads to a URL that is shown whole, with its host set apart and what is odd of it said', async () => {
+  it('show a complete URL, with its host highlighted and warnings about it', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Visiting')
@@ -170,7 +170,7 @@ describe('what agents may ask for', () => {
     )
   })
 
-  it('is asked by VS Code itself while the conversation is hidden and the question belongs to none', async () => {
+  it('are shown by VS Code itself while the conversation is hidden and they belong to none', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Away')
@@ -199,7 +199,7 @@ describe('what agents may ask for', () => {
     await ConversationPage.open(workbench)
   })
 
-  it('is asked by VS Code itself where there is no conversation to ask in', async () => {
+  it('are shown by VS Code itself if there is no conversation', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     await workbench.choose('Parley: New Session with Agent…', 'Early')

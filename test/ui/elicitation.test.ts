@@ -7,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('what an agent asks for', () => {
+describe('an elicitation', () => {
   const vscode = new VsCodeSuite()
 
   async function begin() {
@@ -61,7 +61,7 @@ describe('what an agent asks for', () => {
     await conversation.text(/You chose to cancel/).waitFor()
   })
 
-  it('leads to a URL only once the user agrees, and waits until it is done there', async () => {
+  it('opens a URL only after the user agrees, and waits until it's completed', async () => {
     const { workbench, conversation, question, picture } = await begin()
     const opened: Page[] = []
     workbench.page.context().on('page', page => opened.push(page))

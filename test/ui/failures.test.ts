@@ -53,7 +53,7 @@ describe('an agent that fails', () => {
     return card.locator('.card-detail')
   }
 
-  it('is named when its setting is wrong, and the others are there', async () => {
+  it('is reported if its setting is invalid, and the others are available', async () => {
     const card = conversation.card('Invalid Setting')
     await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
     await card.getByRole('button', { name: 'Open Settings' }).waitFor()
@@ -61,7 +61,7 @@ describe('an agent that fails', () => {
     assert.equal(await conversation.button(/^Broken/).count(), 0)
   })
 
-  it('is looked for where it should be, and again on Retry', async () => {
+  it('is searched for, and again on Retry', async () => {
     await pick('Absent')
     const card = conversation.card("Absent isn't installed")
     await card.getByText("The command “an-agent-that-comes-later” wasn't found.").waitFor()
@@ -79,7 +79,7 @@ describe('an agent that fails', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('shows its last words when it exits at once, and keeps the conversation that stands there', async () => {
+  it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
     await pick('Exits')
     const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
@@ -94,7 +94,7 @@ describe('an agent that fails', () => {
     await noise.getByText(/Usage: fixture \[options\]/).waitFor()
   })
 
-  it('is told apart when it speaks another version', async () => {
+  it('is reported if it uses an unsupported version', async () => {
     await pick('Newer')
     await conversation
       .card('Newer uses an unsupported protocol version')
@@ -102,7 +102,7 @@ describe('an agent that fails', () => {
       .waitFor()
   })
 
-  it('signs in where it wants that, and does what was asked for then', async () => {
+  it('signs in if required, and then continues', async () => {
     await pick('Locked')
     const card = conversation.card('Locked requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
@@ -112,7 +112,7 @@ describe('an agent that fails', () => {
     await conversation.text('You said: hello').waitFor()
   })
 
-  it('signs in in the middle of a conversation, and keeps the prompt', async () => {
+  it('signs in during a conversation, and keeps the prompt', async () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
@@ -124,7 +124,7 @@ describe('an agent that fails', () => {
     await conversation.text('[[auth]]').waitFor()
   })
 
-  it('keeps the conversation when it dies in a turn, and continues with it', async () => {
+  it('keeps the conversation when it exits during a turn, and continues it', async () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
@@ -149,7 +149,7 @@ describe('an agent that fails', () => {
     await conversation.text('You said: still there?').waitFor()
   })
 
-  it('says that a turn was interrupted, when the window was reloaded in it', async () => {
+  it('says that a turn was interrupted if the window was reloaded during it', async () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
@@ -163,7 +163,7 @@ describe('an agent that fails', () => {
     await conversation.button('Resend Prompt').waitFor()
   })
 
-  it('works once its setting is mended', async () => {
+  it('works after its setting was corrected', async () => {
     await pick('Misplaced')
     const card = conversation.card(/(Misplaced|Mended) isn't installed/)
     await card.waitFor()
@@ -181,7 +181,7 @@ describe('an agent that fails', () => {
     await conversation.phase('ready')
   })
 
-  it('is ended when it never answers, in the time that the setting gives', async () => {
+  it('is ended when it doesn't answer within the configured time', async () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })

@@ -42,7 +42,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await conversation.focused(input())
   }
 
-  it('leads through all of it, opens what is folded, and keeps up with what is said', async () => {
+  it('finds all matches, expands what is collapsed, and follows new messages', async () => {
     await conversation.send('[[replay 1000 10]]')
     await conversation.text('Answer 1000').waitFor({ timeout: 60_000 })
     await conversation.button(/^Stop/).waitFor({ state: 'detached', timeout: 60_000 })
@@ -87,7 +87,7 @@ describe('find in a conversation of 1,000 turns', () => {
     )
   })
 
-  it('takes what is typed right after the key, and offers no way to the end where that is in view', async () => {
+  it('gets text typed right after the key, and offers no way to the end if it's in view', async () => {
     await conversation.send('[[say a word to find]]')
     await conversation.text(/^a word to find/).waitFor()
     await conversation.composer.focus()
@@ -103,7 +103,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await widget().waitFor({ state: 'detached' })
   })
 
-  it('takes whole words, case and expressions, and refuses an expression that never ends', async () => {
+  it('supports whole words, case and regular expressions, and aborts an expression that takes too long', async () => {
     await conversation.send(`[[say Word words sword ${'a'.repeat(40)}!]]`)
     await conversation.text(/^Word words sword/).waitFor()
     await open(conversation.frame.getByRole('region', { name: 'Conversation' }))
@@ -128,7 +128,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await input().press('Escape')
   })
 
-  it('works in an editor tab, by the key and by the command', async () => {
+  it('works in an editor tab, with the key and with the command', async () => {
     await conversation.send('[[say something to look for]]')
     await conversation.text(/^something to look for/).waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')

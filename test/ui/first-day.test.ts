@@ -92,7 +92,7 @@ describe('the first day', () => {
       )
   })
 
-  it('brings a first answer', async () => {
+  it('gets a first answer', async () => {
     const workbench = await vscode.open()
     const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
     await icon.waitFor()
@@ -107,7 +107,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings a request that is allowed', async () => {
+  it('allows a request', async () => {
     const { workbench, conversation } = await begin(DEMO)
     await task('allow', workbench, { clicks: 0, keys: 11 }, async hands => {
       await hands.ask('/run date')
@@ -118,7 +118,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings a request that is rejected', async () => {
+  it('rejects a request', async () => {
     const { workbench, conversation } = await begin(DEMO)
     await task('reject', workbench, { clicks: 1, keys: 9 }, async hands => {
       await hands.ask('/run pwd')
@@ -127,7 +127,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings a rule that always allows', async () => {
+  it('creates a rule that always allows', async () => {
     const { workbench, conversation } = await begin(DEMO)
     await task('always allow', workbench, { clicks: 3, keys: 28 }, async hands => {
       await hands.ask('/run echo one')
@@ -144,7 +144,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings another model', async () => {
+  it('changes the model', async () => {
     const { workbench, conversation } = await begin(DEMO)
     await task('change model', workbench, { clicks: 2, keys: 0 }, async hands => {
       await hands.click(conversation.button(/^Model: /))
@@ -153,7 +153,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings what is selected into the conversation', async () => {
+  it('adds the selection to the conversation', async () => {
     const { workbench } = await begin(DEMO)
     await openFile(workbench, 'planets.js')
     await selectLines(workbench, 2)
@@ -165,7 +165,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings changes that are reviewed and undone', async () => {
+  it('reviews and undoes changes', async () => {
     const before = readFileSync(file(), 'utf8')
     const { workbench, conversation } = await begin('Ada')
     const bar = conversation.frame.getByRole('region', { name: 'Changed files' })
@@ -181,7 +181,7 @@ describe('the first day', () => {
     })
   })
 
-  it('restores what was said, by a word of it', async () => {
+  it('finds an earlier message', async () => {
     const { workbench, conversation } = await begin('Ada')
     await conversation.send('[[replay 40 2]]')
     await conversation.text('Answer 40').waitFor()
@@ -198,7 +198,7 @@ describe('the first day', () => {
     await workbench.page.keyboard.press('Escape')
   })
 
-  it('brings a session a name of its own', async () => {
+  it('renames a session', async () => {
     const { workbench, conversation } = await begin('Ada')
     await conversation.send('to be named')
     const title = conversation.frame.getByRole('button', { name: 'to be named' }).first()
@@ -215,7 +215,7 @@ describe('the first day', () => {
     })
   })
 
-  it('restores the session of the day before', async () => {
+  it('reopens the session of the day before', async () => {
     const prompt = `Help with the work of ${Date.now()}`
     const yesterday = await vscode.open()
     const first = await ConversationPage.begin(yesterday, DEMO)
@@ -239,7 +239,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings another agent', async () => {
+  it('starts another agent', async () => {
     const { workbench, conversation: before } = await begin(DEMO)
     await task('switch agent', workbench, { clicks: 2, keys: 0 }, async hands => {
       await hands.click(before.frame.locator('.header').getByRole('button', { name: DEMO }))
@@ -250,7 +250,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings a turn that is stopped and corrected', async () => {
+  it('stops and corrects a turn', async () => {
     const { workbench, conversation } = await begin('Ada')
     await task('stop and correct', workbench, { clicks: 0, keys: 27 }, async hands => {
       await hands.ask('[[gate]]')

@@ -18,7 +18,7 @@ const narrow = {
   },
 }
 
-describe('what a session is given', () => {
+describe('the folders and servers of a session', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -43,7 +43,7 @@ describe('what a session is given', () => {
   const folder = (name: string) => join(dirname(vscode.workspace), name)
   const lastSession = (agent: string) => receivedBy(vscode.server.root, agent, 'session/new').at(-1)
 
-  it('is all folders and all servers for an agent that can take them, and the details say so', async () => {
+  it('are all folders and servers if the agent supports them, and the details say so', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()
     await details.getByText(/planets-api\s*working directory/).waitFor()
@@ -63,7 +63,7 @@ describe('what a session is given', () => {
     assert.deepEqual(more, [])
   })
 
-  it('is less for an agent that cannot, and the details say what and why', async () => {
+  it('are fewer if the agent doesn't support them, and the details say which and why', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Narrow')
     const details = await conversation.details()
     for (const name of ['planets-web', 'notes']) {
@@ -87,7 +87,7 @@ describe('what a session is given', () => {
     )
   })
 
-  it('starts in the folder of the file that the user looks at', async () => {
+  it('include the folder of the active file as the working directory', async () => {
     await openFile(workbench, 'app.js')
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()

@@ -31,7 +31,7 @@ describe('a session of an earlier window', () => {
     return { workbench, row }
   }
 
-  it('is there again when the window is', async () => {
+  it('is listed again in a new window', async () => {
     const workbench = await talk()
     await workbench.reopen()
     const conversation = await ConversationPage.open(workbench)
@@ -40,7 +40,7 @@ describe('a session of an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('loads from History with all that was said', async () => {
+  it('loads from History with all of its messages', async () => {
     const { workbench, row } = await findInHistory()
     await row.click()
     const conversation = await ConversationPage.find(workbench)
@@ -77,7 +77,7 @@ describe('History', () => {
     }),
   })
 
-  it('is one key away and back, while the conversation continues behind it', async () => {
+  it('opens and closes with one key, while the conversation continues in the background', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
@@ -118,7 +118,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('gives way to a session that is started with an agent', async () => {
+  it('is replaced by a session that is started with an agent', async () => {
     const workbench = await vscode.open()
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -130,7 +130,7 @@ describe('History', () => {
     await history.search.waitFor({ state: 'detached' })
   })
 
-  it('shows ten sessions in a window of 800 pixels, and is what a reload restores', async () => {
+  it('shows ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -150,7 +150,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('opens in an editor tab, too, which a reload restores', async () => {
+  it('opens in an editor tab, too, which is restored after a reload', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')

@@ -57,7 +57,7 @@ describe('an agent that is installed', () => {
     conversation = await ConversationPage.open(workbench)
   })
 
-  it('is offered with others where there is none, and nothing is fetched before it is asked for', async () => {
+  it('is offered with others if there is none, and nothing is fetched before the user requests it', async () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
       await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
     await conversation.button(/^Try the Demo Agent/).waitFor()
@@ -66,7 +66,7 @@ describe('an agent that is installed', () => {
     assert.equal(registry.requests.length, 0)
   })
 
-  it('says what went wrong in its place, with the output and a way to try again', async () => {
+  it('shows in place what went wrong, with the output and a way to retry', async () => {
     await click('Install Codex')
     await row().getByText('Runs: npm install @example/codex@1.0.0').waitFor()
     assert.equal(npm.server.requests.length, 0, 'it was installed before it was said what runs')
@@ -111,7 +111,7 @@ describe('an agent that is installed', () => {
     await conversation.agent('Codex')
   })
 
-  it('is managed on a page of its own: searched, checked, made the default, with what it can do in words', async () => {
+  it('is managed on a separate page: searched, checked, made the default, with its capabilities as text', async () => {
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
     const agent = page.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
@@ -134,7 +134,7 @@ describe('an agent that is installed', () => {
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
   })
 
-  it('is on the same page after a reload, with its icon, and the registry is not asked again', async () => {
+  it('is on the same page after a reload, with its icon, and the registry isn't read again', async () => {
     const asked = registry.requests.length
     await workbench.reload()
     const page = await workbench.webview('body[data-view="agents"]')

@@ -105,7 +105,7 @@ describe("the network settings of VS Code's own", () => {
       .getByRole('button', { name: `Check: ${name}` })
       .waitFor()
 
-  it('turn the proxy off: nothing can be reached, which is said, and the proxy is not asked', async () => {
+  it('turn the proxy off: nothing can be reached, which is reported, and the proxy isn't used', async () => {
     const page = await manage({ 'http.proxySupport': 'off' })
     await page
       .getByRole('alert')
@@ -144,7 +144,7 @@ describe("the network settings of VS Code's own", () => {
       .waitFor()
   })
 
-  it('refuse a certificate that no one vouches for, and accept it without http.proxyStrictSSL', async () => {
+  it('refuse an untrusted certificate, and accept it without http.proxyStrictSSL', async () => {
     const strict = await manage({}, 'unknown.example')
     await strict
       .getByRole('alert')

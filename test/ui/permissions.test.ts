@@ -24,7 +24,7 @@ describe('permissions', () => {
     workbench = await vscode.window()
   })
 
-  it('are answered by a rule that allows, which says so and leads to its setting', async () => {
+  it('are answered by an allowing rule, which is shown with a link to its setting', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run ls -la')
     const answered = conversation.button(/^Allowed by your rule/)
@@ -52,7 +52,7 @@ describe('permissions', () => {
     assert.equal(planets(), before)
   })
 
-  it('are asked about when a line holds more than the rule allows', async () => {
+  it('are shown if a command line contains more than the rule allows', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run ls -la && date')
     await conversation.permission.getByText('ls -la && date').waitFor()
@@ -63,7 +63,7 @@ describe('permissions', () => {
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('are allowed from now on by a rule that the user saw before it was saved', async () => {
+  it('are allowed by a rule that the user saw before it was saved', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
@@ -94,7 +94,7 @@ describe('permissions', () => {
     await workbench.closePalette()
   })
 
-  it('come thirty at once, one after the other', async () => {
+  it('are shown one after the other if there are thirty at once', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Liar')
     await conversation.send('[[permissions 30]]')
     // all of it in one look: thirty times three looks are half a minute
@@ -144,7 +144,7 @@ describe('permissions', () => {
     await conversation.text('exit code 0').waitFor()
   })
 
-  it('are called to when they are hidden, once', async () => {
+  it('show one notification when they are hidden', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run date')
     await conversation.permission.waitFor()
@@ -155,7 +155,7 @@ describe('permissions', () => {
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('take their notification back when they are answered in the conversation', async () => {
+  it('close their notification when they are answered in the conversation', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.click()
     await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()

@@ -105,7 +105,7 @@ const agents = (root: IsolatedRoot) => ({
   codex: { protocol: 'latest', name: 'My Codex' },
 })
 
-describe('what an agent is offered', () => {
+describe('the protocol version and system prompt of an agent', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
       // an agent of that name on the PATH
@@ -124,7 +124,7 @@ describe('what an agent is offered', () => {
   })
   const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
 
-  it('is the version of the protocol that the settings name, for it alone and for a well-known one', async () => {
+  it('is the version in the settings, for one agent and for a well-known one', async () => {
     const workbench = await vscode.window()
     const empty = await ConversationPage.open(workbench)
     await empty.button(/^My Codex/).waitFor()
@@ -134,7 +134,7 @@ describe('what an agent is offered', () => {
     assert.equal(received('Codex', 'initialize')[0]?.protocolVersion, 2)
   })
 
-  it('is spoken to in the second version, and one of its tool calls is stopped alone', async () => {
+  it('uses version 2, and stops a single tool call', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Second')
@@ -166,7 +166,7 @@ describe('what an agent is offered', () => {
     await details.getByText('protocol version 2').waitFor()
   })
 
-  it('is told the user’s system prompt, where it takes one and as it takes it', async () => {
+  it('sends the user’s system prompt in the form that the agent supports', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     await ConversationPage.begin(workbench, 'Told')

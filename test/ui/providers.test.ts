@@ -23,13 +23,13 @@ const routed = {
   },
 }
 
-describe('where an agent’s models are', () => {
+describe('the model providers of an agent', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({ 'parley.agents': { routed: fixtureAgent(root, 'Routed', routed) } }),
   })
   const set = () => receivedBy(vscode.server.root, 'Routed', 'providers/set')
 
-  it('is set with its headers, and told again when the agent restarts', async () => {
+  it('are set with their headers, and sent again when the agent restarts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Routed')

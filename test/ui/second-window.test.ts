@@ -10,7 +10,7 @@ describe('a session in two windows', () => {
     settings: root => ({ 'parley.agents': { plain: fixtureAgent(root, 'Plain') } }),
   })
 
-  it('is followed in the second one, taken over, and no turn of either is lost', async () => {
+  it('is shown in the second one, taken over, and loses no turn of either', async () => {
     const one = await vscode.open()
     const first = await ConversationPage.begin(one, 'Plain')
     await first.send('from the first')

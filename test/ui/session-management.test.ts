@@ -21,7 +21,7 @@ const agents = (root: IsolatedRoot) => ({
   able: fixtureAgent(root, 'Able', everything),
 })
 
-describe('a session that is kept in order', () => {
+describe('managing a session', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   const asked = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
 
@@ -36,7 +36,7 @@ describe('a session that is kept in order', () => {
     return { workbench, conversation }
   }
 
-  it('has the name that the user gives it, though its agent takes none, also after a reload', async () => {
+  it('keeps the user's title after a reload, although its agent doesn't support renaming', async () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
     await conversation.frame.getByRole('button', { name: 'plain name' }).click()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
@@ -53,7 +53,7 @@ describe('a session that is kept in order', () => {
     assert.deepEqual(asked('Plain', 'session/set_title'), [])
   })
 
-  it('is named with F2 in History, by its menu, and by the command; the agent is told', async () => {
+  it('is renamed with F2 in History, with its menu, and with the command; the agent is notified', async () => {
     // another one each time it is tried: those of before are listed, too
     const name = `three names ${Date.now()}`
     const before = asked('Able', 'session/set_title').length
@@ -129,7 +129,7 @@ describe('a session that is kept in order', () => {
     assert.ok(conversation)
   })
 
-  it('is deleted only once the user has said so twice', async () => {
+  it('is deleted only after confirmation', async () => {
     const { workbench } = await begin('Able', 'a deletion')
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)

@@ -86,7 +86,7 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
   }
 
-  it('sends what was written for an agent once it is signed in, and to no other agent', async () => {
+  it('sends a prompt for an agent after the sign-in, and to no other agent', async () => {
     const { workbench, conversation } = await begin('Late')
     await conversation.phase('ready')
     const page = await pick(workbench, 'Early')
@@ -102,7 +102,7 @@ describe('signing in', () => {
     await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
   })
 
-  it('can be abandoned when the agent never answers, and tried again', async () => {
+  it('can be canceled when the agent never answers, and retried', async () => {
     const { workbench, conversation } = await begin('Slow')
     const asked = card(conversation, 'Slow')
     await asked.getByRole('button', { name: /^Sign in / }).click()
@@ -117,7 +117,7 @@ describe('signing in', () => {
     await conversation.text('You said: hello').waitFor()
   })
 
-  it('runs in a terminal, says with which code it failed, and continues with what was asked for', async () => {
+  it('runs in a terminal, shows the exit code of a failure, and then continues', async () => {
     const { workbench, conversation } = await begin('Terminal')
     const asked = card(conversation, 'Terminal')
     await asked.getByRole('button', { name: 'In a terminal' }).click()
@@ -143,7 +143,7 @@ describe('signing in', () => {
     await picture(workbench, 'account')
   })
 
-  it('runs the command that an agent names in its _meta; closing the terminal gives it up', async () => {
+  it('runs the command in an agent's _meta; closing the terminal cancels it', async () => {
     const { workbench, conversation } = await begin('Wild')
     const asked = card(conversation, 'Wild')
     await asked.getByRole('button', { name: 'As in the wild' }).click()
@@ -155,7 +155,7 @@ describe('signing in', () => {
     await conversation.phase('ready')
   })
 
-  it('asks for values, keeps them in the secret storage alone, and forgets them', async () => {
+  it('asks for values, stores them only in the secret storage, and deletes them', async () => {
     const { workbench, conversation } = await begin('Key')
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
     const input = workbench.paletteInput
@@ -180,7 +180,7 @@ describe('signing in', () => {
     assert.ok(!settings.includes('s3cret-value'))
   })
 
-  it('comes in the middle of a conversation, and sends the prompt that was refused', async () => {
+  it('works during a conversation, and sends the refused prompt', async () => {
     const { workbench, conversation } = await begin('Late')
     await conversation.phase('ready')
     await conversation.send('do it then')
@@ -192,7 +192,7 @@ describe('signing in', () => {
     assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
-  it('continues by itself with what History was refused, and with the other conversations of the agent', async () => {
+  it('continues automatically with what History was refused, and with the agent's other conversations', async () => {
     const { workbench, conversation } = await begin('Guarded')
     await conversation.phase('ready')
     await conversation.send('to be deleted')

@@ -44,7 +44,7 @@ describe('Parley in the workbench', () => {
     }
   })
 
-  it('asks the network for nothing', async () => {
+  it('makes no network requests', async () => {
     const workbench = await vscode.window()
     await workbench.openViewContainer('Parley')
     const conversation = await workbench.webview('body[data-view="conversation"]')

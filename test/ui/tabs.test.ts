@@ -49,7 +49,7 @@ describe('several sessions at once', () => {
     return pageOf(title)
   }
 
-  it('have their state on their tabs, and all come back with a reload', async () => {
+  it('show their state on their tabs, and are all restored after a reload', async () => {
     workbench = await vscode.open()
     const first = await begin('First')
     const second = await begin('Second')
@@ -96,7 +96,7 @@ describe('several sessions at once', () => {
     assert.equal(receivedBy(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
   })
 
-  it('are started by the menus next to +, and the empty side bar lists them and leads to them', async () => {
+  it('are started with the menus next to +, and listed in the empty side bar', async () => {
     workbench = await vscode.open()
     const { page } = workbench
     const sideBar = await ConversationPage.open(workbench)
@@ -138,7 +138,7 @@ describe('several sessions at once', () => {
     await next.waitFor({ state: 'detached' })
   })
 
-  it('move from a tab to the side bar, with what was said', async () => {
+  it('move from a tab to the side bar, with their messages', async () => {
     workbench = await vscode.open()
     const page = await begin('Mover')
     await page.send('[[say Something that stays.]]')
@@ -151,7 +151,7 @@ describe('several sessions at once', () => {
     await sideBar.text(/^It goes on/).waitFor()
   })
 
-  it('are what a command is for that have the focus, also while all stream, and each title bar is for its own', async () => {
+  it('get the commands if they have the focus, also while all stream, and each title bar acts on its own', async () => {
     workbench = await vscode.open()
     const inTab = await begin('Upfront')
     await begin('Aside')
@@ -199,7 +199,7 @@ describe('several sessions at once', () => {
     await inTab.frame.getByRole('heading', { name: 'Upfront', exact: true }).waitFor()
   })
 
-  it('are in one place each, however one gets to them', async () => {
+  it('are shown in one place each, however they are opened', async () => {
     workbench = await vscode.open()
     const page = await begin('Only')
     await page.send('[[say It is here.]]')

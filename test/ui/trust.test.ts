@@ -14,7 +14,7 @@ describe('a workspace that becomes trusted', () => {
     }),
   })
 
-  it('has nothing started before, offers to manage trust, and works after', async () => {
+  it('starts nothing before, offers to manage trust, and works afterward', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const card = conversation.card('Restricted Mode')

@@ -8,7 +8,7 @@ describe('the walkthrough', () => {
     settings: { 'workbench.welcomePage.walkthroughs.openOnInstall': undefined, 'parley.agentRegistry': '' },
   })
 
-  it('never opens by itself, and has the steps of the first minute, each with a button that does it', async () => {
+  it('never opens automatically, and has the first steps, each with a button', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })

@@ -38,7 +38,7 @@ describe('on the worst day', () => {
   let workbench: Workbench
   let conversation: ConversationPage
 
-  it('an agent that never answers is abandoned by Escape, by a click, or by the card that reports it', async () => {
+  it('waiting for an agent that never answers ends with Escape, a click, or the button of the card', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Kept')
     await conversation.send('[[title Before]] [[say Still here.]]')
@@ -65,7 +65,7 @@ describe('on the worst day', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('what an agent never answers besides is told of and abandoned, and a late answer still counts', async () => {
+  it('other requests without an answer are reported and can be abandoned, and a late answer still counts', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Stuck')
     await conversation.send('[[title To be deleted]] [[say Not for long.]]')
@@ -94,7 +94,7 @@ describe('on the worst day', () => {
     await history.row('To be deleted').waitFor({ state: 'detached' })
   })
 
-  it('a conversation is read from History while its agent never gives it back', async () => {
+  it('a conversation is readable from History while its agent never loads it', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Forgetful')
     await conversation.send('[[title Once said]] [[say What was said once.]]')
@@ -116,7 +116,7 @@ describe('on the worst day', () => {
     await history.frame.getByRole('button', { name: 'Retry' }).waitFor()
   })
 
-  it('a conversation is read from History when its agent is gone from the settings', async () => {
+  it('a conversation is readable from History when its agent was removed from the settings', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Kept')
     await conversation.send('[[title Of one that went]] [[say It can still be read.]]')
@@ -141,7 +141,7 @@ describe('on the worst day', () => {
     }
   })
 
-  it('a damaged file of conversations is set aside, and what is said from then on is kept', async () => {
+  it('a damaged file of conversations is moved aside, and later messages are saved', async () => {
     const { userData } = vscode.server.root
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.window()

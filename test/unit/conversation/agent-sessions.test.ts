@@ -184,7 +184,7 @@ describe('AgentSessions: load', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'user: next'])
   })
 
-  it('does not double a session that is loaded again', async () => {
+  it('doesn’t duplicate a session that is loaded again', async () => {
     const { agent, sessions } = make()
     const replay = () => agent.say('s', chunk('user', 'hello', 'u'), chunk('agent', 'Hi', 'a'))
     const first = sessions.loadSession('s', setup)
@@ -255,7 +255,7 @@ describe('AgentSessions: resume', () => {
 })
 
 describe('AgentSessions: questions', () => {
-  it('leads them to their session, and cancels those of sessions no one knows', async () => {
+  it('routes them to their session, and cancels those of unknown sessions', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     const answer = sessions.requestPermission(asking(), never)
@@ -266,7 +266,7 @@ describe('AgentSessions: questions', () => {
     })
   })
 
-  it('keeps one until its session is known', async () => {
+  it('holds one until its session is known', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const answer = sessions.requestPermission(asking({ sessionId: 's' }), never)
@@ -279,7 +279,7 @@ describe('AgentSessions: questions', () => {
     assert.deepEqual(await stray, { type: 'cancelled' })
   })
 
-  it('lets the agent withdraw one that is kept, and cancels it when no session comes', async () => {
+  it('lets the agent withdraw a held one, and cancels it if its session is never created', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const abort = new AbortController()
@@ -294,7 +294,7 @@ describe('AgentSessions: questions', () => {
 })
 
 describe('AgentSessions: the end of the agent', () => {
-  it('tells every session and keeps their conversations', async () => {
+  it('notifies all sessions and keeps their conversations', async () => {
     const { agent, sessions } = make()
     const [a, b] = [await opened(agent, sessions, 'a'), await opened(agent, sessions, 'b')]
     agent.say('b', chunk('agent', 'Hi'))

@@ -37,7 +37,7 @@ async function load(known: () => ReducingState | undefined = kept) {
 const before = ['user: once', 'agent: said']
 
 describe('a load that replays nothing', () => {
-  it('leaves what was kept, with what the agent told of the session, and says so below', async () => {
+  it('keeps the saved conversation, with what the agent reported about the session, and adds a note', async () => {
     const { clock, session, answer, changes, titles } = await load()
     await answer()
     assert.deepEqual(sketch(session.state).slice(0, 2), before)
@@ -50,7 +50,7 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(titles(), [MARK])
   })
 
-  it('has the next turn stand after it', async () => {
+  it('is followed by the next turn', async () => {
     const { agent, session, answer, titles } = await load()
     await answer()
     const turn = session.prompt([text('and now')])
@@ -87,7 +87,7 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(sketch(session.state), [...merged, 'user: the third', 'user: and now', 'agent: go on'])
   })
 
-  it('says it once, however often it is loaded', async () => {
+  it('adds the note once, however often it is loaded', async () => {
     const first = await load()
     await first.answer()
     first.clock.pass(250)
@@ -198,7 +198,7 @@ describe('a load that replays less than was seen', () => {
     assert.deepEqual(tools, ['Edit', 'Tests'], 'it is known by its id')
   })
 
-  it('takes prompts apart that come back as one, and knows the ones it has when there are many alike', async () => {
+  it('splits prompts that are replayed as one, and recognizes known ones among similar prompts', async () => {
     const state = createSessionState()
     for (const [prompt, answer] of [
       ['go on', ''],
@@ -237,7 +237,7 @@ describe('a load that replays less than was seen', () => {
     assert.deepEqual([session.state.commands.length, session.state.configOptions.length], [1, 1])
   })
 
-  it('is not doubled by an agent that replays what it resumes', async () => {
+  it('isn’t duplicated by an agent that replays on resume', async () => {
     const agent = new FakeAgent()
     const clock = new Clock()
     const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })

@@ -103,7 +103,7 @@ describe('Session: turns', () => {
     )
   })
 
-  it('says that a turn ended without anything in it (quirk 29)', async () => {
+  it('reports that a turn ended without any content (quirk 29)', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     agent.endTurn(agent.prompts[0]!, 'end_turn')
@@ -116,7 +116,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state).slice(2), ['user: two', 'agent: fine'])
   })
 
-  it('knows who canceled a turn, whatever the agent answers (quirk 29)', async () => {
+  it('records who canceled a turn, whatever the agent answers (quirk 29)', async () => {
     const { agent, session } = make()
     const last = () => session.state.entries.at(-1)
     const stopped = session.prompt([text('one')])
@@ -135,7 +135,7 @@ describe('Session: turns', () => {
     assert.ok(end?.kind === 'turn_end' && end.stopReason === 'cancelled' && end.canceledBy === 'agent')
   })
 
-  it('takes a prompt back from the queue', async () => {
+  it('returns a queued prompt to the composer', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
@@ -147,7 +147,7 @@ describe('Session: turns', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('waits while the agent is at work on its own', async () => {
+  it('waits while the agent is working without a prompt', async () => {
     const { agent, session } = make()
     agent.say('s', running)
     void session.prompt(hello)
@@ -298,7 +298,7 @@ describe('Session: cancel', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
   })
 
-  it('gives up nothing that no one asked to stop', () => {
+  it('abandons nothing unless the turn was canceled', () => {
     const { session } = make()
     void session.prompt(hello)
     session.abandonTurn()
@@ -415,7 +415,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['code', []])
   })
 
-  it('takes it back when the agent refuses, and says why', async () => {
+  it('reverts it when the agent refuses, and says why', async () => {
     const { agent, session, value } = withModes()
     const done = session.setConfigOption('mode', 'code')
     agent.options[0]!.answer.reject(refused)
@@ -423,7 +423,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it('takes back to what the agent has, after several choices', async () => {
+  it('reverts to the agent’s value after several choices', async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -435,7 +435,7 @@ describe('Session: options', () => {
     assert.equal(value(), 'code')
   })
 
-  it('takes back to what the agent has when every choice is refused', async () => {
+  it('reverts to the agent’s value when every choice is refused', async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -481,7 +481,7 @@ describe('Session: options', () => {
     assert.equal(value(), 'plan')
   })
 
-  it('refuses what is no option or no value of it', async () => {
+  it('refuses unknown options and values', async () => {
     const { agent, session } = withModes()
     await assert.rejects(session.setConfigOption('nope', 'x'), RangeError)
     await assert.rejects(session.setConfigOption('mode', true), TypeError)

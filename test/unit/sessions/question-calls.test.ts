@@ -10,7 +10,7 @@ import { SessionsFixture } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
 
-describe('Calls to a question that waits', () => {
+describe('Notifications of a pending request', () => {
   let fixture: SessionsFixture
   let open: OpenSession
   let seen: boolean
@@ -61,7 +61,7 @@ describe('Calls to a question that waits', () => {
     await new Promise(resolve => setImmediate(resolve))
   }
 
-  it('come once, when no one sees it', async () => {
+  it('are shown once, if it isn’t visible', async () => {
     void ask('One?')
     assert.deepEqual(
       calls.map(call => call.text),
@@ -73,7 +73,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 1, 'not again to one that was waved away')
   })
 
-  it('come when a question that was seen is hidden, and not when it comes back', async () => {
+  it('are shown when a visible request is hidden, but not when it’s visible again', async () => {
     seen = true
     void ask('One?')
     look.fire()
@@ -92,7 +92,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 1)
   })
 
-  it('do not come to one that was only hidden for a moment', async () => {
+  it('aren’t shown for a request that was hidden only for a moment', async () => {
     seen = true
     void ask('One?')
     seen = false
@@ -131,7 +131,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(open.session.pendingRequests.length, 1)
   })
 
-  it('go away when the request is answered elsewhere, or withdrawn', async () => {
+  it('close when the request is answered elsewhere or withdrawn', async () => {
     const withdrawn = new AbortController()
     void open.session.requestPermission(asking({ title: 'One?' }), withdrawn.signal)
     void ask('Two?')
@@ -144,7 +144,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls[1]!.over.aborted, true)
   })
 
-  it('come again for a later question', async () => {
+  it('are shown again for a later request', async () => {
     void ask('One?')
     open.session.answerPermission(first(), optionId)
     void ask('Two?')
@@ -152,7 +152,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 2)
   })
 
-  it('come where an agent says no more than that it waits', async () => {
+  it('are shown if an agent only reports that it waits', async () => {
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
     assert.deepEqual(
       calls.map(call => call.text),

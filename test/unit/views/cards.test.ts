@@ -75,7 +75,7 @@ describe('cards', () => {
     ],
   ]
 
-  it('each say what happened in a whole sentence, and have a way on', () => {
+  it('each say what happened in a whole sentence, and have a next step', () => {
     const titles = new Set<string>()
     for (const [name, failure] of failures) {
       const card = cardFor('id', failure)
@@ -98,7 +98,7 @@ describe('cards', () => {
     assert.deepEqual(buttons(false), ['Choose an Agent', 'Open Settings'])
   })
 
-  it('say one second and several in their own words', () => {
+  it('have separate texts for one second and several', () => {
     const named = { agentId: 'a', agentName: 'Agent' }
     const said = (seconds: number) => [
       cardFor('id', { type: 'slow', ...named, seconds }).text,
@@ -108,7 +108,7 @@ describe('cards', () => {
     for (const text of said(15)) assert.match(text, /for 15 seconds\./)
   })
 
-  it('tell where a missing command was looked for, with Retry and Open Settings', () => {
+  it('show where a missing command was searched for, with Retry and Open Settings', () => {
     const card = cardFor('id', failures[3]?.[1] as Failure)
     assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('cards', () => {
     }
   })
 
-  it('show the last words of an agent that exited', () => {
+  it('show the last output of an agent that exited', () => {
     const card = cardFor('id', failures[5]?.[1] as Failure)
     assert.match(card.text, /code 3/)
     assert.equal(card.details?.[0]?.text, 'last words')

@@ -183,7 +183,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('by what tool calls say, whenever it is written', async () => {
+    it('by what tool calls report, whenever the file is written', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')
@@ -221,7 +221,7 @@ describe('the change tracker', () => {
       assert.equal(changes.hunks(file('a.txt'))[0]?.authors[0]?.toolCallId, 't')
     })
 
-    it('not when an edit was told and not made', async () => {
+    it('not when an edit was reported but not made', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       await tool('done', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])

@@ -94,7 +94,7 @@ describe('a checkpoint', () => {
     assert.equal(store.files.size, 0)
   })
 
-  it('leaves what the user did since, saved or not', async () => {
+  it('leaves the user’s later edits, saved or not', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -127,7 +127,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
-  it('restores at once what was restored first and what of the user’s was abandoned then', async () => {
+  it('reverts a restore, including the user’s edits that it discarded', async () => {
     const before = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n'
     const now = 'one\nmine\nthree\nfour\nfive\n6\nseven\n'
     writeFileSync(file('a.txt'), before)
@@ -146,7 +146,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(tracker.undone, [])
   })
 
-  it('of a fork has the turns until the fork, and no more of the other session', async () => {
+  it('of a fork includes the turns before the fork, and nothing else of the other session', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     other.origins = () => [{ session: 's', turn: 1 }]
@@ -181,7 +181,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('leaves what another session did, and says so where it is in the way', async () => {
+  it('leaves another session’s changes, and reports those that conflict', async () => {
     begin(1)
     begin(1, other)
     await write('a.txt', 'one\n2\nthree\n')
@@ -256,7 +256,7 @@ describe('a checkpoint', () => {
       assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 2, removed: 2 }])
     })
 
-  it('has what an agent did before it reported it, in a file that is watched for an earlier one', async () => {
+  it('includes a change before the agent reported it, in a file that is already watched', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -281,7 +281,7 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
-  it('has what a tool call reported right before its turn ended', async () => {
+  it('includes what a tool call reported right before its turn ended', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await changes.endTurn()
@@ -347,7 +347,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
   })
 
-  it('says what it can’t restore', async () => {
+  it('reports what it can’t restore', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await write('b.txt', 'x\n')
@@ -370,7 +370,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('is dropped when it is too old or takes too much room, which is said', async () => {
+  it('is dropped when it is too old or takes too much space, which is reported', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()

@@ -25,7 +25,7 @@ describe('the texts of a diff', () => {
     }
   })
 
-  it('are empty on the side that is not there (quirk 9)', () => {
+  it('are empty on the side without a file (quirk 9)', () => {
     assert.deepEqual(diffTexts(change({ newText: 'new' })), { oldText: '', newText: 'new' })
     assert.deepEqual(diffTexts(change({ oldText: 'old' })), { oldText: 'old', newText: '' })
   })
@@ -55,7 +55,7 @@ describe('the texts of a diff', () => {
     })
   })
 
-  it('are not completed when the place is in doubt', () => {
+  it('are not completed when the position is ambiguous', () => {
     const fragment = change({ oldText: 'x', newText: 'y' })
     assert.deepEqual(diffTexts(fragment, { current: 'x x\n' }), { oldText: 'x', newText: 'y' })
     assert.deepEqual(diffTexts(fragment, { current: 'none of it' }), { oldText: 'x', newText: 'y' })
@@ -184,8 +184,8 @@ describe('the place of a fragment', () => {
   })
 })
 
-describe('the texts held for diff editors', () => {
-  it('are there until no tab shows them', () => {
+describe('the texts kept for diff editors', () => {
+  it('are kept until no tab shows them', () => {
     const contents = new DiffContents()
     const one = contents.hold({ oldText: 'a', newText: 'b' })
     const two = contents.hold({ oldText: 'c', newText: 'd' })

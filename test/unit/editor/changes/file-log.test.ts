@@ -14,7 +14,7 @@ const of = (session: string) => (author: AgentAuthor) => author.turns.some(turn 
 const all = () => true
 
 describe('who changed which lines', () => {
-  it('carries what the user edits next to an agent into the text from before', () => {
+  it('applies the user’s edits next to an agent’s change to the original text', () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\n2\nthree\n', agent('a'))
     log.edit('ONE\n2\nthree\nfour\n', 'user')
@@ -50,7 +50,7 @@ describe('who changed which lines', () => {
     assert.equal(log.hasChanges, false)
   })
 
-  it('takes back one session’s change under another’s only where they do not overlap', () => {
+  it('undoes one session’s change below another’s only where they don’t overlap', () => {
     const log = FileLog.of('1\n2\n3\n4\n5\n')
     log.edit('1\nx\ny\nz\n5\n', agent('a'))
     log.edit('1\nx\nother\nz\n5\nafter\n', agent('b'))
@@ -77,7 +77,7 @@ describe('who changed which lines', () => {
     assert.equal(other.text, '3\n')
   })
 
-  it('knows lines that come back to where an agent took them away', () => {
+  it('recognizes lines that reappear where an agent removed them', () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\nthree\n', agent('a'))
     const other = log.clone()
@@ -122,7 +122,7 @@ describe('who changed which lines', () => {
 
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
 
-  it('finds edits that make one text of another, and merges what does not meet', () => {
+  it('finds the edits between two texts, and merges separate ones', () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const result: string[] = [...before]

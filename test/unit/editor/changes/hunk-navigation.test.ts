@@ -16,7 +16,7 @@ describe('finding agents’ changes by lines', () => {
     assert.deepEqual(at(2, 3), [])
   })
 
-  it('those that the editor’s comparison shows', () => {
+  it('those that the editor’s quick diff shows', () => {
     const of = (modifiedStartLineNumber: number, modifiedEndLineNumber: number) =>
       hunksOfChange(hunks, { modifiedStartLineNumber, modifiedEndLineNumber }).map(({ start }) => start)
     assert.deepEqual(of(1, 1), [0])
@@ -25,7 +25,7 @@ describe('finding agents’ changes by lines', () => {
     assert.deepEqual(of(4, 0), [])
   })
 
-  it('the next and the previous, across files, around at the ends', () => {
+  it('the next and the previous, across files, wrapping around at the ends', () => {
     const files = [
       { path: '/b', hunks: [hunk(0, 0)] },
       { path: '/a', hunks: [hunk(1, 1), hunk(5, 1)] },

@@ -69,7 +69,7 @@ describe('what changes in a work tree', () => {
     return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), textOf(before)]))
   }
 
-  it('is told with the texts from before, and nothing else', async () => {
+  it('is reported with the previous texts, and nothing else is', async () => {
     const changes = await changedBy(() => {
       put('clean.txt', 'by a command\n')
       put('dirty.txt', 'by a command, too\n')
@@ -100,7 +100,7 @@ describe('what changes in a work tree', () => {
     assert.equal(await files.textOf(join(root, 'gone.txt')), 'gone.txt\n')
   })
 
-  it('is told also where it was committed meanwhile, or undone', async () => {
+  it('is reported even if it was committed meanwhile, or undone', async () => {
     const changes = await changedBy(() => {
       put('clean.txt', 'committed\n')
       git('add', 'clean.txt')
@@ -110,7 +110,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n', 'clean.txt': 'clean.txt\n' })
   })
 
-  it('is told of the session’s folders alone', async () => {
+  it('is reported only for the session’s folders', async () => {
     const work = () => {
       put('clean.txt', 'outside\n')
       put('sub/in.txt', 'inside\n')
@@ -118,7 +118,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(await changedBy(work, [join(root, 'sub')]), { 'sub/in.txt': 'sub/in.txt\n' })
   })
 
-  it('is not told of line ends that a checkout makes', async () => {
+  it('isn’t reported for line ends that a checkout converts', async () => {
     put('crlf.txt', 'one\ntwo\n')
     git('add', '.')
     git('commit', '-q', '-m', 'more')
@@ -223,7 +223,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(list(), before)
   })
 
-  it('is counted where so much changed that it was no edit', async () => {
+  it('is only counted if too many files changed', async () => {
     const changes = await changedBy(() => {
       for (let i = 0; i < 1001; i++) put(`new-${i}.txt`, 'x')
       put('dirty.txt', 'changed\n')
@@ -234,7 +234,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(files.omitted, { files: 1001, folders: [] })
   })
 
-  it('is told with the mode from before', async function () {
+  it('is reported with the previous mode', async function () {
     if (process.platform === 'win32') this.skip()
     put('run.sh', 'x\n')
     chmodSync(join(root, 'run.sh'), 0o755)
@@ -247,7 +247,7 @@ describe('what changes in a work tree', () => {
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
-  it('is said to be unknown where Git can no longer tell', async () => {
+  it('is reported as unknown if Git fails', async () => {
     const before = await tree.snapshot([root])
     rmSync(join(root, '.git'), { recursive: true })
     const { changes, unseen } = await tree.changed(before)
@@ -377,11 +377,11 @@ describe('what changes in a work tree', () => {
 
     it('starts over with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
-    it('leaves what was only touched', async () => {
+    it('ignores files that were only touched', async () => {
       assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})
     })
 
-    it('counts what is too large, and what is too much', async () => {
+    it('only counts files that are too large or too many', async () => {
       create({ fileBytes: 30 })
       put('large.txt', 'x'.repeat(31))
       assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})
@@ -414,7 +414,7 @@ describe('what changes in a work tree', () => {
       assert.deepEqual([none, omitted], [{}, 3])
     })
 
-    it('is said to be unknown in a folder of too many files', async () => {
+    it('is reported as unknown in a folder with too many files', async () => {
       create({ files: 3 })
       const before = await tree.snapshot([root, join(root, 'missing')])
       put('clean.txt', 'x')
@@ -427,12 +427,12 @@ describe('what changes in a work tree', () => {
       assert.deepEqual((await tree.changed(known)).unseen, [root])
     })
 
-    it('knows the home folder and a whole disk for too large', async () => {
+    it('doesn’t scan the home folder or a whole disk', async () => {
       const folders = [homedir(), parse(root).root]
       assert.deepEqual(new Set((await tree.snapshot(folders)).unseen), new Set(folders))
     })
 
-    it('leaves what the user hides', async () => {
+    it('ignores files that the user hides', async () => {
       create({}, ['**/*.{map,tmp}', 'sub'])
       const changes = await changedBy(() => {
         put('a.map', 'x')
@@ -443,7 +443,7 @@ describe('what changes in a work tree', () => {
       assert.deepEqual(changes, { 'c.txt': null })
     })
 
-    it('is told in a repository that has no commit yet', async () => {
+    it('is reported in a repository that has no commit yet', async () => {
       git('init', '-q')
       assert.deepEqual(await changedBy(() => put('clean.txt', 'x')), { 'clean.txt': 'clean.txt\n' })
     })

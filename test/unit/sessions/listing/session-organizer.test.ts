@@ -4,13 +4,13 @@ import { titleOf } from '../../../../src/sessions/session-title.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
-describe('Naming sessions and putting them away', () => {
+describe('Renaming and archiving sessions', () => {
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 
   const shown = (fixture: SessionsFixture) =>
     fixture.controller.current && titleOf(fixture.controller.current.session)
 
-  it('keeps a name here for an agent that takes none, over its own title and through a load', async () => {
+  it('stores the title if the agent doesn’t support renaming, also after a load', async () => {
     const fixture = await SessionsFixture.withSession()
     await fixture.organizer.rename(reference, '  A name \n of mine ')
     fixture.agent.say('s1', { type: 'info', title: 'What the agent calls it' })
@@ -34,7 +34,7 @@ describe('Naming sessions and putting them away', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('asks an agent that keeps titles, and takes the words it chose', async () => {
+  it('renames with the agent if supported, and uses the agent’s wording', async () => {
     const fixture = await SessionsFixture.withSession()
     const asked: string[] = []
     Object.assign(fixture.agent, {
@@ -54,7 +54,7 @@ describe('Naming sessions and putting them away', () => {
     assert.equal(shown(fixture), 'Better!')
   })
 
-  it('archives with an agent that can, and not otherwise', async () => {
+  it('archives only with an agent that supports it', async () => {
     const fixture = await SessionsFixture.withSession()
     await assert.rejects(fixture.organizer.setArchived(reference, true), /can't archive/)
     const asked: string[] = []
@@ -70,7 +70,7 @@ describe('Naming sessions and putting them away', () => {
     assert.deepEqual(asked, ['archive s1', 'unarchive s1'])
   })
 
-  it('brings a session back that the user continues with', async () => {
+  it('unarchives a session that the user continues', async () => {
     const fixture = await SessionsFixture.withSession()
     const asked: string[] = []
     Object.assign(fixture.agent, {

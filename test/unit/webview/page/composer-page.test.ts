@@ -85,7 +85,7 @@ describe('composer page', function () {
   const chips = () =>
     [...page.document.querySelectorAll('.composer-text .mention')].map(chip => chip.textContent)
 
-  it('completes what is typed behind @, chooses by key, and sends it at its place', async () => {
+  it('completes text after @, accepts with a key, and sends it in its place', async () => {
     await show()
     page.type('See @')
     await page.until(() => options().length === 2)
@@ -116,7 +116,7 @@ describe('composer page', function () {
     area().dispatchEvent(Object.assign(event, { clipboardData }))
   }
 
-  it('keeps what was chosen before it was found, however one continues behind it', async () => {
+  it('keeps an early choice, however the user continues after it', async () => {
     const words = fc.constantFrom('a', ' ', 's ', ' and say why', '.', ' @ ', '\n')
     const steps = fc.array(fc.oneof(words, fc.constant('found' as const)), { maxLength: 6 })
     const run = fc.asyncProperty(steps, fc.boolean(), async (then, isSent) => {
@@ -170,7 +170,7 @@ describe('composer page', function () {
     await fc.assert(run, { numRuns: 30 })
   })
 
-  it('offers symbols of the active file behind @ and @#, and says what to type', async () => {
+  it('offers symbols of the active file after @ and @#, and says what to type', async () => {
     const list = () => page.document.querySelector('.mentions')?.textContent ?? ''
     await show()
     page.type('@#')
@@ -240,7 +240,7 @@ describe('composer page', function () {
     await page.until(() => button('Remove planets.js:1-2'))
   })
 
-  it('takes what was typed by an Enter that comes before it was found, and sends nothing', async () => {
+  it('accepts a query with an Enter before it was found, and sends nothing', async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {
@@ -348,7 +348,7 @@ describe('composer page', function () {
     assert.deepEqual(sent[0], [{ type: 'text', text: 'me @a' }])
   })
 
-  it('shows a kept draft with its chips, and deletes one as a whole', async () => {
+  it('shows a saved draft with its chips, and deletes one as a whole', async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/a.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => chips().length === 1)
@@ -359,14 +359,14 @@ describe('composer page', function () {
     await page.until(() => chips().length === 1)
   })
 
-  it('does not take words for a chip that only look like one', async () => {
+  it('doesn't confuse text with a chip that looks the same', async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => page.written === 'x @src/b.ts')
     assert.deepEqual(chips(), [])
   })
 
-  it('folds a long pasted text into a chip, unfolds it by key, and sends it whole', async () => {
+  it('collapses a long pasted text into a chip, expands it with a key, and sends all of it', async () => {
     await show()
     const long = Array.from({ length: 50 }, (_, i) => `line ${i}`).join('\n')
     page.type(long)
@@ -381,7 +381,7 @@ describe('composer page', function () {
     assert.deepEqual(sent[0], [{ type: 'text', text: long }])
   })
 
-  it('says what could not be added', async () => {
+  it('reports what couldn't be added', async () => {
     await show()
     rows = [
       { group: 'context', name: 'Selection', matches: [], icon: 'x', attaches: { capture: 'selection' } },
@@ -410,7 +410,7 @@ describe('composer page', function () {
     await page.until(() => page.written === '')
   })
 
-  it('moves prompts that wait by key, and sends one at once', async () => {
+  it('moves queued prompts with keys, and sends one immediately', async () => {
     const queue = ['one', 'two', 'three'].map(text => ({
       id: text,
       state: 'queued' as const,

@@ -170,7 +170,7 @@ describe('conversation page', function () {
     assert.deepEqual(sent[1]!.parts, [{ type: 'text', text: 'Again' }])
   })
 
-  it('keeps what was not taken, and says why', async () => {
+  it('keeps a refused prompt, and says why', async () => {
     await show([])
     await page.until(() => area())
     refuse = true
@@ -181,7 +181,7 @@ describe('conversation page', function () {
     assert.equal(page.written, 'Keep me')
   })
 
-  it('sends at once, shows what is on its way, and takes the next keys meanwhile', async () => {
+  it('sends immediately, shows outgoing prompts, and accepts keys meanwhile', async () => {
     await show([], { phase: 'starting', progress: 'Starting…' })
     await page.until(() => area())
     let take = () => {}
@@ -453,7 +453,7 @@ describe('conversation page', function () {
     assert.equal(page.document.querySelectorAll('.row-tool .failed .codicon').length, 1)
   })
 
-  it('says where a link leads, whatever its words and its title say', async () => {
+  it('shows the target of a link, whatever its text and title say', async () => {
     const links =
       '[docs](https://example.com/a "https://bank.example") [https://bank.example/](https://evil.example/x) [in](https://me@evil.example/)'
     await show([message('a', 'agent', links)])
@@ -551,7 +551,7 @@ describe('conversation page', function () {
     assert.equal(cancels.length, 0)
   })
 
-  it('says that the agent is being stopped, while it does not answer', async () => {
+  it('shows that the agent is being stopped, while it doesn’t respond', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', 'I go')], { activity: 'running' })
     const word = () => page.document.querySelector('.working-text span')?.textContent
     await page.until(() => word() === 'Writing')
@@ -562,7 +562,7 @@ describe('conversation page', function () {
     await page.until(() => word() === 'Stopping')
   })
 
-  it('says between turns what continues in the background', async () => {
+  it('shows background tasks between turns', async () => {
     const line = () => page.document.querySelector('.working-text')?.textContent
     await show([message('a', 'agent', 'It runs')], { background: 2 })
     await page.until(() => line() === '2 background tasks running')
@@ -737,7 +737,7 @@ describe('conversation page', function () {
     ])
   })
 
-  it('says everything in the language of the page', async () => {
+  it('shows everything in the language of the page', async () => {
     page.close()
     await open({ l10n: { 'Allow this?': 'Erlauben?', 'Waiting for your answer': 'Wartet auf dich' } })
     await show([permission('1', { title: '' })], { activity: 'requires_action' })
@@ -745,7 +745,7 @@ describe('conversation page', function () {
     assert.match(text(), /Wartet auf dich/)
   })
 
-  it('shows what it does not know, whole', async () => {
+  it('shows unknown entries as a whole', async () => {
     await show([
       { kind: 'unknown', id: 'x', turn: 1, updateKind: 'hologram', raw: { depth: 3 } },
       {

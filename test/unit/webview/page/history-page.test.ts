@@ -132,7 +132,7 @@ describe('history page', function () {
     assert.equal(acts[0]!.action, 'close')
   })
 
-  it('says what stands of each agent, and offers to start one', async () => {
+  it('shows the state of each agent, and offers to start one', async () => {
     await show([], {
       agents: [
         { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
@@ -153,7 +153,7 @@ describe('history page', function () {
     assert.deepEqual(started, ['z'])
   })
 
-  it('names a session in place: F2 and Enter take the name, Escape does not', async () => {
+  it('renames a session in place: F2 and Enter accept, Escape cancels', async () => {
     const named: Array<[string, string]> = []
     page.hear('history/rename', ({ sessionId, title }) => void named.push([sessionId, title]))
     await show([row('1'), row('2')])
@@ -252,7 +252,7 @@ describe('history page', function () {
     )
   })
 
-  it('says why there is nothing', async () => {
+  it('says why the list is empty', async () => {
     await show([], { trusted: false })
     await page.until(() => page.document.querySelector('.history-nothing'))
     assert.match(page.document.body.textContent!, /until you trust/)

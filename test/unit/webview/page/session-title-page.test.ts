@@ -44,7 +44,7 @@ describe('the session’s title in the header', function () {
   })
   afterEach(() => page.close())
 
-  it('is rewritten after a click or F2; Enter takes it, Escape does not', async () => {
+  it('is edited after a click or F2; Enter accepts, Escape cancels', async () => {
     title()!.click()
     await page.until(() => field() && page.document.activeElement === field())
     assert.equal(field()!.value, 'As the agent says')

@@ -84,7 +84,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => /^\d s$/.test(query('.working-time')?.textContent ?? ''))
   })
 
-  it('shows what changed, of this conversation alone, and does what is asked with it', async () => {
+  it('shows the changed files of this conversation only, and handles their buttons', async () => {
     await show([])
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
@@ -113,7 +113,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => !query('.changes'))
   })
 
-  it('says of a changed file that the agent did not tell of it', async () => {
+  it('marks a changed file that the agent didn't report', async () => {
     await show([])
     const files = [
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
@@ -130,7 +130,7 @@ describe('the work of an agent on the page', function () {
     assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /or another program/)
   })
 
-  it('says of a renamed file where it was', async () => {
+  it('shows the previous path of a renamed file', async () => {
     await show([])
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/new.ts', from: '/w/old.ts', status: 'renamed', added: 0, removed: 0 },
@@ -144,7 +144,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
   })
 
-  it('says where no one can tell what commands changed', async () => {
+  it('reports folders where changes by commands can't be detected', async () => {
     await show([])
     await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
     await page.until(() => query('.changes'))
@@ -191,7 +191,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => query('.follow-button')?.getAttribute('aria-pressed') === 'true')
   })
 
-  it('says which rule answered, and leads to it', async () => {
+  it('shows which rule answered, with a link to it', async () => {
     const rule = { action: 'allow', scope: 'workspace', text: 'npm test *' } as const
     const answered = permission('p', { outcome: { type: 'selected', optionId: 'once' }, rule })
     await show([answered])
@@ -202,7 +202,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
   })
 
-  it('offers rules that are seen before they are saved, and says why one was not', async () => {
+  it('shows suggested rules before they are saved, and says why one wasn't saved', async () => {
     await show([
       toolCall('t', { toolKind: 'execute', title: 'npm test' }),
       permission('p', { toolCallId: 'call-t' }),
@@ -235,7 +235,7 @@ describe('the work of an agent on the page', function () {
     assert.equal(heard.length, 1)
   })
 
-  it('asks one question after the other, the others behind it on a line', async () => {
+  it('shows one request at a time, the others collapsed to a line', async () => {
     await show([0, 1, 2].map(at => permission(`p${at}`, { title: `Question ${at}` })))
     await page.until(() => query('.permission.first')?.textContent?.includes('1 of 3'))
     assert.equal(page.document.querySelectorAll('.permission.behind').length, 2)

@@ -194,7 +194,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const can = this.capabilities.sessionStatus
     const result = await this.askIf(can, 'tell the status of sessions', method, { sessionId })
     if (!isRecord(result) || typeof result.status !== 'string')
-      throw invalid(method, 'The agent told no status.')
+      throw invalid(method, 'The agent reported no status.')
     const activity = isRecord(result.state) ? result.state.state : undefined
     return {
       status: result.status,
@@ -209,7 +209,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const can = this.capabilities.authStatus
     const result = await this.askIf(can, 'tell who is signed in', method, {}, signal)
     const status = readAuthStatus(result, this.report)
-    if (!status) throw invalid(method, 'The agent told no state.')
+    if (!status) throw invalid(method, 'The agent reported no state.')
     return status
   }
 

@@ -158,6 +158,6 @@ function parsePrinted(printed: string): LoginShellAnswer {
     for (const name of [MARK, 'ELECTRON_RUN_AS_NODE', ...Object.keys(duringProfile)]) delete env[name]
     return { env }
   } catch (error) {
-    return { failure: `what it told could not be read: ${messageOf(error)}` }
+    return { failure: `its output could not be read: ${messageOf(error)}` }
   }
 }

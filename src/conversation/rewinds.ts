@@ -44,8 +44,8 @@ export function promptOfTurn(
 /** The note to the agent to send with the next prompt; `undefined` if there's none or it was already sent. */
 export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock | undefined {
   const { entries } = state
-  const told = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
-  const rewinds = rewindsOf(state).filter(notice => entries.indexOf(notice) > told)
+  const lastSent = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
+  const rewinds = rewindsOf(state).filter(notice => entries.indexOf(notice) > lastSent)
   if (rewinds.length === 0) return undefined
   const from = Math.min(...rewinds.map(({ rewind }) => rewind.from))
   const prompt = promptOfTurn(state, from)

@@ -141,7 +141,7 @@ function quoted({ text, whole }: Part): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Whether a text says nothing but the command, as agents put it into a code block beside the raw input. */
+/** Whether a text contains only the command, which agents repeat in a code block next to the raw input. */
 export function repeatsCommand(text: string, command: string): boolean {
   const bare = text
     .trim()

@@ -218,7 +218,7 @@ export class Turns {
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
-  /** Whether the turn was given up before; an ambiguous end was its own then. */
+  /** Whether the turn was abandoned before; then an ambiguous end was its own. */
   #forget(turn: Turn): boolean {
     if (!this.#abandoned.delete(turn)) return false
     this.#undecided = undefined

@@ -65,7 +65,7 @@ export function noticeChanges(
       await files.noticed(found, number)
       files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
     } catch (error) {
-      log.debug(`What changed in the folders could not be told: ${messageOf(error)}`)
+      log.debug(`Changes in the folders could not be detected: ${messageOf(error)}`)
     }
   }
   const lookSoon = (looked: Turn): void => {

@@ -6,7 +6,7 @@ import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { type AgentName, grokProgram } from './install.ts'
 
 /** Where one run of an agent lives: nothing of the machine's owner is in it. */
-export interface Room {
+export interface AgentFolders {
   /** the agent's home directory */
   home: string
   /** where it is installed */
@@ -18,7 +18,7 @@ export interface Room {
 }
 
 /** How each agent is set up to ask the mock model and to start, as a user would write it in the settings. */
-export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>> = {
+export const SETUPS: Record<AgentName, (room: AgentFolders) => Promise<AgentDefinition>> = {
   async grok({ home, folder, port }) {
     await write(
       path.join(home, '.grok', 'config.toml'),

@@ -121,7 +121,7 @@ describe('commands', () => {
     await shown.text('You rejected the edit').waitFor()
   })
 
-  it('say why they can't do anything, and aren't offered if the agent doesn't support them', async () => {
+  it('say why they can’t do anything, and aren’t offered if the agent doesn’t support them', async () => {
     // of its own: no conversation was started in it
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')

@@ -72,7 +72,7 @@ describe('the composer', () => {
     await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
   })
 
-  it('links what an agent doesn't support embedded, and says that it doesn't support images', async () => {
+  it('links what an agent doesn’t support embedded, and says that it doesn’t support images', async () => {
     await begin('Plain')
     await type('@server.js')
     await rows().filter({ hasText: 'server.js' }).first().waitFor()

@@ -102,7 +102,7 @@ describe('the content of messages', () => {
       .waitFor()
   })
 
-  it('shows a diff whose unchanged lines expand, and which opens in VS Code's diff editor', async () => {
+  it('shows a diff whose unchanged lines expand, and which opens in VS Code’s diff editor', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Editor')
     await conversation.send('Edit, please')
     await conversation.text('Edited.').waitFor()

@@ -181,7 +181,7 @@ describe('an agent that fails', () => {
     await conversation.phase('ready')
   })
 
-  it('is ended when it doesn't answer within the configured time', async () => {
+  it('is ended when it doesn’t answer within the configured time', async () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })

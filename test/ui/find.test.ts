@@ -87,7 +87,7 @@ describe('find in a conversation of 1,000 turns', () => {
     )
   })
 
-  it('gets text typed right after the key, and offers no way to the end if it's in view', async () => {
+  it('gets text typed right after the key, and offers no way to the end if it’s in view', async () => {
     await conversation.send('[[say a word to find]]')
     await conversation.text(/^a word to find/).waitFor()
     await conversation.composer.focus()

@@ -63,7 +63,7 @@ describe('the folders and servers of a session', () => {
     assert.deepEqual(more, [])
   })
 
-  it('are fewer if the agent doesn't support them, and the details say which and why', async () => {
+  it('are fewer if the agent doesn’t support them, and the details say which and why', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Narrow')
     const details = await conversation.details()
     for (const name of ['planets-web', 'notes']) {

@@ -134,7 +134,7 @@ describe('an agent that is installed', () => {
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
   })
 
-  it('is on the same page after a reload, with its icon, and the registry isn't read again', async () => {
+  it('is on the same page after a reload, with its icon, and the registry isn’t read again', async () => {
     const asked = registry.requests.length
     await workbench.reload()
     const page = await workbench.webview('body[data-view="agents"]')

@@ -126,7 +126,7 @@ describe('the views', () => {
     await plan.and(frame.locator('[aria-expanded="true"]')).waitFor()
   })
 
-  it('leave space for the conversation in a window of 800 pixels, and for the input's menus and hints in a narrow one', async () => {
+  it('leave space for the conversation in a window of 800 pixels, and for the input’s menus and hints in a narrow one', async () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
@@ -228,7 +228,7 @@ describe('the views', () => {
     await fits(conversation, 'right to left')
   })
 
-  it('don't move if the user prefers reduced motion', async () => {
+  it('don’t move if the user prefers reduced motion', async () => {
     const workbench = await vscode.open({ motion: true })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')

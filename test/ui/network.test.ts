@@ -105,7 +105,7 @@ describe("the network settings of VS Code's own", () => {
       .getByRole('button', { name: `Check: ${name}` })
       .waitFor()
 
-  it('turn the proxy off: nothing can be reached, which is reported, and the proxy isn't used', async () => {
+  it('turn the proxy off: nothing can be reached, which is reported, and the proxy isn’t used', async () => {
     const page = await manage({ 'http.proxySupport': 'off' })
     await page
       .getByRole('alert')

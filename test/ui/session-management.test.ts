@@ -36,7 +36,7 @@ describe('managing a session', () => {
     return { workbench, conversation }
   }
 
-  it('keeps the user's title after a reload, although its agent doesn't support renaming', async () => {
+  it('keeps the user’s title after a reload, although its agent doesn’t support renaming', async () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
     await conversation.frame.getByRole('button', { name: 'plain name' }).click()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })

@@ -86,7 +86,7 @@ describe('sessions', () => {
     await looked.search.press('Escape')
   })
 
-  it('of an agent that isn't running are listed after it is started, with those of other folders', async () => {
+  it('of an agent that isn’t running are listed after it is started, with those of other folders', async () => {
     const history = await HistoryPage.open(workbench)
     const note = history.frame.getByText(/Lister isn't running/)
     await note.getByRole('button').click()

@@ -143,7 +143,7 @@ describe('signing in', () => {
     await picture(workbench, 'account')
   })
 
-  it('runs the command in an agent's _meta; closing the terminal cancels it', async () => {
+  it('runs the command in an agent’s _meta; closing the terminal cancels it', async () => {
     const { workbench, conversation } = await begin('Wild')
     const asked = card(conversation, 'Wild')
     await asked.getByRole('button', { name: 'As in the wild' }).click()
@@ -192,7 +192,7 @@ describe('signing in', () => {
     assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
-  it('continues automatically with what History was refused, and with the agent's other conversations', async () => {
+  it('continues automatically with what History was refused, and with the agent’s other conversations', async () => {
     const { workbench, conversation } = await begin('Guarded')
     await conversation.phase('ready')
     await conversation.send('to be deleted')

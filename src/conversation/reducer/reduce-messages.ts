@@ -93,7 +93,7 @@ function setBlocks(step: Step, position: number, blocks: ContentBlock[]): void {
   touch(step, position)
 }
 
-/** The text after a prefix; `undefined` if the content begins differently. */
+/** The text after a prefix; `undefined` if the content starts differently. */
 function withoutBeginning(
   content: readonly ContentBlock[],
   beginning: readonly ContentBlock[],

@@ -218,7 +218,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       if (prompt.length === 0) throw v2.RequestError.invalidParams({}, 'the prompt is empty')
       const messageId = randomUUID()
       const turn = play(session, client, prompt, messageId)
-        .catch(error => log(`Not told: ${String(error)}`))
+        .catch(error => log(`Not reported: ${String(error)}`))
         .finally(() => turns.delete(session.id))
       turns.set(session.id, turn)
       return { messageId }

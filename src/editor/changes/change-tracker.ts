@@ -406,12 +406,12 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** The turn ends: attributes what has changed so far, after `told` resolves, and nothing after that. */
-  async endTurn(session: string, told?: Promise<unknown>): Promise<void> {
+  /** The turn ends: attributes what has changed so far, after `reported` resolves, and nothing after that. */
+  async endTurn(session: string, reported?: Promise<unknown>): Promise<void> {
     const turn = this.#attribution.running(session)
     if (!turn) return
     await this.#ready
-    await told
+    await reported
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     this.dropCheckpoints()
     for (const key of this.#attribution.end(session, turn)) this.#forgetUnknown(key)

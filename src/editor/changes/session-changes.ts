@@ -357,7 +357,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.endTurn(this.session, this.reported)
   }
 
-  /** Settles once the tracker knows what tool calls have told until now. */
+  /** Settles when the tracker knows everything that tool calls have reported so far. */
   get reported(): Promise<unknown> {
     return Promise.all(this.#reports)
   }

@@ -114,7 +114,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
   /** the latest versions of documents with unsaved changes */
   const unsaved = new WeakMap<vscode.TextDocument, number>()
   /** the versions that were reported as saved */
-  const told = new WeakMap<vscode.TextDocument, number>()
+  const reported = new WeakMap<vscode.TextDocument, number>()
   const typed = (document: vscode.TextDocument) => {
     const { uri, isDirty, version } = document
     if (uri.scheme !== 'file') return
@@ -123,7 +123,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
     if (isDirty) unsaved.set(document, version)
     else unsaved.delete(document)
     if (isSame) {
-      told.set(document, version)
+      reported.set(document, version)
       tracker.saved(uri.fsPath, document.getText(), { likely: true })
     }
     tracker.typed(uri.fsPath, () => document.getText(), isDirty)
@@ -132,7 +132,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
   own.add(
     workspace.onDidSaveTextDocument(document => {
       if (document.uri.scheme !== 'file') return
-      if (told.get(document) !== document.version) tracker.saved(document.uri.fsPath, document.getText())
+      if (reported.get(document) !== document.version) tracker.saved(document.uri.fsPath, document.getText())
       typed(document)
     }),
   )

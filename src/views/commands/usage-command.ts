@@ -134,7 +134,7 @@ function usageText(rows: readonly UsageSum[]): string {
   return words.join(' · ')
 }
 
-/** What is used stands behind the name, and is what matters here. */
+/** The usage follows the name and matters most here. */
 function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
 }

@@ -8,7 +8,7 @@ import type { FocusReport } from './active-place.ts'
 
 /** The webviews that last reported the focus, and the page that each one shows. Reports can arrive out of order. */
 const focused = new Map<WebviewConnection, () => ViewPage>()
-const told = new Map<string, boolean>()
+const reported = new Map<string, boolean>()
 
 export interface FocusOptions {
   /** what the webview shows */
@@ -51,8 +51,8 @@ export function updateFocus(): void {
     [ContextKey.historyFocus, 'history'],
   ] as const) {
     const now = isFocused(page)
-    if ((told.get(key) ?? false) === now) continue
-    told.set(key, now)
+    if ((reported.get(key) ?? false) === now) continue
+    reported.set(key, now)
     void vscode.commands.executeCommand('setContext', key, now)
   }
 }

@@ -9,17 +9,17 @@ const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
  * The returned function checks again: a page that loads, or is shown, may have the focus without an event.
  */
 export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () => void {
-  let told: boolean | undefined
+  let reported: boolean | undefined
   let isUsed = false
   const tell = (focused: boolean) => {
-    if (focused === told) return
-    told = focused
+    if (focused === reported) return
+    reported = focused
     isUsed &&= focused
     host.send('page/focused', { focused })
   }
   const use = () => {
     if (isUsed) return
-    told = true
+    reported = true
     isUsed = true
     host.send('page/focused', { focused: true, isUsed })
   }

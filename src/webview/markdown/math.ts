@@ -9,10 +9,10 @@ const longestInline = 1000
 
 /**
  * Formulas in markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` set apart, as a block of lines or within a line.
- * They are drawn later (see `rich/`); until then their source is what is there.
+ * They are rendered later (see `rich/`); until then, their source is shown.
  *
- * A line that begins a block of lines always begins a block of its own, a formula or, when no end comes before a blank
- * line, a paragraph: so what came before it is final.
+ * A line that starts a block formula always starts a new block, either the formula or, if there is no end before a blank
+ * line, a paragraph, so that the text before it is final.
  */
 export function math(markdown: Markdown): void {
   markdown.inline.ruler.before('escape', 'math', inlineMath)

@@ -359,7 +359,7 @@ describe('composer page', function () {
     await page.until(() => chips().length === 1)
   })
 
-  it('doesn't confuse text with a chip that looks the same', async () => {
+  it('doesn’t confuse text with a chip that looks the same', async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => page.written === 'x @src/b.ts')
@@ -381,7 +381,7 @@ describe('composer page', function () {
     assert.deepEqual(sent[0], [{ type: 'text', text: long }])
   })
 
-  it('reports what couldn't be added', async () => {
+  it('reports what couldn’t be added', async () => {
     await show()
     rows = [
       { group: 'context', name: 'Selection', matches: [], icon: 'x', attaches: { capture: 'selection' } },

@@ -113,7 +113,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => !query('.changes'))
   })
 
-  it('marks a changed file that the agent didn't report', async () => {
+  it('marks a changed file that the agent didn’t report', async () => {
     await show([])
     const files = [
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
@@ -144,7 +144,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
   })
 
-  it('reports folders where changes by commands can't be detected', async () => {
+  it('reports folders where changes by commands can’t be detected', async () => {
     await show([])
     await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
     await page.until(() => query('.changes'))
@@ -202,7 +202,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
   })
 
-  it('shows suggested rules before they are saved, and says why one wasn't saved', async () => {
+  it('shows suggested rules before they are saved, and says why one wasn’t saved', async () => {
     await show([
       toolCall('t', { toolKind: 'execute', title: 'npm test' }),
       permission('p', { toolCallId: 'call-t' }),

@@ -47,21 +47,34 @@ const browserSteps: Step[] = [
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
+/** Mocha's suites of a folder, dealt out into steps that take about the same time. */
+function mochaSuites(
+  name: string,
+  folder: string,
+  count: number,
+  options: string[],
+  needs: string[],
+): Step[] {
+  const files = readdirSync(join(projectDirectory, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.test\.tsx?$/.test(file))
+    .map(file => join(folder, file))
+  const size = (file: string) => statSync(join(projectDirectory, file)).size
+  return shares(files, count, size).map((share, index, all) =>
+    suite(`${name}, ${index + 1} of ${all.length}`, [mocha, ...strict, ...options, ...share], needs),
+  )
+}
+
 /**
  * The tests of the UI wait more than they work: two windows at once take little more than half the time of one. In more
  * steps than that, so that neither of the two is left alone with what takes longest. A test that fails is tried once more,
  * in a window of its own; one that passes only then is a bug to be found, and is told of at the end.
  */
-const uiFiles = readdirSync(join(projectDirectory, 'test/ui'))
-  .filter(file => file.endsWith('.test.ts'))
-  .map(file => `test/ui/${file}`)
-const size = (file: string) => statSync(join(projectDirectory, file)).size
-const uiSuites = shares(uiFiles, 8, size).map((files, index, all) =>
-  suite(
-    `UI, ${index + 1} of ${all.length}`,
-    [mocha, ...strict, '--retries', '1', '--timeout', '90000', '--slow', '20000', ...files],
-    ['package', 'install the browser', `install VS Code ${current.version}`],
-  ),
+const uiSuites = mochaSuites(
+  'UI',
+  'test/ui',
+  8,
+  ['--retries', '1', '--timeout', '90000', '--slow', '20000'],
+  ['package', 'install the browser', `install VS Code ${current.version}`],
 )
 const browserSuites: Step[] = [
   ...uiSuites,
@@ -97,7 +110,8 @@ export function allSteps(): Step[] {
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
-    suite('unit', [mocha, ...strict, 'test/unit/**/*.test.{ts,tsx}']),
+    // short ones at the end: no lane is left alone for long
+    ...mochaSuites('unit', 'test/unit', 4, [], []),
     suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),

@@ -88,7 +88,8 @@ function openDocument(document: vscode.TextDocument): OpenDocument {
       return vscode.workspace.applyEdit(change)
     },
     async save() {
-      return document.save()
+      // VS Code rejects the save of a closed document
+      return !document.isClosed && document.save()
     },
   }
 }

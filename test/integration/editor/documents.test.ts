@@ -7,6 +7,7 @@ import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
 import { VscodeDocuments, vscodeEncodings } from '../../../src/editor/files/vscode-files.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import { waitFor } from '../../host/wait-for.ts'
+import { documentsContract } from '../../support/contracts/documents.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
 describe('files that are open in the editor', () => {
@@ -178,4 +179,35 @@ describe('files that are open in the editor', () => {
       assert.deepEqual(readFileSync(file()), euro)
     })
   })
+})
+
+describe('the documents of the editor', () => {
+  const replaceAll = async (document: vscode.TextDocument, text: string) => {
+    const edit = new vscode.WorkspaceEdit()
+    const all = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length))
+    edit.replace(document.uri, all, text)
+    assert.ok(await vscode.workspace.applyEdit(edit))
+  }
+  const documentOf = (path: string) => {
+    const found = vscode.workspace.textDocuments.find(({ uri, isClosed }) => uri.fsPath === path && !isClosed)
+    assert.ok(found)
+    return found
+  }
+  documentsContract(useTemporaryFolder(), () => ({
+    documents: new VscodeDocuments(new PathRules()),
+    // not by `openTextDocument`, which holds the document for minutes after its editor is closed
+    open: async path => {
+      await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(path))
+      await waitFor('the editor', () => vscode.window.activeTextEditor?.document.uri.fsPath === path)
+    },
+    type: (path, text) => replaceAll(documentOf(path), text),
+    undo: async () => {
+      await vscode.commands.executeCommand('undo')
+    },
+    close: async () => {
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor')
+    },
+    // The editor may begin to watch the file only now: touched, it is heard of then.
+    notice: path => utimesSync(path, new Date(), new Date()),
+  }))
 })

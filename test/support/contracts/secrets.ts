@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import type { SecretStore } from '../../../src/mcp/inputs.ts'
+
+/** What holds for VS Code's secret storage, and for what stands in for it. `create`: two views of one store. */
+export function secretsContract(create: () => Promise<[SecretStore, SecretStore]>): void {
+  const KEY = 'parley-contract/a'
+
+  it('has what was stored last, in every view of it, until it is deleted', async () => {
+    const [one, other] = await create()
+    assert.equal(await one.get(KEY), undefined)
+    await one.store(KEY, 'żółć "1"\n')
+    await one.store(`${KEY}/b`, '')
+    assert.equal(await other.get(KEY), 'żółć "1"\n')
+    await other.store(KEY, '2')
+    assert.equal(await one.get(KEY), '2')
+    await one.delete(KEY)
+    await one.delete(KEY)
+    assert.equal(await other.get(KEY), undefined)
+    assert.equal(await other.get(`${KEY}/b`), '')
+    await one.delete(`${KEY}/b`)
+  })
+
+  it('keeps values under keys that objects have anyway', async () => {
+    const [store] = await create()
+    for (const key of ['constructor', '__proto__']) {
+      assert.equal(await store.get(key), undefined)
+      await store.store(key, 'x')
+      assert.equal(await store.get(key), 'x')
+      await store.delete(key)
+      assert.equal(await store.get(key), undefined)
+    }
+  })
+}

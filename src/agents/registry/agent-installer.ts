@@ -12,6 +12,7 @@ import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
 import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
+import { networkProblemOfOutput } from './network-problem.ts'
 import {
   type BinaryTarget,
   type Distribution,
@@ -308,7 +309,10 @@ export class AgentInstaller {
     const environment = await this.#options.environment()
     const bin = join(folder, 'bin')
     const own = { UV_TOOL_DIR: join(folder, 'tools'), UV_TOOL_BIN_DIR: bin, UV_NO_PROGRESS: '1' }
-    await this.#run(uv, ['tool', 'install', '--', spec], folder, { ...environment.env, ...own }, options)
+    const uvEnv = { ...environment.env, ...own }
+    await this.#run(uv, ['tool', 'install', '--', spec], folder, uvEnv, options).catch((error: unknown) => {
+      throw error instanceof InstallError ? new InstallError('failed', uvFailure(error), error.output) : error
+    })
     const name = /^[\w.-]+/.exec(spec)![0]
     const program = join(bin, environment.platform === 'win32' ? `${name}.exe` : name)
     if (!(await isFile(program)))
@@ -405,9 +409,14 @@ function npmFailure(spec: string, { message, output }: InstallError): string {
     case 'ETIMEDOUT':
     case 'ENOTCACHED':
       return l10n.t("npm can't reach its registry. Check the network connection and the proxy settings.")
-    default:
-      return message
   }
+  const problem = networkProblemOfOutput(output)
+  return problem ? l10n.t("npm can't reach its registry: {0}. {1}", problem.reason, problem.advice) : message
+}
+
+function uvFailure({ message, output }: InstallError): string {
+  const problem = networkProblemOfOutput(output)
+  return problem ? l10n.t("uv can't download the agent: {0}. {1}", problem.reason, problem.advice) : message
 }
 
 function missingProgram(program: 'npm' | 'uv'): InstallError {
@@ -421,8 +430,8 @@ function missingProgram(program: 'npm' | 'uv'): InstallError {
 
 function asInstallError(name: string, error: unknown): InstallError {
   if (error instanceof InstallError) return error
-  if (error instanceof DownloadError || error instanceof ArchiveError)
-    return new InstallError('failed', error.message)
+  if (error instanceof DownloadError) return new InstallError('failed', error.message, error.detail)
+  if (error instanceof ArchiveError) return new InstallError('failed', error.message)
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new InstallError('failed', l10n.t("{0} wasn't installed: the disk is full.", name))

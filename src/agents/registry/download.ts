@@ -3,7 +3,13 @@ import { open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError } from '../../common/errors.ts'
-import { networkProblem } from './network-problem.ts'
+import {
+  causeOf,
+  type NetworkProblem,
+  networkProblem,
+  statusProblem,
+  withoutSecrets,
+} from './network-problem.ts'
 
 export interface DownloadOptions {
   /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
@@ -18,8 +24,15 @@ export interface DownloadOptions {
   idleMs?: number
 }
 
-/** The download failed. The message is a sentence for the user. */
-export class DownloadError extends Error {}
+/** The download failed. The message is a sentence for the user; `detail` is for the log. */
+export class DownloadError extends Error {
+  readonly detail: string
+
+  constructor(message: string, detail = '') {
+    super(message)
+    this.detail = detail
+  }
+}
 
 /** More than any agent's archive: 2 GiB. */
 const MAX_BYTES = 2 * 1024 ** 3
@@ -45,7 +58,10 @@ export async function download(address: string, file: string, options: DownloadO
     const response = await options.fetch(address, { signal: either, redirect: 'follow' })
     if (!response.ok) {
       await response.body?.cancel()
-      throw new DownloadError(l10n.t('The download failed with status {0}: {1}', response.status, address))
+      throw failed(
+        statusProblem(response.status),
+        `status ${response.status} from ${withoutSecrets(address)}`,
+      )
     }
     if (new URL(response.url || address).protocol !== new URL(address).protocol) {
       await response.body?.cancel()
@@ -82,8 +98,7 @@ export async function download(address: string, file: string, options: DownloadO
       throw new DownloadError(
         l10n.t('The download stopped: no data was received for {0} seconds.', idleMs / 1000),
       )
-    const { reason, advice } = networkProblem(error)
-    throw new DownloadError(l10n.t('The download failed: {0}. {1}', reason, advice), { cause: error })
+    throw failed(networkProblem(error, address), causeOf(error, address))
   } finally {
     clearTimeout(timer)
   }
@@ -91,6 +106,10 @@ export async function download(address: string, file: string, options: DownloadO
   if (options.sha256 !== undefined && options.sha256 !== sha256)
     throw new DownloadError(l10n.t("The SHA-256 checksum of the downloaded file doesn't match the registry."))
   return sha256
+}
+
+function failed({ reason, advice }: NetworkProblem, detail: string): DownloadError {
+  return new DownloadError(l10n.t('The download failed: {0}. {1}', reason, advice), detail)
 }
 
 function tooLarge(maxBytes: number): DownloadError {

@@ -1,23 +1,177 @@
 import * as l10n from '@vscode/l10n'
-import { messageOf } from '../../common/errors.ts'
 
-/** TLS error codes of certificates that this machine doesn't trust. */
-const UNTRUSTED = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-])
+/** What went wrong, in a few words, and what to do about it, in a sentence. */
+export interface NetworkProblem {
+  reason: string
+  advice: string
+}
 
-/** Why `fetch` failed, in a few words, and what to do about it, in a sentence. */
-export function networkProblem(error: unknown): { reason: string; advice: string } {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  const { code } = cause as NodeJS.ErrnoException
-  if (code !== undefined && UNTRUSTED.has(code))
-    return {
-      reason: l10n.t("the server's certificate isn't trusted"),
-      advice: l10n.t("If your network uses a custom certificate, add it to your system's certificate store."),
-    }
-  return { reason: messageOf(cause), advice: l10n.t('Check the network connection and the proxy settings.') }
+type Kind =
+  | 'offline'
+  | 'name'
+  | 'refused'
+  | 'interrupted'
+  | 'timeout'
+  | 'proxy'
+  | 'untrusted'
+  | 'expired'
+  | 'other-name'
+
+/** Error codes of Node and its `fetch`, and of Chromium's network, which VS Code may use instead. */
+const KINDS: Readonly<Record<Kind, readonly string[]>> = {
+  offline: [
+    ...['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'],
+    ...['ERR_INTERNET_DISCONNECTED', 'ERR_ADDRESS_UNREACHABLE', 'ERR_NETWORK_CHANGED'],
+  ],
+  name: ['ENOTFOUND', 'EAI_AGAIN', 'ERR_NAME_NOT_RESOLVED', 'ERR_NAME_RESOLUTION_FAILED'],
+  refused: ['ECONNREFUSED', 'ERR_CONNECTION_REFUSED'],
+  interrupted: [
+    ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'UND_ERR_SOCKET'],
+    ...['ERR_CONNECTION_RESET', 'ERR_CONNECTION_CLOSED', 'ERR_CONNECTION_ABORTED', 'ERR_EMPTY_RESPONSE'],
+  ],
+  timeout: [
+    ...['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
+    ...['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT', 'ERR_SOCKET_TIMEOUT', 'TimeoutError'],
+  ],
+  proxy: ['ERR_PROXY_CONNECTION_FAILED', 'ERR_TUNNEL_CONNECTION_FAILED', 'ERR_PROXY_AUTH_UNSUPPORTED'],
+  untrusted: [
+    ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
+    ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_UNTRUSTED'],
+    ...['ERR_CERT_AUTHORITY_INVALID', 'ERR_CERT_INVALID'],
+  ],
+  expired: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_CERT_DATE_INVALID'],
+  'other-name': ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_CERT_COMMON_NAME_INVALID'],
+}
+
+/** Why `fetch` of this address failed. What the system calls it is for the log: {@link causeOf}. */
+export function networkProblem(error: unknown, address: string): NetworkProblem {
+  // the innermost cause is the most specific
+  const errors = chainOf(error).toReversed()
+  const proxyStatus = errors
+    .map(({ message }) => /^Proxy response \((\d+)\)/.exec(message)?.[1])
+    .find(Boolean)
+  if (proxyStatus === '407') return statusProblem(407)
+  if (proxyStatus !== undefined) return problemOf('proxy', address)
+  const kinds = errors.flatMap(({ code, name, message }) =>
+    [code, /\bnet::(ERR_\w+)/.exec(message)?.[1], name].map(kindOf),
+  )
+  return problemOf(
+    kinds.find(kind => kind !== undefined),
+    address,
+  )
+}
+
+/** Why a server's response is of no use, by its HTTP status. */
+export function statusProblem(status: number): NetworkProblem {
+  const advice = l10n.t('Check the network connection and the proxy settings.')
+  const later = l10n.t('Try again later.')
+  switch (status) {
+    case 401:
+    case 403:
+      return { reason: l10n.t('the server denied access (status {0})', status), advice }
+    case 404:
+    case 410:
+      return {
+        reason: l10n.t("the server doesn't have the file (status {0})", status),
+        advice: l10n.t('Check whether the address is still right.'),
+      }
+    case 407:
+      return {
+        reason: l10n.t('the proxy requires you to sign in (status {0})', status),
+        advice: l10n.t('Check the proxy settings.'),
+      }
+    case 429:
+      return { reason: l10n.t('the server received too many requests (status {0})', status), advice: later }
+  }
+  if (status >= 500) return { reason: l10n.t('the server has a problem (status {0})', status), advice: later }
+  return { reason: l10n.t('the server responded with status {0}', status), advice }
+}
+
+/** What the system says of a failed request, for the log. */
+export function causeOf(error: unknown, address: string): string {
+  const causes = chainOf(error).map(({ name, code, message }) =>
+    [code ?? name, message].filter(Boolean).join(': '),
+  )
+  return `${causes.join(' < ') || String(error)} (${withoutSecrets(address)})`
+}
+
+/** An address may hold a password, or a signature in its query. */
+export function withoutSecrets(address: string): string {
+  if (!URL.canParse(address)) return ''
+  const { origin, pathname } = new URL(address)
+  return origin + pathname
+}
+
+/** What npm's or uv's output says of the network, if it does; npm also has codes, see {@link kindOf}. */
+export function networkProblemOfOutput(output: string): NetworkProblem | undefined {
+  const npm = kindOf(/\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1])
+  const kind = npm ?? UV.find(([pattern]) => pattern.test(output))?.[1]
+  if (kind === undefined) return undefined
+  const address = /\bhttps?:\/\/[^\s)`'"]+/.exec(output)?.[0]
+  return address === undefined ? undefined : problemOf(kind, address)
+}
+
+/** uv has no codes: these are the words of the libraries that it is made of. */
+const UV: ReadonlyArray<[RegExp, Kind]> = [
+  [/\binvalid peer certificate: Expired\b/i, 'expired'],
+  [/\binvalid peer certificate: NotValidForName\b/i, 'other-name'],
+  [/\binvalid peer certificate\b/i, 'untrusted'],
+  [/\bdns error\b|failed to lookup address/i, 'name'],
+  [/\bConnection refused\b/i, 'refused'],
+  [/\bNetwork is unreachable\b|\bNo route to host\b/i, 'offline'],
+  [/\boperation timed out\b/i, 'timeout'],
+  [/\bConnection reset\b|\bconnection closed before\b/i, 'interrupted'],
+]
+
+function problemOf(kind: Kind | undefined, address: string): NetworkProblem {
+  const server = URL.canParse(address) ? new URL(address).host : ''
+  const connection = l10n.t('Check the network connection and the proxy settings.')
+  switch (kind) {
+    case 'offline':
+      return { reason: l10n.t('there is no network connection'), advice: connection }
+    case 'name':
+      return { reason: l10n.t("the server {0} wasn't found", server), advice: connection }
+    case 'refused':
+      return { reason: l10n.t('the server {0} refused the connection', server), advice: connection }
+    case 'interrupted':
+      return { reason: l10n.t('the connection was interrupted'), advice: connection }
+    case 'timeout':
+      return { reason: l10n.t("the server {0} didn't respond in time", server), advice: connection }
+    case 'proxy':
+      return {
+        reason: l10n.t("the proxy doesn't connect to the server {0}", server),
+        advice: l10n.t('Check the proxy settings.'),
+      }
+    case 'untrusted':
+      return {
+        reason: l10n.t("the server's certificate isn't trusted"),
+        advice: l10n.t(
+          "If your network uses a custom certificate, add it to your system's certificate store.",
+        ),
+      }
+    case 'expired':
+      return {
+        reason: l10n.t("the server's certificate has expired or isn't valid yet"),
+        advice: l10n.t('Check the date and time of your machine.'),
+      }
+    case 'other-name':
+      return {
+        reason: l10n.t("the server's certificate is for a different server"),
+        advice: connection,
+      }
+    case undefined:
+      return { reason: l10n.t('the server {0} could not be reached', server), advice: connection }
+  }
+}
+
+function kindOf(code: string | undefined): Kind | undefined {
+  if (code === undefined) return undefined
+  return (Object.keys(KINDS) as Kind[]).find(kind => KINDS[kind].includes(code))
+}
+
+/** The error and what caused it: `fetch` says what happened only there. */
+function chainOf(error: unknown): NodeJS.ErrnoException[] {
+  const chain: NodeJS.ErrnoException[] = []
+  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)
+  return chain
 }

@@ -5,7 +5,13 @@ import * as z from 'zod'
 import { messageOf } from '../../common/errors.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
-import { networkProblem } from './network-problem.ts'
+import {
+  causeOf,
+  type NetworkProblem,
+  networkProblem,
+  statusProblem,
+  withoutSecrets,
+} from './network-problem.ts'
 import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
 
 /** The largest registry that is read, in bytes. */
@@ -104,7 +110,7 @@ export class RegistryClient {
         headers: { accept: 'application/json', ...(known?.etag && { 'if-none-match': known.etag }) },
       })
     } catch (error) {
-      throw this.#unreachable(error)
+      throw this.#unreachable(error, url)
     }
     const now = (this.#options.now ?? Date.now)()
     if (response.status === 304 && known) {
@@ -117,9 +123,12 @@ export class RegistryClient {
     }
     if (!response.ok) {
       await response.body?.cancel()
-      throw new RegistryError(l10n.t('The agent registry responded with status {0}.', response.status))
+      throw this.#failed(
+        statusProblem(response.status),
+        `status ${response.status} from ${withoutSecrets(url)}`,
+      )
     }
-    const body = await this.#bodyOf(response)
+    const body = await this.#bodyOf(response, url)
     const snapshot = this.#read(body, 'network', now)
     if (!snapshot) throw new RegistryError(l10n.t("The agent registry's response isn't a list of agents."))
     const etag = response.headers.get('etag') ?? undefined
@@ -127,7 +136,7 @@ export class RegistryClient {
     return snapshot
   }
 
-  async #bodyOf(response: Response): Promise<string> {
+  async #bodyOf(response: Response, url: string): Promise<string> {
     const most = this.#options.maxBytes ?? MAX_BYTES
     const tooLarge = () =>
       new RegistryError(
@@ -146,15 +155,17 @@ export class RegistryClient {
         pieces.push(piece)
       }
     } catch (error) {
-      throw error instanceof RegistryError ? error : this.#unreachable(error)
+      throw error instanceof RegistryError ? error : this.#unreachable(error, url)
     }
     return Buffer.concat(pieces).toString('utf8')
   }
 
-  #unreachable(error: unknown): RegistryError {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    this.#options.log.warn(`The agent registry can't be reached: ${messageOf(cause)}`)
-    const { reason, advice } = networkProblem(error)
+  #unreachable(error: unknown, url: string): RegistryError {
+    return this.#failed(networkProblem(error, url), causeOf(error, url))
+  }
+
+  #failed({ reason, advice }: NetworkProblem, detail: string): RegistryError {
+    this.#options.log.warn(`The agent registry can't be reached: ${detail}`)
     return new RegistryError(l10n.t("The agent registry can't be reached: {0}. {1}", reason, advice))
   }
 

@@ -439,4 +439,20 @@ describe('AgentInstaller', function () {
     await installer().install(agentOf({ uvx: { package: 'mine[acp]', args: ['acp'] } }))
     assert.equal(run(installed.agents[0]!), 'mine[acp]==1.0.0 acp')
   })
+
+  it("says in words why uv can't download, with uv's own words in the output", async () => {
+    const bin = join(home, 'bin')
+    await mkdir(bin)
+    const said = 'error: Failed to fetch: https://pypi.example/simple/mine/\n  Caused by: dns error'
+    await writeFile(join(bin, 'uv'), `#!/bin/sh\nprintf '${said}\\n' >&2\nexit 2\n`)
+    await chmod(join(bin, 'uv'), 0o755)
+    env.PATH = `${bin}:${env.PATH}`
+    await assert.rejects(installer().install(agentOf({ uvx: { package: 'mine' } })), (error: unknown) => {
+      assert.ok(error instanceof InstallError)
+      assert.match(error.message, /^uv can't download the agent: the server pypi\.example wasn't found\./)
+      assert.match(error.output, /dns error/)
+      return true
+    })
+    await nothingLeft()
+  })
 })

@@ -80,10 +80,19 @@ describe('download', () => {
     answer = (_request, response) => void response.write('x')
     await fails(/no data was received/, { idleMs: 50 })
     await rm(file, { force: true })
-    const { origin } = server
-    await server.stop()
-    await assert.rejects(download(`${origin}/file`, file, { fetch }), /download failed/)
-    server = await LoopbackServer.start((request, response) => answer(request, response))
+    // never connected to: no connection is left over
+    const gone = await LoopbackServer.start(() => {})
+    const { origin } = gone
+    await gone.stop()
+    await assert.rejects(download(`${origin}/file`, file, { fetch }), (error: unknown) => {
+      assert.ok(error instanceof DownloadError)
+      assert.match(
+        error.message,
+        /^The download failed: the server 127\.0\.0\.1:\d+ refused the connection\./,
+      )
+      assert.match(error.detail, /ECONNREFUSED/)
+      return true
+    })
   })
 
   it('asks for room on the disk before it starts', async () => {

@@ -96,8 +96,8 @@ describe('RegistryClient', () => {
         /larger than/,
         (_request, response) => response.writeHead(200, { 'content-length': '3000' }).write('x'),
       ],
-      [/can't be reached/, (_request, response) => response.destroy()],
-      [/can't be reached/, () => {}],
+      [/can't be reached: the connection was interrupted\./, (_request, response) => response.destroy()],
+      [/can't be reached: the server 127\.0\.0\.1:\d+ didn't respond in time\./, () => {}],
     ]
     for (const [message, bads] of bad) {
       answer = bads

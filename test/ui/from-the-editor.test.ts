@@ -83,8 +83,14 @@ describe('from the editor into the conversation', () => {
         () => false,
       )
     })
-    await file.click()
-    await explorerRow('notes').click({ modifiers: ['Control'] })
+    // the explorer selects the file alone again once its editor is there
+    const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')
+    await waitFor('both selected', async () => {
+      await file.click()
+      await workbench.page.locator('.tabs-container .tab.active', { hasText: 'planets.js' }).waitFor()
+      await explorerRow('notes').click({ modifiers: ['Control'] })
+      return (await both.count()) === 2
+    })
     await chooseFromMenu(file, 'Add to Conversation')
     conversation = await ConversationPage.find(workbench)
     await chip('planets.js').waitFor()

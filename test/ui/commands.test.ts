@@ -45,7 +45,7 @@ describe('commands', () => {
     await selectLines(workbench, 5)
     await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
     await conversation.frame.getByRole('option', { name: 'Selection' }).click()
-    await conversation.frame.locator('.composer').getByText('planets.js:1-5').waitFor()
+    await conversation.frame.locator('.composer .chip', { hasText: 'planets.js:1-5' }).waitFor()
     await conversation.send('/help')
     for (const lines of ['L1-L2', 'L1-L5'])
       await conversation.text(new RegExp(`planets-api/planets\\.js#${lines}`)).waitFor()

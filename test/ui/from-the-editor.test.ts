@@ -36,6 +36,8 @@ describe('from the editor into the conversation', () => {
         reader: fixtureAgent(root, 'Reader', reads),
       },
       'parley.defaultAgent': 'fixture',
+      // an editor that opens would select its file alone, also some time later
+      'explorer.autoReveal': false,
       'terminal.integrated.gpuAcceleration': 'off',
     }),
   })
@@ -83,7 +85,6 @@ describe('from the editor into the conversation', () => {
         () => false,
       )
     })
-    // the explorer selects the file alone again once its editor is there
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')
     await waitFor('both selected', async () => {
       await file.click()

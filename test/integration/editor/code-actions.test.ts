@@ -6,13 +6,18 @@ describe('code actions', () => {
   const uri = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
   const problems = vscode.languages.createDiagnosticCollection('parley-test')
   const at = (line: number) => new vscode.Range(line, 0, line, 5)
+  const ask = (range: vscode.Range, kind?: string): Thenable<vscode.CodeAction[]> =>
+    vscode.commands.executeCommand('vscode.executeCodeActionProvider', uri(), range, kind)
   const offered = async (range: vscode.Range, kind?: string) => {
-    const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-      'vscode.executeCodeActionProvider',
-      uri(),
-      range,
-      kind,
-    )
+    const found = await waitFor('an answer', async () => {
+      try {
+        return await ask(range, kind)
+      } catch (error) {
+        // VS Code cancels the request if an extension registers code actions or the file changes meanwhile
+        if (error instanceof Error && error.message === 'Canceled') return undefined
+        throw error
+      }
+    })
     return found.map(({ title }) => title).filter(title => title.endsWith('Parley'))
   }
 

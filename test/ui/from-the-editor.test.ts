@@ -275,6 +275,7 @@ describe('from the editor into the conversation', () => {
     await openFile(workbench, 'planets.js')
     const editor = workbench.page.locator('.editor-group-container.active .monaco-editor').first()
     await editor.locator('.view-line', { hasText: 'Mars' }).waitFor()
+    await editor.and(workbench.page.locator('.focused')).waitFor()
     /** The texts of the lines with a bar next to them. */
     const marked = () =>
       workbench.page.evaluate<string[]>(`(() => {

@@ -108,6 +108,7 @@ describe('History', () => {
 
     // with the focus in an editor the same key leads there, and Escape back
     await openFile(workbench, 'planets.js')
+    await workbench.page.locator('.editor-instance .monaco-editor.focused').waitFor()
     await keyboard.press("Control+'")
     await keyboard.press('h')
     await history.search.and(history.frame.locator(':focus')).waitFor()

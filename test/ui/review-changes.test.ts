@@ -152,6 +152,7 @@ describe('reviewing agents’ changes in the editor', () => {
       await workbench.runCommand('View: Keep Editor')
       await openFile(workbench, 'server.js')
       await editor().locator('.tab.active[data-resource-name="server.js"]').waitFor()
+      await cursorIn(1)
       await conversation.send(`[[edit ${third} Earth Gaia]]`)
       await bar().getByText('2 files').waitFor()
       await editor().locator('.tab', { hasText: 'Changed Files' }).click()

@@ -3,13 +3,7 @@ import { open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError } from '../../common/errors.ts'
-import {
-  causeOf,
-  type NetworkProblem,
-  networkProblem,
-  statusProblem,
-  withoutSecrets,
-} from './network-problem.ts'
+import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
 
 export interface DownloadOptions {
   /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
@@ -58,10 +52,7 @@ export async function download(address: string, file: string, options: DownloadO
     const response = await options.fetch(address, { signal: either, redirect: 'follow' })
     if (!response.ok) {
       await response.body?.cancel()
-      throw failed(
-        statusProblem(response.status),
-        `status ${response.status} from ${withoutSecrets(address)}`,
-      )
+      throw failed(statusProblem(response.status, address))
     }
     if (new URL(response.url || address).protocol !== new URL(address).protocol) {
       await response.body?.cancel()
@@ -98,7 +89,7 @@ export async function download(address: string, file: string, options: DownloadO
       throw new DownloadError(
         l10n.t('The download stopped: no data was received for {0} seconds.', idleMs / 1000),
       )
-    throw failed(networkProblem(error, address), causeOf(error, address))
+    throw failed(networkProblem(error, address))
   } finally {
     clearTimeout(timer)
   }
@@ -108,7 +99,7 @@ export async function download(address: string, file: string, options: DownloadO
   return sha256
 }
 
-function failed({ reason, advice }: NetworkProblem, detail: string): DownloadError {
+function failed({ reason, advice, detail }: RequestProblem): DownloadError {
   return new DownloadError(l10n.t('The download failed: {0}. {1}', reason, advice), detail)
 }
 

@@ -1,9 +1,14 @@
 import * as l10n from '@vscode/l10n'
 
 /** What went wrong, in a few words, and what to do about it, in a sentence. */
-export interface NetworkProblem {
+interface NetworkProblem {
   reason: string
   advice: string
+}
+
+/** Why a request failed. `detail` is what the system or the server says of it, for the log. */
+export interface RequestProblem extends NetworkProblem {
+  detail: string
 }
 
 type Kind =
@@ -44,13 +49,17 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
 }
 
 /** Why `fetch` of this address failed. What the system calls it is for the log: {@link causeOf}. */
-export function networkProblem(error: unknown, address: string): NetworkProblem {
+export function networkProblem(error: unknown, address: string): RequestProblem {
+  return { ...problemOfError(error, address), detail: causeOf(error, address) }
+}
+
+function problemOfError(error: unknown, address: string): NetworkProblem {
   // the innermost cause is the most specific
   const errors = chainOf(error).toReversed()
   const proxyStatus = errors
     .map(({ message }) => /^Proxy response \((\d+)\)/.exec(message)?.[1])
     .find(Boolean)
-  if (proxyStatus === '407') return statusProblem(407)
+  if (proxyStatus === '407') return problemOfStatus(407)
   if (proxyStatus !== undefined) return problemOf('proxy', address)
   const kinds = errors.flatMap(({ code, name, message }) =>
     [code, /\bnet::(ERR_\w+)/.exec(message)?.[1], name].map(kindOf),
@@ -62,7 +71,11 @@ export function networkProblem(error: unknown, address: string): NetworkProblem 
 }
 
 /** Why a server's response is of no use, by its HTTP status. */
-export function statusProblem(status: number): NetworkProblem {
+export function statusProblem(status: number, address: string): RequestProblem {
+  return { ...problemOfStatus(status), detail: `status ${status} from ${withoutSecrets(address)}` }
+}
+
+function problemOfStatus(status: number): NetworkProblem {
   const advice = l10n.t('Check the network connection and the proxy settings.')
   const later = l10n.t('Try again later.')
   switch (status) {
@@ -87,8 +100,7 @@ export function statusProblem(status: number): NetworkProblem {
   return { reason: l10n.t('the server responded with status {0}', status), advice }
 }
 
-/** What the system says of a failed request, for the log. */
-export function causeOf(error: unknown, address: string): string {
+function causeOf(error: unknown, address: string): string {
   const causes = chainOf(error).map(({ name, code, message }) =>
     [code ?? name, message].filter(Boolean).join(': '),
   )
@@ -96,7 +108,7 @@ export function causeOf(error: unknown, address: string): string {
 }
 
 /** An address may hold a password, or a signature in its query. */
-export function withoutSecrets(address: string): string {
+function withoutSecrets(address: string): string {
   if (!URL.canParse(address)) return ''
   const { origin, pathname } = new URL(address)
   return origin + pathname

@@ -5,13 +5,7 @@ import * as z from 'zod'
 import { messageOf } from '../../common/errors.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
-import {
-  causeOf,
-  type NetworkProblem,
-  networkProblem,
-  statusProblem,
-  withoutSecrets,
-} from './network-problem.ts'
+import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
 import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
 
 /** The largest registry that is read, in bytes. */
@@ -110,7 +104,7 @@ export class RegistryClient {
         headers: { accept: 'application/json', ...(known?.etag && { 'if-none-match': known.etag }) },
       })
     } catch (error) {
-      throw this.#unreachable(error, url)
+      throw this.#unreachable(networkProblem(error, url))
     }
     const now = (this.#options.now ?? Date.now)()
     if (response.status === 304 && known) {
@@ -123,10 +117,7 @@ export class RegistryClient {
     }
     if (!response.ok) {
       await response.body?.cancel()
-      throw this.#failed(
-        statusProblem(response.status),
-        `status ${response.status} from ${withoutSecrets(url)}`,
-      )
+      throw this.#unreachable(statusProblem(response.status, url))
     }
     const body = await this.#bodyOf(response, url)
     const snapshot = this.#read(body, 'network', now)
@@ -155,16 +146,12 @@ export class RegistryClient {
         pieces.push(piece)
       }
     } catch (error) {
-      throw error instanceof RegistryError ? error : this.#unreachable(error, url)
+      throw error instanceof RegistryError ? error : this.#unreachable(networkProblem(error, url))
     }
     return Buffer.concat(pieces).toString('utf8')
   }
 
-  #unreachable(error: unknown, url: string): RegistryError {
-    return this.#failed(networkProblem(error, url), causeOf(error, url))
-  }
-
-  #failed({ reason, advice }: NetworkProblem, detail: string): RegistryError {
+  #unreachable({ reason, advice, detail }: RequestProblem): RegistryError {
     this.#options.log.warn(`The agent registry can't be reached: ${detail}`)
     return new RegistryError(l10n.t("The agent registry can't be reached: {0}. {1}", reason, advice))
   }

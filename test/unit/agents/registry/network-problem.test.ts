@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import {
-  causeOf,
   networkProblem,
   networkProblemOfOutput,
   statusProblem,
@@ -63,7 +62,7 @@ describe('a network problem', () => {
       const shown = `${problem.reason} ${problem.advice}`
       assert.doesNotMatch(shown, /raw|fetch|net::|E[A-Z_]{4,}|[Ss]ecret/)
       const { cause = error } = error as { cause?: Error }
-      const logged = causeOf(error, address)
+      const logged = problem.detail
       assert.ok(logged.includes((cause as Error).message), logged)
       assert.doesNotMatch(logged, /secret/)
     })
@@ -104,8 +103,8 @@ describe('a network problem', () => {
       [418, /responded with/],
     ]
     for (const [status, reason] of reasons) {
-      assert.match(statusProblem(status).reason, reason)
-      assert.match(statusProblem(status).reason, new RegExp(`status ${status}`))
+      assert.match(statusProblem(status, address).reason, reason)
+      assert.match(statusProblem(status, address).reason, new RegExp(`status ${status}`))
     }
   })
 

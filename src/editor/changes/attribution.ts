@@ -213,8 +213,17 @@ export class Attribution {
     const assumed = this.#assumed.get(key)
     if (!assumed || assumed.file !== file || assumed.settled) return undefined
     const isText = before.attributes.type === 'text' && file.attributes.type === 'text'
-    if (!isText || sameButEnds(before.text, assumed.text)) return undefined
+    // an agent that overwrites a file may report it as new
+    const isNew = file.base.attributes.type === 'absent'
+    if (!isText || (!isNew && sameButEnds(before.text, assumed.text))) return undefined
     if (!assumed.author.turns.some(one => turns.some(isSameTurn(one)))) return undefined
+    const asOneChange = () => {
+      const corrected = TrackedFile.of(file.path, before)
+      corrected.edit(file.state, assumed.author)
+      this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
+      return corrected
+    }
+    if (isNew) return asOneChange()
     const was = splitLines(assumed.text)
     const base = mergeLines(was, splitLines(before.text), splitLines(file.text))?.join('')
     if (base !== undefined) {
@@ -225,11 +234,7 @@ export class Attribution {
       return corrected
     }
     // the reported change is in the same lines: with nothing of the user's on top, all of it is the tool call's
-    if (file.base.text !== assumed.text) return undefined
-    const corrected = TrackedFile.of(file.path, before)
-    corrected.edit(file.state, assumed.author)
-    this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
-    return corrected
+    return file.base.text === assumed.text ? asOneChange() : undefined
   }
 
   /**

@@ -508,12 +508,15 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** A file changed during turns without a report. `before`: the file before that, or at least its text. */
+  /**
+   * A file changed during turns without a report. `before`: the file before that, or at least its text. `unsure`: or what
+   * the agent had written by then.
+   */
   async noticed(
     path: string,
     before: FileText | FileState,
     author: AgentAuthor,
-    mode?: number,
+    { mode, unsure }: { mode?: number | undefined; unsure?: true | undefined } = {},
   ): Promise<void> {
     const key = this.key(path)
     await this.#run(key, async () => {
@@ -531,7 +534,8 @@ export class ChangeTracker extends Owner {
       })
       const isState = typeof before === 'object' && before !== null
       if (file) {
-        const corrected = isState && this.#attribution.takeBackUnreported(key, file, before, author)
+        const corrected =
+          isState && !unsure && this.#attribution.takeBackUnreported(key, file, before, author)
         if (corrected) {
           this.#files.set(key, corrected)
           this.#edited(key, corrected, true)

@@ -23,6 +23,11 @@ const MAX_LOOK_MS = 10_000
 const MAX_LOOKS = 8
 /** The resolution of file times on any file system. Milliseconds. */
 export const FRESH_MS = 20
+
+/** Whether a file was written after this time; both in milliseconds since the epoch. */
+export function isWrittenSince(changed: number, time: number): boolean {
+  return changed > time - FRESH_MS
+}
 /** Folders with generated content, excluded even if no `.gitignore` lists them. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 
@@ -31,12 +36,16 @@ export interface NoticedState {
   /** absolute */
   path: string
   before: FileState
+  /** It was written while the snapshot was being taken, so `before` may be half of what an agent wrote. */
+  unsure?: true
 }
 
 /** A file as it was at a point in time. */
 interface Seen {
   /** changes each time the file is written */
   stamp: string
+  /** when it was written, in milliseconds since the epoch */
+  changed: number
   /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
   mode: number
@@ -52,6 +61,8 @@ export interface FolderSnapshot {
   root: string
   /** by absolute path */
   files: Map<string, Seen>
+  /** paths of files that were written while it was being taken */
+  unsure: Set<string>
 }
 
 /** The file state for these bytes; binary content is referred to by its hash in the store. */
@@ -97,24 +108,28 @@ export class FolderScan {
     this.#limits = { ...most, ...limits }
   }
 
-  /** Takes a snapshot of a folder; `undefined` if it has too many files or can't be read. */
-  async snapshot(root: string): Promise<FolderSnapshot | undefined> {
+  /**
+   * Takes a snapshot of a folder; `undefined` if it has too many files or can't be read. `began`: when it was asked for,
+   * in milliseconds since the epoch.
+   */
+  async snapshot(root: string, began = Date.now()): Promise<FolderSnapshot | undefined> {
     if (isTooWide(root) || this.#slow.has(root)) return undefined
     // a scan that started earlier may have missed later changes
     await this.#looks.get(root)?.catch(() => {})
-    const look = this.#snapshot(root).finally(() => {
+    const look = this.#snapshot(root, began).finally(() => {
       if (this.#looks.get(root) === look) this.#looks.delete(root)
     })
     this.#looks.set(root, look)
     return look
   }
 
-  async #snapshot(root: string): Promise<FolderSnapshot | undefined> {
+  async #snapshot(root: string, began: number): Promise<FolderSnapshot | undefined> {
     const start = performance.now()
     const paths = await this.#list(root)
     if (!paths) return undefined
     const known = this.#last.get(root)
     const files = new Map<string, Seen>()
+    const unsure = new Set<string>()
     const unread: Array<[string, Seen]> = []
     let bytes = 0
     await forEach(paths, async path => {
@@ -124,7 +139,10 @@ export class FolderScan {
       const isSame =
         before?.stamp === seen.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
       files.set(path, isSame ? before : seen)
-      if (isSame) bytes += seen.size
+      if (isWrittenSince(seen.changed, began)) unsure.add(path)
+      // programs empty a file before they write it
+      if (unsure.has(path) && seen.size === 0) files.set(path, seen)
+      else if (isSame) bytes += seen.size
       else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
     })
     if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
@@ -135,11 +153,12 @@ export class FolderScan {
       await this.#keep(path, seen).catch(() => {})
     })
     this.#last.set(root, files)
-    return { root, files: new Map(files) }
+    return { root, files: new Map(files), unsure }
   }
 
   /** Updates one file in the snapshot to its current state. */
-  async accept({ files }: FolderSnapshot, path: string): Promise<void> {
+  async accept({ files, unsure }: FolderSnapshot, path: string): Promise<void> {
+    unsure.delete(path)
     const seen = await look(path)
     if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes)
       await this.#keep(path, seen).catch(() => {})
@@ -149,7 +168,7 @@ export class FolderScan {
 
   /** The differences from a snapshot, except those that are known anyway. `isSeen: false`: they can't be determined. */
   async changed(
-    { root, files: before }: FolderSnapshot,
+    { root, files: before, unsure }: FolderSnapshot,
     isKnown: (path: string) => boolean,
   ): Promise<{ changes: NoticedState[]; omitted: number; isSeen: boolean }> {
     const paths = await this.#list(root)
@@ -169,7 +188,7 @@ export class FolderScan {
     let omitted = 0
     for (const [path, was] of found.sort(([one], [other]) => (one < other ? -1 : 1))) {
       const state = await this.#before(path, was)
-      if (state) changes.push({ path, before: state })
+      if (state) changes.push({ path, before: state, ...(unsure.has(path) && { unsure: true }) })
       else if (!isKnown(path)) omitted++
     }
     return { changes, omitted, isSeen: true }
@@ -210,6 +229,7 @@ async function look(path: string): Promise<Seen | undefined> {
   const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
   return {
     isFresh: Date.now() - info.ctimeMs < FRESH_MS,
+    changed: info.ctimeMs,
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
     mode: info.mode & 0o7777,
     size: info.size,

@@ -452,16 +452,16 @@ export class SessionChanges extends ChangeScope {
 
   /** Files changed during this turn or an earlier one, most of them without a report. */
   async noticed(
-    changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number }>,
+    changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,
     turn = this.#turn,
   ): Promise<void> {
-    for (const { path, before, mode } of changes) {
+    for (const { path, before, mode, unsure } of changes) {
       // a text is that of a link's target
       const isState = typeof before === 'object' && before !== null
       const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
       const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
       if (place !== undefined)
-        await this.tracker.noticed(place, before, this.#author(turn), mode).catch(() => {})
+        await this.tracker.noticed(place, before, this.#author(turn), { mode, unsure }).catch(() => {})
     }
   }
 

@@ -5,6 +5,7 @@ import {
   type FolderScan,
   type FolderSnapshot,
   FRESH_MS,
+  isWrittenSince,
   type NoticedState,
   type StateOf,
 } from './folder-scan.ts'
@@ -58,6 +59,8 @@ interface Dirty {
   stamp: string
   /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
+  /** It was written while the snapshot was being taken. */
+  unsure: boolean
 }
 
 /** Gives a session access to files. */
@@ -95,15 +98,15 @@ export class WorkTree {
     }
   }
 
-  /** Takes a snapshot of the folders. */
-  async snapshot(folders: readonly string[]): Promise<Snapshot> {
+  /** Takes a snapshot of the folders. `began`: when it was asked for, in milliseconds since the epoch. */
+  async snapshot(folders: readonly string[], began = Date.now()): Promise<Snapshot> {
     const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
     const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
     await Promise.all(
       [...new Set(places)].map(async root => {
         const repository = await repositoryOf(root)
-        const known = repository && (await this.#snapshot(root, repository))
-        const scanned = repository ? undefined : await this.#reader.scan.snapshot(root)
+        const known = repository && (await this.#snapshot(root, repository, began))
+        const scanned = repository ? undefined : await this.#reader.scan.snapshot(root, began)
         if (known) taken.repositories.push(known)
         else if (scanned) taken.folders.push(scanned)
         else if (await isFolder(root)) taken.unseen.push(root)
@@ -119,7 +122,8 @@ export class WorkTree {
     if (!state) return
     const isIn = (root: string) => !relative(root, path).startsWith('..')
     const { stamp, isFresh } = await stampOf(path)
-    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, { state, stamp, isFresh })
+    const accepting = { state, stamp, isFresh, unsure: false }
+    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
@@ -167,6 +171,7 @@ export class WorkTree {
   async #snapshot(
     root: string,
     { top, commit }: { top: string; commit: string },
+    began: number,
   ): Promise<RepositorySnapshot | undefined> {
     if (this.#slow.has(root)) return undefined
     const start = performance.now()
@@ -183,7 +188,10 @@ export class WorkTree {
       const before = known?.get(path)
       const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
       const state = isKept && !isSame ? await this.#reader.stateOf(path) : before?.state
-      dirty.set(path, { state: isKept ? state : undefined, stamp, isFresh })
+      const unsure = isWrittenSince((await stampOf(path)).changed, began)
+      // programs empty a file before they write it
+      const isEmptied = unsure && state?.attributes.type === 'text' && state.text === ''
+      dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
     }
     this.#last.set(root, dirty)
     return { root, top, commit, dirty }
@@ -198,12 +206,12 @@ export class WorkTree {
     if (!now || !committed) return undefined
     const changes: NoticedState[] = []
     let omitted = 0
-    for (const [path, { state: before, stamp, isFresh }] of dirty) {
+    for (const [path, { state: before, stamp, isFresh, unsure }] of dirty) {
       const isSame = (await stampOf(path)).stamp === stamp
       if (isSame && (!isFresh || !before)) continue
       const state = before && (await this.#reader.stateOf(path))
       if (!before || !state) omitted += isKnown(path) ? 0 : 1
-      else if (!sameState(state, before)) changes.push({ path, before })
+      else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
     }
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
     if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
@@ -260,9 +268,16 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === false
 }
 
-async function stampOf(path: string): Promise<{ stamp: string; isFresh: boolean; size: number }> {
+async function stampOf(
+  path: string,
+): Promise<{ stamp: string; isFresh: boolean; size: number; changed: number }> {
   const info = await lstat(path).catch(() => undefined)
-  if (!info) return { stamp: '', isFresh: false, size: 0 }
+  if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0 }
   const isFresh = Date.now() - info.ctimeMs < FRESH_MS
-  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, isFresh, size: info.size }
+  return {
+    stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`,
+    isFresh,
+    size: info.size,
+    changed: info.ctimeMs,
+  }
 }

@@ -70,7 +70,8 @@ class World {
     const changes = this.sessions.get(session)!
     const tree = new WorkTree(changes)
     const number = ++this.#turns
-    const before = await tree.snapshot([this.root])
+    // nothing is written while it is taken
+    const before = await tree.snapshot([this.root], Number.POSITIVE_INFINITY)
     this.turns.set(session, { number, tree, before, calls: [] })
     changes.beginTurn(number, () => true)
   }

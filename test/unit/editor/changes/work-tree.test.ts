@@ -247,6 +247,65 @@ describe('what changes in a work tree', () => {
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
+  /** A file that an agent writes while the snapshot is taken: what was there is known from its tool call only. */
+  const trustsTheToolCall = async (meanwhile: string) => {
+    const path = join(root, 'dirty.txt')
+    const oldText = readFileSync(path, 'utf8')
+    const newText = oldText.replace('written', 'changed')
+    files.beginTurn(1, () => true)
+    const began = Date.now()
+    put('dirty.txt', meanwhile)
+    const before = await tree.snapshot([root], began)
+    put('dirty.txt', newText)
+    const change = { operation: 'modify', path, oldText, newText } as const
+    await files.tool({ toolCallId: 't', begun: true, done: true }, [{ changes: [change] }], [path])
+    const { changes, omitted } = await tree.changed(before)
+    await files.noticed(changes, 1)
+    await files.endTurn()
+    assert.equal(omitted, 0)
+    assert.deepEqual(
+      files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
+      [['dirty.txt', 'modified', undefined]],
+    )
+    assert.deepEqual((await files.undo()).left, [])
+    assert.equal(readFileSync(path, 'utf8'), oldText)
+  }
+  const keepsTheTextThatIsOverwritten = () => {
+    it('is not taken from a file that the agent had emptied to write it', () => trustsTheToolCall(''))
+    it('is not taken from a file that the agent had written in part', () => trustsTheToolCall('changed by'))
+    it('is only counted for a file that a command had emptied to write it', async () => {
+      const began = Date.now()
+      put('dirty.txt', '')
+      const before = await tree.snapshot([root], began)
+      put('dirty.txt', 'by a command\n')
+      const { changes, omitted } = await tree.changed(before)
+      assert.deepEqual([changes, omitted], [[], 1])
+    })
+  }
+  describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
+
+  it('shows that a file was there that a tool call reports as new', async () => {
+    for (const [name, oldText] of [
+      ['clean.txt', 'clean.txt\n'],
+      ['empty.txt', ''],
+    ] as const) {
+      put(name, oldText)
+      git('add', name)
+      git('commit', '-q', '--allow-empty', '-m', 'as it was')
+      const path = join(root, name)
+      files.beginTurn(1, () => true)
+      const before = await tree.snapshot([root])
+      put(name, 'new\n')
+      const change = { operation: 'add', path, newText: 'new\n' } as const
+      await files.tool({ toolCallId: name, begun: true, done: true }, [{ changes: [change] }], [path])
+      await files.noticed((await tree.changed(before)).changes, 1)
+      await files.endTurn()
+      assert.equal(files.file(path)?.status, 'modified')
+      assert.deepEqual((await files.undo()).left, [])
+      assert.equal(readFileSync(path, 'utf8'), oldText)
+    }
+  })
+
   it('is reported as unknown if Git fails', async () => {
     const before = await tree.snapshot([root])
     rmSync(join(root, '.git'), { recursive: true })
@@ -310,6 +369,8 @@ describe('what changes in a work tree', () => {
       })
       create()
     })
+
+    describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
     it('is told by a look at all files, uncertain, and restored byte for byte', async function () {
       if (process.platform === 'win32') this.skip()

@@ -72,10 +72,7 @@ function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): I
     .map(item => ({
       label: item.title?.trim() || l10n.t('Untitled session'),
       description: item.agentName,
-      detail:
-        item.updatedAt === undefined
-          ? item.cwd
-          : `${new Date(item.updatedAt).toLocaleString(vscode.env.language)} · ${item.cwd}`,
+      detail: [timeOf(item), item.cwd].filter(Boolean).join(' · '),
       item,
     }))
   const starts = history
@@ -112,22 +109,39 @@ interface OpenSessionSources {
   manager: Pick<SessionManager, 'list' | 'find'>
   indicators: Pick<SessionIndicators, 'of'>
   history: Pick<HistoryList, 'items'>
+  /** Where a session is shown, if anywhere. */
+  placeOf: (open: OpenSession) => 'side-bar' | 'tab' | undefined
 }
 
-/** Lets the user choose among the sessions that are open in this window and the latest ones of the history. */
+/**
+ * Lets the user choose among the sessions that are open in this window and the latest ones of the history. A session that
+ * was never used and isn't shown is left out: a new one is the same.
+ */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
-  const { manager, indicators, history } = sources
+  const { manager, indicators, history, placeOf } = sources
   const open = manager
     .list()
-    .map(one => ({ open: one, indicator: indicators.of(one) }))
+    .map(one => ({
+      open: one,
+      indicator: indicators.of(one),
+      title: titleOf(one.session),
+      place: placeOf(one),
+    }))
+    .filter(({ open: { session }, indicator, title, place }) => {
+      return (
+        title || place || indicator !== 'idle' || session.state.entries.some(({ kind }) => kind === 'message')
+      )
+    })
     .sort(
       (a, b) =>
         INDICATOR_ORDER.indexOf(a.indicator) - INDICATOR_ORDER.indexOf(b.indicator) ||
         (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0),
     )
-    .map(({ open, indicator }) => ({
-      label: `$(${ICONS[indicator]}) ${titleOf(open.session) || l10n.t('Untitled session')}`,
-      description: [open.agentName, wordOf(indicator)].filter(Boolean).join(' · '),
+    .map(({ open, indicator, title, place }) => ({
+      label: `$(${ICONS[indicator]}) ${title || l10n.t('Untitled session')}`,
+      description: [open.agentName, wordOf(indicator), title || !place ? '' : placeName(place)]
+        .filter(Boolean)
+        .join(' · '),
       session: { open },
     }))
   const recent = history
@@ -137,7 +151,7 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
     .slice(0, RECENT)
     .map(item => ({
       label: `$(history) ${item.title?.trim() || l10n.t('Untitled session')}`,
-      description: item.agentName,
+      description: [item.agentName, timeOf(item)].filter(Boolean).join(' · '),
       session: { item },
     }))
   if (open.length + recent.length === 0) {
@@ -159,6 +173,14 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
     matchOnDescription: true,
   })
   return chosen?.session
+}
+
+function timeOf({ updatedAt }: HistoryItem): string {
+  return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(vscode.env.language)
+}
+
+function placeName(place: 'side-bar' | 'tab'): string {
+  return place === 'tab' ? l10n.t('in an editor tab') : l10n.t('in the side bar')
 }
 
 function wordOf(indicator: SessionIndicator): string {

@@ -75,7 +75,11 @@ export function placeCommands(options: PlaceCommandOptions) {
 
   return {
     [CommandId.openSession]: async () => {
-      const picked = await pickOpenSession({ manager, indicators, history })
+      const placeOf = (open: OpenSession) => {
+        const shown = surfaces.showing(open)
+        return shown && (shown === sideBar ? 'side-bar' : 'tab')
+      }
+      const picked = await pickOpenSession({ manager, indicators, history, placeOf })
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)

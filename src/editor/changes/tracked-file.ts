@@ -346,11 +346,10 @@ export class TrackedFile {
       const result = without(this.#attributes, matches, () => undefined)
       const forced = options.force && result.forced
       const next = (forced || result.versions).at(-1)!.value
-      if (next.type === 'absent' && this.#log.hunks(author => !matches(author)).length > 0) {
-        conflict ??= 'agent'
-      } else if (next.type === 'absent' && this.#log.text !== '') {
-        // the user's own lines stay, and therefore the file
-        if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
+      if (next.type === 'absent' && this.#log.text !== '') {
+        // others' lines stay, and therefore the file
+        if (this.#log.hunks(author => !matches(author)).length > 0) conflict ??= 'agent'
+        else if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
       } else {
         this.#setAttributes(forced || (result.partial ?? result.versions))
         if (!forced) conflict ??= result.conflict

@@ -195,6 +195,17 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
+  it('removes the empty file that took the place of one that another session deleted', async () => {
+    begin(1, other)
+    await tool('a.txt', () => rmSync(file('a.txt')), other)
+    begin(1)
+    await write('a.txt', '')
+    assert.deepEqual((await restore(1)).left, [])
+    assert.equal(existsSync(file('a.txt')), false)
+    await other.undo()
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+  })
+
   it('restores deleted files, bytes and modes', async () => {
     const bytes = Buffer.from([0, 1, 2, 255])
     writeFileSync(file('b.bin'), bytes)

@@ -38,8 +38,8 @@ describe('reviewing agents’ changes in the editor', () => {
   afterEach(() => rmSync(file(), { force: true }))
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const editor = () => workbench.page.locator('.part.editor')
-  const edit = async () => {
-    await conversation.send(`[[edit ${name} Mercury Hermes Mars Ares]]`)
+  const edit = async (more = '') => {
+    await conversation.send(`[[edit ${name} Mercury Hermes ${more}Mars Ares]]`)
     await waitFor('the edit', () => planets().includes('Ares'))
     await bar().getByText('1 file').waitFor()
   }
@@ -95,27 +95,61 @@ describe('reviewing agents’ changes in the editor', () => {
     await bar().waitFor({ state: 'detached' })
   })
 
-  it('lists them in Source Control and marks them next to the lines, with keep and revert in the peek', async () => {
+  it('keeps and reverts them with the lenses above them', async () => {
     await edit()
+    await workbench.runCommand('Parley: Next Agent Change')
+    await cursorIn(3)
+    const lenses = editor().locator('.codelens-decoration')
+    await waitFor('two lenses', async () => (await lenses.count()) === 2)
+    const [hermes, ares] = ['Hermes', 'Ares'].map(name => () => planets().includes(name)) as [
+      () => boolean,
+      () => boolean,
+    ]
+    await lenses.first().getByText('Keep').click()
+    await waitFor('one lens', async () => (await lenses.count()) === 1)
+    assert.ok(hermes() && ares())
+    await lenses.first().getByText('Revert').click()
+    await waitFor('the kept change alone', () => hermes() !== ares())
+    await waitFor('no lens', async () => (await lenses.count()) === 0)
+    await bar().waitFor({ state: 'detached' })
+  })
+
+  it('lists them in Source Control and marks them next to the lines, with keep and revert in the peek', async () => {
+    await edit('findPlanet seekPlanet ')
     await open()
-    await editor().locator('.dirty-diff-glyph').first().waitFor()
+    const marks = (count: number) =>
+      waitFor(
+        `${count} marked changes`,
+        async () => (await editor().locator('.dirty-diff-glyph').count()) === count,
+      )
+    await marks(3)
     await workbench.page.locator('.activitybar [aria-label^="Source Control"]').first().click()
     const list = workbench.page.locator('.scm-view')
     await list.getByText(name).first().waitFor()
     await workbench.screenshot('review-source-control')
-    await editor().locator('.view-line', { hasText: 'Distances' }).click()
-    await cursorIn(1)
-    await workbench.page.keyboard.press('Alt+F3')
     const peek = editor().locator('.peekview-actions')
-    await peek.getByLabel('Keep Change').first().waitFor()
+    /** The first change. */
+    const look = async () => {
+      await editor().locator('.view-line', { hasText: 'Distances' }).first().click()
+      await cursorIn(1)
+      await workbench.page.keyboard.press('Alt+F3')
+      await peek.getByLabel('Keep Change').first().waitFor()
+    }
+    await look()
     await workbench.screenshot('review-peek')
     await peek.getByLabel('Revert Change').first().click()
     await waitFor('the first change reverted', () => planets().includes('Mercury'))
     assert.ok(planets().includes('Ares'))
+    await marks(2)
+    await look()
+    await peek.getByLabel('Keep Change').first().click()
+    await bar().getByText('+1').first().waitFor()
+    await marks(1)
+    assert.ok(planets().includes('Ares') && planets().includes('seekPlanet'))
     await list.getByText(name).first().hover()
     await list.getByRole('button', { name: 'Keep Agent Changes' }).last().click()
     await list.getByText(name).first().waitFor({ state: 'detached' })
-    assert.ok(planets().includes('Ares'))
+    assert.ok(planets().includes('Ares') && planets().includes('seekPlanet'))
   })
 
   it('are grouped by session and counted, marked on files, and found one after another across files', async () => {

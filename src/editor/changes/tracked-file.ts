@@ -327,6 +327,13 @@ export class TrackedFile {
       this.#edit(state, 'user')
       return
     }
+    // those who took all of its lines away removed it
+    const authors = this.#log.text === '' ? this.#log.hunks(() => true).flatMap(hunk => hunk.authors) : []
+    const by = authors.at(-1)
+    if (by) {
+      this.#setAttributes([...this.#attributes, { value: state.attributes, by, seq: ++this.#seq }])
+      return
+    }
     this.#log = FileLog.of('', this.#isHistory)
     this.#attributes = [{ value: state.attributes, by: 'user', seq: 0 }]
     this.#gone = false

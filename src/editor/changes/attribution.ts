@@ -39,13 +39,21 @@ interface Assumed {
   settled?: true
 }
 
+interface Unclaimed {
+  file: TrackedFile
+  version: number
+  before: TrackedFile
+  /** The file is open, and its document hasn't had the change yet. */
+  isBehind: boolean
+}
+
 export class Attribution {
   /** by session */
   readonly #turns = new Map<string, RunningTurn>()
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
-  /** a change that no tool call has reported yet, with the file before it */
-  readonly #unclaimed = new Map<string, { file: TrackedFile; version: number; before: TrackedFile }>()
+  /** a change that no tool call has reported yet */
+  readonly #unclaimed = new Map<string, Unclaimed>()
   /** the file when its first change was reported, updated with what was reported since */
   readonly #assumed = new Map<string, Assumed>()
 
@@ -161,11 +169,32 @@ export class Attribution {
 
   // ---- changes seen before their report ----------------------------------------------------------------------------
 
-  /** A change without a report was seen; a tool call may report it next. */
-  seen(key: string, file: TrackedFile, before: TrackedFile): void {
+  /** A change without a report was seen; a tool call may report it next, or the editor that the user typed it. */
+  seen(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
-    if (isOpen) this.#unclaimed.set(key, { file, version: file.version, before })
+    if (isOpen) this.#unclaimed.set(key, { file, version: file.version, before, isBehind })
     else this.#unclaimed.delete(key)
+  }
+
+  /** Whether the file's document hasn't had the change yet that was seen on disk. */
+  isBehind(key: string): boolean {
+    return this.#unclaimed.get(key)?.isBehind === true
+  }
+
+  /** The document was read from disk: it can't be where the change came from. */
+  caughtUp(key: string): void {
+    const unclaimed = this.#unclaimed.get(key)
+    if (unclaimed) unclaimed.isBehind = false
+  }
+
+  /** Returns the file before a change that was seen before the editor reported that the user typed this text. */
+  takeBackTyped(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
+    const unclaimed = this.#unclaimed.get(key)
+    if (!unclaimed?.isBehind || unclaimed.file !== file || unclaimed.version !== file.version)
+      return undefined
+    if (!sameButEnds(file.text, text)) return undefined
+    this.#unclaimed.delete(key)
+    return unclaimed.before
   }
 
   /** The author of the last change is known. */

@@ -328,14 +328,24 @@ export class ChangeTracker extends Owner {
     const at = this.#ownKey(path)
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#writes.get(at)
-    // the agent's own text, or typed before or after it
-    const text = write && dirty ? textOf() : undefined
+    // the agent's own text, or typed before or after it; or what is on disk, since the user has saved it meanwhile
+    const text = dirty && (write || this.#attribution.isBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
-    void this.#ofUser(path, async (key, file) => {
+    void this.#ofUser(path, async (key, known) => {
+      let file = known
       if (write && text !== undefined) {
         if (sameButEnds(write.content, text)) write.shown = true
         else if (!write.shown) write.typed = text
+      } else if (text !== undefined) {
+        const before = this.#attribution.takeBackTyped(key, file, text)
+        if (before) {
+          before.edit(file.state, 'user')
+          file = before
+          this.#files.set(key, file)
+          this.#edited(key, file, true)
+        }
       }
+      if (!dirty) this.#attribution.caughtUp(key)
       const was = this.#unsaved.has(key)
       if (dirty) this.#unsaved.add(key)
       else {
@@ -815,7 +825,8 @@ export class ChangeTracker extends Owner {
     const rest = this.#attribution.authorOf(key, file, otherwise)
     if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
     const edited = file.edit(now, rest)
-    if (edited && !changed) this.#attribution.seen(key, file, before)
+    const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
+    if (edited && !changed) this.#attribution.seen(key, file, before, isBehind)
     else this.#attribution.unsee(key)
     this.#edited(key, file, edited || changed)
   }

@@ -563,6 +563,37 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
+    it('saved while a turn works, and seen on the disk before the editor has told that it was typed', async () => {
+      changes.beginTurn(1, () => true)
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.open(file('a.txt'))
+      writeFileSync(file('a.txt'), 'one\n2\nthree mine\n')
+      await tracker.refresh()
+      editor.type(file('a.txt'), 'one\n2\nthree min\n')
+      editor.type(file('a.txt'), 'one\n2\nthree mine\n')
+      editor.saved(file('a.txt'))
+      await write('a.txt', 'one\n2\nthree mine\nfour\n')
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
+    })
+
+    it('typed after a command wrote the file, whose changes stay the turn’s', async () => {
+      changes.beginTurn(1, () => true)
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.open(file('a.txt'))
+      writeFileSync(file('a.txt'), 'one\n2\nthree\nfour\n')
+      await tracker.refresh()
+      editor.reload()
+      editor.type(file('a.txt'), 'one\n2\nthree\nfour\nx\n')
+      editor.type(file('a.txt'), 'one\n2\nthree\nfour\n')
+      await editor.save(file('a.txt'))
+      await changes.endTurn()
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
     it('unsaved when the agent deletes the file: what is saved then continues from what was deleted', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))

@@ -1,6 +1,6 @@
 /**
  * Every message that an agent may send, made from the official schemas: those that are valid are taken in without
- * loss, and no wrong one harms the connection. `PARLEY_SEED` repeats a run; each test names its seed.
+ * loss, and no wrong one harms the connection. `PARLEY_SEED` makes others; each test names its seed.
  */
 import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
@@ -8,10 +8,10 @@ import type { AgentClient } from '../../../src/acp/agent.ts'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { type MemoryAgent, memoryAgent } from '../../support/memory-agent.ts'
 import { officialSchema } from '../../support/official-schema.ts'
+import { SEED } from '../../support/property-tests.ts'
 import { mutated, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
 import { isAsDefined } from '../../support/schema-check.ts'
 
-const SEED = Number(process.env.PARLEY_SEED ?? Date.now() % 0x7fffffff)
 const COUNT = Number(process.env.PARLEY_MESSAGES ?? 60)
 
 const client: AgentClient = {

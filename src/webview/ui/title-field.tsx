@@ -50,8 +50,8 @@ export function TitleField({
       onPointerDown={event => event.stopPropagation()}
       onBlur={() => close(true, false)}
       onKeyDown={event => {
-        // keys typed here are only for this field
-        event.stopPropagation()
+        // VS Code's shortcuts apply here, too; what is typed is only for this field
+        if (!isShortcut(event)) event.stopPropagation()
         if (event.isComposing) return
         if (event.key !== 'Enter' && event.key !== 'Escape') return
         event.preventDefault()
@@ -59,4 +59,10 @@ export function TitleField({
       }}
     />
   )
+}
+
+/** Whether a key edits nothing in the field and is no key of the list around it. */
+function isShortcut(event: KeyboardEvent): boolean {
+  if (/^F\d+$/.test(event.key)) return event.key !== 'F2'
+  return (event.ctrlKey || event.metaKey) && event.key.length === 1
 }

@@ -85,7 +85,9 @@ function SessionTitle() {
   useEffect(() => {
     if (sessionId === undefined) return
     const rename = (event: KeyboardEvent) => {
-      if (event.key !== 'F2' || event.defaultPrevented || page.peek() !== 'conversation') return
+      const isRename =
+        event.key === 'F2' && !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)
+      if (!isRename || event.defaultPrevented || page.peek() !== 'conversation') return
       event.preventDefault()
       setEditing(sessionId)
     }

@@ -69,6 +69,24 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(renamed, [])
   })
 
+  it('leaves shortcuts to VS Code: F2 with another key, and those pressed while it is edited', async () => {
+    const seen: string[] = []
+    page.document.defaultView!.addEventListener('keydown', ({ key }) => void seen.push(key))
+    title()!.click()
+    await page.until(() => field())
+    seen.length = 0
+    page.key(field()!, 'P', { ctrlKey: true, shiftKey: true })
+    page.key(field()!, 'F1')
+    page.key(field()!, 'x')
+    page.key(field()!, 'ArrowDown', { altKey: true })
+    page.key(field()!, 'Enter', { ctrlKey: true })
+    assert.deepEqual(seen, ['P', 'F1'])
+    await page.until(() => page.document.activeElement === title())
+    for (const other of [{ ctrlKey: true }, { shiftKey: true }, { altKey: true }])
+      assert.ok(!page.key(title()!, 'F2', other).defaultPrevented)
+    assert.ok(page.key(title()!, 'F2').defaultPrevented)
+  })
+
   it('stands next to who is signed in, and the fork where the agent can', async () => {
     assert.equal(page.document.querySelector('.header-fork'), null)
     await show({

@@ -82,6 +82,33 @@ describe('going back to an earlier prompt', () => {
     await workbench.palette.waitFor({ state: 'hidden' })
   }
 
+  it('restores the files to before it, sets aside what came since, and can be undone', async () => {
+    await open('Plain')
+    await twoEdits()
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
+    await holds(FIRST)
+    await aside(1)
+    await conversation.button('Undo Restore').click()
+    await holds(BOTH)
+    await aside(0)
+
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
+    await aside(2)
+    // as any revert is brought back
+    await workbench.runCommand('Parley: Restore Last Reverted Changes')
+    await holds(BOTH)
+    await aside(0)
+
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+1 −1)`)
+    await aside(1)
+    await say('[[say go on]]')
+    assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
+  })
+
   it('asks about lines that the user edited later, and restores them with the rest', async () => {
     await open('Plain')
     await twoEdits()
@@ -138,6 +165,26 @@ describe('going back to an earlier prompt', () => {
       await aside(0)
     })
   }
+
+  it('takes a restore back after a crash of the extension host', async () => {
+    await open('Plain')
+    await twoEdits()
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(`Restore ${name}`)
+    await holds(FIRST)
+    await aside(1)
+    await killExtensionHost()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.phase('ready')
+    await aside(1)
+    await conversation.button('Undo Restore').click()
+    await holds(BOTH)
+    await aside(0)
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
+  })
 
   it('edits it in a fork, whose checkpoints include the conversation that it was forked from', async () => {
     await open('Able')

@@ -73,10 +73,11 @@ describe('from the editor into the conversation', () => {
     })
   }
 
-  it('goes what is selected in the explorer, files and folders together', async () => {
+  /** A file of a folder that may be closed. */
+  async function inExplorer(name: string): Promise<Locator> {
     await workbench.runCommand('View: Show Explorer')
     await explorerRow('notes').waitFor()
-    const file = explorerRow('planets.js')
+    const file = explorerRow(name)
     await waitFor('files of the folder', async () => {
       if (await file.isVisible()) return true
       await explorerRow('planets-api').click()
@@ -85,6 +86,11 @@ describe('from the editor into the conversation', () => {
         () => false,
       )
     })
+    return file
+  }
+
+  it('goes what is selected in the explorer, files and folders together', async () => {
+    const file = await inExplorer('planets.js')
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')
     await waitFor('both selected', async () => {
       await file.click()
@@ -150,6 +156,18 @@ describe('from the editor into the conversation', () => {
     await drag(tab, conversation.frame.getByRole('heading', { name: 'New session' }))
     await chip('server.js').waitFor()
     await remove('server.js')
+  })
+
+  it('goes a file of the explorer that is dragged onto a conversation in a tab', async () => {
+    await workbench.runCommand('View: Close All Editors')
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    const file = await inExplorer('planets.js')
+    const inTab = await workbench.webview('body[data-view="conversation"][data-phase="ready"]')
+    conversation = await ConversationPage.of(inTab)
+    await drag(file, conversation.frame.getByRole('heading', { name: 'New session' }))
+    await chip('planets.js').waitFor()
+    await remove('planets.js')
+    await workbench.runCommand('View: Close All Editors')
   })
 
   it('says what is missing where a command has nothing to add or to quote', async () => {

@@ -1,3 +1,4 @@
+import { openFile, typeOver } from '../ui/support/editor.ts'
 import { names } from './agents.ts'
 import type { State, Studio } from './studio.ts'
 
@@ -40,6 +41,57 @@ export const workStates: State[] = [
       await conversation.button('Review').click()
       await studio.workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
       await studio.window('work-review')
+      await leave(studio)
+    },
+  },
+  {
+    name: 'work-moved',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      const changes = conversation.frame.getByRole('region', { name: 'Changed files' })
+      await conversation.send(
+        '[[run mkdir worlds]] [[run mv planets.js worlds/planets-and-their-distances-from-the-sun.js]]',
+      )
+      await changes.getByText('1 file').waitFor()
+      await studio.ended(conversation)
+      // more than can be compared
+      await conversation.send('[[run mkdir made]] [[run seq -f made/%g.txt 1200 | xargs touch]]')
+      await changes.getByText("1,200 more files changed and aren't listed").waitFor()
+      await studio.ended(conversation)
+      const list = conversation.button(/^1 file/)
+      if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+      await changes.getByRole('button', { name: /^Renamed/ }).waitFor()
+      await studio.sideBar('work-moved')
+      await studio.narrow('work-moved')
+      await conversation.send(
+        '[[run mv worlds/planets-and-their-distances-from-the-sun.js planets.js]] [[run rm -r worlds made]]',
+      )
+      await studio.ended(conversation)
+    },
+  },
+  {
+    name: 'work-conflict',
+    async take(studio) {
+      const { workbench } = studio
+      const conversation = await studio.ready('Fixture')
+      await conversation.send('[[edit server.js 8080 5000]]')
+      await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
+      await studio.ended(conversation)
+      await openFile(workbench, 'server.js')
+      await typeOver(workbench, '5000', '9090')
+      await conversation.button('Revert All Changes…').click()
+      const dialog = workbench.page.locator('.monaco-dialog-box')
+      await dialog
+        .getByRole('button', { name: 'Revert', exact: true })
+        .and(dialog.locator(':focus'))
+        .waitFor()
+      await workbench.page.keyboard.press('Enter')
+      const question = workbench.notification("so they weren't reverted")
+      await question.waitFor()
+      await workbench.page.locator('.tab.active', { hasText: 'Since Start of Session' }).waitFor()
+      await studio.window('work-conflict')
+      await question.getByRole('button', { name: 'Revert Anyway' }).click()
+      await question.waitFor({ state: 'detached' })
       await leave(studio)
     },
   },

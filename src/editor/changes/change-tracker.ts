@@ -470,7 +470,9 @@ export class ChangeTracker extends Owner {
         const text = end ? withLineEnd(write.content, end) : write.content
         const isText = now.attributes.type === 'text'
         const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
-        const rest = sameButSpace(text, now.text) ? author : 'user'
+        // a formatter changes only spaces, as does the start of what the user is typing
+        const isTyping = this.#document(path)?.isDirty() === true
+        const rest = !isTyping && sameButSpace(text, now.text) ? author : 'user'
         this.#edited(key, file, file.edit(now, rest) || first)
         this.#unsaved.settle(key)
       })

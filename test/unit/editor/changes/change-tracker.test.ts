@@ -479,6 +479,24 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
+    it('typed while the editor saves what the agent wrote, of which only a space was saved', async () => {
+      editor.open(file('a.txt'))
+      editor.format = saved => saved.replace('three', 'three ')
+      const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
+      const content = 'one\n2\nthree\n'
+      await changes.writing(file('a.txt'), content, async () => {
+        await files.writeTextFile({ path: file('a.txt'), content })
+        editor.format = undefined
+        editor.type(file('a.txt'), 'one\n2\nthree mine\n')
+      })
+      assert.equal(text('a.txt'), 'one\n2\nthree \n')
+      await editor.save(file('a.txt'))
+      await tracker.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
+    })
+
     it('saved while a turn works, whoever hears of it first', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       changes.beginTurn(1, () => true)

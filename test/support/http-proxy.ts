@@ -28,8 +28,8 @@ export class HttpProxy {
         upstream.pipe(client).pipe(upstream)
       })
       proxy.#keep(upstream)
-      for (const socket of [client, upstream])
-        socket.on('error', () => [client, upstream].map(one => one.destroy()))
+      client.on('error', () => upstream.destroy())
+      upstream.on('error', () => client.destroy())
     })
     server.on('request', (incoming, response) => {
       const { url = '', method, headers } = incoming
@@ -58,6 +58,8 @@ export class HttpProxy {
 
   #keep(socket: Socket): void {
     this.#sockets.add(socket)
+    // whoever asked may be gone at any time
+    socket.on('error', () => socket.destroy())
     socket.once('close', () => this.#sockets.delete(socket))
   }
 

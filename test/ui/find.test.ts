@@ -37,8 +37,16 @@ describe('find in a conversation of 1,000 turns', () => {
       return row !== undefined && (typeof text === 'string' ? row.includes(text) : text.test(row))
     })
   const open = async (focused: Locator) => {
-    await focused.press('ControlOrMeta+f')
-    await input().waitFor()
+    // VS Code hears a moment later that the conversation has the focus; until then, the key isn't its
+    await waitFor('the find widget', async () => {
+      await focused.press('ControlOrMeta+f')
+      return input()
+        .waitFor({ timeout: 5000 })
+        .then(
+          () => true,
+          () => false,
+        )
+    })
     await conversation.focused(input())
   }
 

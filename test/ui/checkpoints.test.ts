@@ -74,6 +74,18 @@ describe('going back to an earlier prompt', () => {
     await workbench.page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
   }
+  async function restoreToSecond(...texts: string[]): Promise<void> {
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(...texts)
+    await holds(FIRST)
+    await aside(1)
+  }
+  /** The files are as the turns and the user left them. */
+  async function undoRestore(left = BOTH): Promise<void> {
+    await conversation.button('Undo Restore').click()
+    await holds(left)
+    await aside(0)
+  }
   /** The first place where an edited prompt can continue: it is the one that restores. */
   async function editAndRestore(text: string, label: string): Promise<void> {
     await press(prompt(text), 'Edit and Resend')
@@ -85,13 +97,8 @@ describe('going back to an earlier prompt', () => {
   it('restores the files to before it, sets aside what came since, and can be undone', async () => {
     await open('Plain')
     await twoEdits()
-    await press(prompt('second'), 'Restore to Here…')
-    await confirm(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
-    await holds(FIRST)
-    await aside(1)
-    await conversation.button('Undo Restore').click()
-    await holds(BOTH)
-    await aside(0)
+    await restoreToSecond(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
+    await undoRestore()
 
     await press(prompt('first'), 'Restore to Here…')
     await confirm(`Restore ${name} (+2 −2)`)
@@ -124,9 +131,7 @@ describe('going back to an earlier prompt', () => {
     await question.getByRole('button', { name: 'Restore Anyway' }).click()
     await holds(ORIGINAL)
     await aside(2)
-    await conversation.button('Undo Restore').click()
-    await holds(mine)
-    await aside(0)
+    await undoRestore(mine)
   })
 
   /** What is stored of the file knows the second turn. */
@@ -156,31 +161,21 @@ describe('going back to an earlier prompt', () => {
       conversation = await ConversationPage.find(workbench)
       await prompt('second').waitFor()
       await conversation.phase('ready')
-      await press(prompt('second'), 'Restore to Here…')
-      await confirm(`Restore ${name}`)
-      await holds(FIRST)
-      await aside(1)
-      await conversation.button('Undo Restore').click()
-      await holds(BOTH)
-      await aside(0)
+      await restoreToSecond(`Restore ${name}`)
+      await undoRestore()
     })
   }
 
   it('takes a restore back after a crash of the extension host', async () => {
     await open('Plain')
     await twoEdits()
-    await press(prompt('second'), 'Restore to Here…')
-    await confirm(`Restore ${name}`)
-    await holds(FIRST)
-    await aside(1)
+    await restoreToSecond(`Restore ${name}`)
     await killExtensionHost()
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await conversation.phase('ready')
     await aside(1)
-    await conversation.button('Undo Restore').click()
-    await holds(BOTH)
-    await aside(0)
+    await undoRestore()
     await press(prompt('first'), 'Restore to Here…')
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)

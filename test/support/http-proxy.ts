@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { OpenSockets } from './open-sockets.ts'
 
 /** An HTTP proxy on loopback. It knows names that no one else knows, and reaches nothing beyond them. */
 export class HttpProxy {
   /** What it was asked for, as `CONNECT host:port` or `GET http://host/path`. */
   readonly asked: string[] = []
   readonly #server: Server
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new OpenSockets()
 
   private constructor(server: Server) {
     this.#server = server
@@ -17,7 +18,7 @@ export class HttpProxy {
   static async start(portOf: (host: string) => number | undefined): Promise<HttpProxy> {
     const server = createServer()
     const proxy = new HttpProxy(server)
-    server.on('connection', socket => proxy.#keep(socket))
+    server.on('connection', socket => proxy.#sockets.add(socket))
     server.on('connect', (incoming, client: Socket) => {
       const { url = '' } = incoming
       proxy.asked.push(`CONNECT ${url}`)
@@ -27,7 +28,7 @@ export class HttpProxy {
         client.write('HTTP/1.1 200 Connection established\r\n\r\n')
         upstream.pipe(client).pipe(upstream)
       })
-      proxy.#keep(upstream)
+      proxy.#sockets.add(upstream)
       client.on('error', () => upstream.destroy())
       upstream.on('error', () => client.destroy())
     })
@@ -56,15 +57,8 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  #keep(socket: Socket): void {
-    this.#sockets.add(socket)
-    // whoever asked may be gone at any time
-    socket.on('error', () => socket.destroy())
-    socket.once('close', () => this.#sockets.delete(socket))
-  }
-
   async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets.destroy()
     this.#server.close()
     await once(this.#server, 'close')
   }

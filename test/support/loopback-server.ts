@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { SelfSigned } from './certificate.ts'
+import { OpenSockets } from './open-sockets.ts'
 
 /** A server on loopback that answers as the test says. */
 export class LoopbackServer {
   readonly requests: IncomingMessage[] = []
   readonly #server: Server
-  /** also those that have not got to a request, such as while they agree on the encryption */
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new OpenSockets()
   readonly #scheme: string
 
   private constructor(server: Server, scheme: string) {
@@ -23,12 +23,7 @@ export class LoopbackServer {
   ): Promise<LoopbackServer> {
     const server = certificate ? createSecureServer(certificate) : createServer()
     const loopback = new LoopbackServer(server, certificate ? 'https' : 'http')
-    server.on('connection', (socket: Socket) => {
-      loopback.#sockets.add(socket)
-      // whoever asked may be gone at any time
-      socket.on('error', () => socket.destroy())
-      socket.once('close', () => loopback.#sockets.delete(socket))
-    })
+    server.on('connection', socket => loopback.#sockets.add(socket))
     server.on('request', (request, response) => {
       loopback.requests.push(request)
       answer(request, response)
@@ -47,7 +42,7 @@ export class LoopbackServer {
   }
 
   async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets.destroy()
     this.#server.close()
     await once(this.#server, 'close')
   }

@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   'other-name': ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_CERT_COMMON_NAME_INVALID'],
 }
 
-/** Why `fetch` of this address failed. What the system calls it is for the log: {@link causeOf}. */
+/** Why `fetch` of this address failed. */
 export function networkProblem(error: unknown, address: string): RequestProblem {
   return { ...problemOfError(error, address), detail: causeOf(error, address) }
 }

@@ -138,11 +138,13 @@ export class FolderScan {
       const before = known?.get(path)
       const isSame =
         before?.stamp === seen.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
-      files.set(path, isSame ? before : seen)
-      if (isWrittenSince(seen.changed, began)) unsure.add(path)
+      const isUnsure = isWrittenSince(seen.changed, began)
+      if (isUnsure) unsure.add(path)
       // programs empty a file before they write it
-      if (unsure.has(path) && seen.size === 0) files.set(path, seen)
-      else if (isSame) bytes += seen.size
+      const isEmptied = isUnsure && seen.size === 0
+      files.set(path, isSame && !isEmptied ? before : seen)
+      if (isEmptied) return
+      if (isSame) bytes += seen.size
       else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
     })
     if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
@@ -228,7 +230,7 @@ async function look(path: string): Promise<Seen | undefined> {
   if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
   const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
   return {
-    isFresh: Date.now() - info.ctimeMs < FRESH_MS,
+    isFresh: isWrittenSince(info.ctimeMs, Date.now()),
     changed: info.ctimeMs,
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
     mode: info.mode & 0o7777,

@@ -4,7 +4,6 @@ import { ABSENT, type FileState, sameState } from './file-state.ts'
 import {
   type FolderScan,
   type FolderSnapshot,
-  FRESH_MS,
   isWrittenSince,
   type NoticedState,
   type StateOf,
@@ -182,13 +181,14 @@ export class WorkTree {
     const dirty: RepositorySnapshot['dirty'] = new Map()
     let sum = 0
     for (const path of paths) {
-      const { stamp, isFresh, size } = await stampOf(path)
+      const { stamp, isFresh, size, changed } = await stampOf(path)
       const isKept = sum + size < MOST_BYTES && dirty.size < MAX_DIRTY
       if (isKept) sum += size
       const before = known?.get(path)
       const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
-      const state = isKept && !isSame ? await this.#reader.stateOf(path) : before?.state
-      const unsure = isWrittenSince((await stampOf(path)).changed, began)
+      const isRead = isKept && !isSame
+      const state = isRead ? await this.#reader.stateOf(path) : before?.state
+      const unsure = isWrittenSince(isRead ? (await stampOf(path)).changed : changed, began)
       // programs empty a file before they write it
       const isEmptied = unsure && state?.attributes.type === 'text' && state.text === ''
       dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
@@ -273,7 +273,7 @@ async function stampOf(
 ): Promise<{ stamp: string; isFresh: boolean; size: number; changed: number }> {
   const info = await lstat(path).catch(() => undefined)
   if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0 }
-  const isFresh = Date.now() - info.ctimeMs < FRESH_MS
+  const isFresh = isWrittenSince(info.ctimeMs, Date.now())
   return {
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`,
     isFresh,

@@ -13,7 +13,7 @@ import { NdjsonWriter } from './transport/ndjson-writer.ts'
 const NOISE_TAIL = 4 * 1024
 /** maximum number of its lines that are logged */
 const NOISE_LINES = 1000
-/** Time between the two signs of an agent's end (exit, end of output), in milliseconds. */
+/** Longest time between two signs of an agent's end: its exit, its last messages, the end of its output, in milliseconds. */
 const END_SPREAD = 1000
 /** How long stderr is read after the agent ended, in milliseconds. */
 const STDERR_SPREAD = 250
@@ -24,6 +24,7 @@ export class AgentLink implements Disposable {
   readonly #process: AgentProcess
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
+  readonly #outputEnd = deferred()
   #ending = false
   #exit: AgentExit | undefined
 
@@ -52,19 +53,14 @@ export class AgentLink implements Disposable {
     })
     const writer = new NdjsonWriter(process.stdin)
     this.connection = new Connection({ reader, writer, handlers, log, tap, secrets })
-    const outputEnd = deferred()
     this.connection.onDidClose(error => {
-      outputEnd.resolve()
+      this.#outputEnd.resolve()
       if (error instanceof LineTooLongError || error instanceof UnreadAnswersError)
         void this.#end({ reason: 'protocol', message: error.message })
       else void this.#endOfStream('The agent closed its output.')
     })
     writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
-    void process.exited.then(async () => {
-      // Read what it wrote before it exited, but not forever: a child process may keep the pipe open.
-      await withTimeout(outputEnd.promise, END_SPREAD)
-      await this.#endByExit()
-    })
+    void process.exited.then(() => this.#endByExit())
     this.connection.listen()
   }
 
@@ -102,14 +98,30 @@ export class AgentLink implements Disposable {
   async #endOfStream(message: string): Promise<void> {
     if (this.#ending) return
     await withTimeout(this.#process.exited, END_SPREAD)
+    await this.#outputRead()
     if (this.#process.hasExited) await this.#endByExit()
     else await this.#end({ reason: 'stream', message })
   }
 
   async #endByExit(): Promise<void> {
     const { exitCode, signal } = await this.#process.exited
+    await this.#outputRead()
     const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode}`
     await this.#end({ reason: 'exited', exitCode, signal, message: `The agent ${how}.` })
+  }
+
+  /**
+   * Resolves when all that the agent wrote has been read. A child process may keep the pipe open: then when no message has
+   * come for a while.
+   */
+  async #outputRead(): Promise<void> {
+    const ended = this.#outputEnd.promise.then(() => true)
+    for (let seen = -1; seen !== this.connection.received; ) {
+      seen = this.connection.received
+      if (await withTimeout(ended, END_SPREAD)) return
+      // If this process was busy all the time, it hasn't looked at the pipe yet.
+      await new Promise(setImmediate)
+    }
   }
 
   async #end(exit: Omit<AgentExit, 'stderrTail'>): Promise<void> {

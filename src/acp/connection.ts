@@ -87,6 +87,7 @@ export class Connection implements Disposable {
   readonly #dropped = new Set<string>()
   readonly #onDidClose = new Emitter<Error | undefined>()
   #isHolding = false
+  #received = 0
   #closed = false
   #ended: Error | undefined
 
@@ -137,6 +138,11 @@ export class Connection implements Disposable {
 
   listen(): void {
     this.#rpc.listen()
+  }
+
+  /** the number of messages that the peer has sent */
+  get received(): number {
+    return this.#received
   }
 
   /**
@@ -245,6 +251,7 @@ export class Connection implements Disposable {
 
   /** Sees every message first and handles the notifications; `false` leaves it to vscode-jsonrpc. */
   #takes(message: WireMessage): boolean {
+    this.#received++
     const tap = this.#tap.current
     if (tap) tap({ at: Date.now(), direction: 'receive', message })
     const method = message.method

@@ -379,6 +379,20 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).exitCode, 0)
   })
 
+  it('hears all that an agent said before it exited, however long reading takes', async () => {
+    const agent = await start(
+      `${PRELUDE}; on('session/prompt', id => { for (let i = 0; i < 400; i++) { send({ id: i, method: '_test/ping', params: {} }); send(chunk(String(i))) } send({ id, result: { stopReason: 'end_turn' } }); process.stdout.write('', () => process.exit(0)) })`,
+    )
+    const seen = texts(agent)
+    // In a busy editor, reading takes longer than the exit of the process and the end of its other streams.
+    agent.onUpdate(() => {
+      for (const end = performance.now() + 5; performance.now() < end; );
+    })
+    await agent.prompt('s', PROMPT)
+    assert.equal(seen.length, 402)
+    assert.equal((await closed(agent)).exitCode, 0)
+  })
+
   it('closes at a frame past the limit, and says so', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', () => { send(chunk('before')); send(chunk('x'.repeat(5000))) })`,

@@ -15,7 +15,13 @@ export default class TallyReporter extends Mocha.reporters.Spec {
       this.#retried.set(test.fullTitle(), reason)
       Mocha.reporters.Base.consoleLog(`      tried again after\n${reason.replace(/^/gm, '        ')}`)
     })
-    runner.on('fail', (test: Mocha.Test) => this.#retried.delete(test.fullTitle()))
+    runner.on('fail', (test: Mocha.Test, error: Error) => {
+      const title = test.fullTitle()
+      const before = this.#retried.get(title)
+      this.#retried.delete(title)
+      // What failed first says more: the second failure may only follow from what the first left half done.
+      if (before !== undefined) error.stack = `${error.stack}\n\nIt had failed before with\n${before}`
+    })
   }
 
   override epilogue(): void {

@@ -16,11 +16,6 @@ export function parseTally(output: string): Tally | undefined {
   return match && { passed: Number(match[1]), failed: Number(match[2]), skipped: Number(match[3] ?? 0) }
 }
 
-/** The tally where tests that passed only when they were tried again count as failed. */
-export function withoutRetried({ passed, failed, skipped }: Tally, retried: number): Tally {
-  return { passed: passed - retried, failed: failed + retried, skipped }
-}
-
 export function addTallies(tallies: Tally[]): Tally {
   const sum = { passed: 0, failed: 0, skipped: 0 }
   for (const { passed, failed, skipped } of tallies) {

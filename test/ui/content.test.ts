@@ -95,11 +95,14 @@ describe('the content of messages', () => {
     await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })
 
     await tab('planets.js').and(workbench.page.locator('.active')).waitFor()
-    await block.getByRole('button', { name: 'Insert at Cursor' }).focus()
-    await workbench.page.keyboard.press('Enter')
+    // it takes the focus last of all
+    const editor = workbench.page.locator('.editor-group-container.active .monaco-editor.focused')
+    await editor.waitFor()
+    await block.getByRole('button', { name: 'Insert at Cursor' }).press('Enter')
     await tab(/planets\.js/)
       .and(workbench.page.locator('.dirty'))
       .waitFor()
+    await editor.locator('.view-line', { hasText: "['Earth']export const planets" }).waitFor()
   })
 
   it('shows a diff whose unchanged lines expand, and which opens in VS Code’s diff editor', async () => {

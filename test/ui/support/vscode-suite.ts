@@ -21,6 +21,8 @@ export interface VsCodeSuiteOptions extends ServerOptions {
 /** The demo agent takes its time as a model does. */
 const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 
+const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-workspace')
+
 exitOnSignals()
 
 /**
@@ -28,7 +30,7 @@ exitOnSignals()
  * them all; every window that a test opens has a state of its own and is closed after the test.
  */
 export class VsCodeSuite {
-  /** The copy of the sample workspace that windows open. */
+  /** The copy of the sample workspace that windows open; another one after a test that failed. */
   workspace = ''
   #server: Server | undefined
   #browser: Browser | undefined
@@ -86,7 +88,7 @@ export class VsCodeSuite {
     const root = new IsolatedRoot()
     const { settings = {} } = options
     root.updateSettings(typeof settings === 'function' ? settings(root) : settings)
-    this.workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
+    this.workspace = root.copyWorkspace(sampleWorkspace)
     await installVsix(vscode, root, vsixFile)
     this.#server = await startServer(vscode, root, {
       ...options,
@@ -103,6 +105,8 @@ export class VsCodeSuite {
     if (failed) this.#shared = undefined
     if (failed) await this.#keepEvidence(test.fullTitle(), workbenches)
     for (const workbench of workbenches) await workbench.close()
+    // What it left half done must not be what it fails of when it is tried again.
+    if (failed && this.#server) this.workspace = this.#server.root.copyWorkspace(sampleWorkspace)
   }
 
   /** What a failure looked like, for people: a picture of each window and all that was logged. */

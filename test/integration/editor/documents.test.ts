@@ -56,7 +56,7 @@ describe('files that are open in the editor', () => {
     const editor = await open('one\ntwo\nthree\nfour\n')
     editor.selection = new vscode.Selection(3, 2, 3, 2)
     await write('one\n2\nadded\nthree\nfour\n')
-    assert.deepEqual(editor.selection.active, new vscode.Position(4, 2))
+    await waitFor('the cursor', () => editor.selection.active.isEqual(new vscode.Position(4, 2)))
   })
 
   it('keep what the user had typed and not saved as a step of undo', async () => {

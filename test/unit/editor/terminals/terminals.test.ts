@@ -23,7 +23,8 @@ describe('the terminals of a session', () => {
 
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' }
   const start = (options: Partial<SessionTerminalsOptions> = {}) => {
-    const terminals = new SessionTerminals({ cwd: folder(), env, killGraceMs: 500, ...options })
+    // a busy machine needs seconds until a process has heard of its signal
+    const terminals = new SessionTerminals({ cwd: folder(), env, killGraceMs: 20_000, ...options })
     open.push(terminals)
     return terminals
   }

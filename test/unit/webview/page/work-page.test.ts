@@ -81,7 +81,7 @@ describe('the work of an agent on the page', function () {
       turnStartedAt,
     })
     await page.until(() => query('.working')?.textContent?.includes('Waiting for your answer'))
-    await page.until(() => /^\d s$/.test(query('.working-time')?.textContent ?? ''))
+    await page.until(() => /^\d+ s$/.test(query('.working-time')?.textContent ?? ''))
   })
 
   it('shows the changed files of this conversation only, and handles their buttons', async () => {

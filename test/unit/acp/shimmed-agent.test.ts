@@ -20,8 +20,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 `
 
 /** As package managers install agents: a shim on the PATH (\`.cmd\` on Windows) in a folder that a user named. */
-describe('an agent behind a shim', function () {
-  this.timeout(60_000)
+describe('an agent behind a shim', () => {
   const isWindows = process.platform === 'win32'
   let folder: string
 

@@ -13,9 +13,7 @@ import {
 
 const languages = ['zh-cn']
 
-describe('what a user sees', function () {
-  this.timeout(60_000)
-
+describe('what a user sees', () => {
   let source: ReturnType<typeof readSourceTexts>
   before(() => {
     source = readSourceTexts()

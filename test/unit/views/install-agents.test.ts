@@ -5,8 +5,7 @@ import { CommandId } from '../../../src/views/ids.ts'
 import { until } from '../../support/until.ts'
 import { loadInWorkbench } from './load-in-workbench.ts'
 
-describe('an agent that was updated', function () {
-  this.timeout(60_000)
+describe('an agent that was updated', () => {
   const offered: Array<[string, string]> = []
   const commands: unknown[][] = []
   const restarted: string[] = []

@@ -47,8 +47,7 @@ class Workbench {
   }
 }
 
-describe('requests outside of a session', function () {
-  this.timeout(60_000)
+describe('requests outside of a session', () => {
   const visit: ElicitationRequest = {
     message: 'There',
     mode: 'url',

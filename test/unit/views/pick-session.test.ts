@@ -19,9 +19,7 @@ function openSession(agentName: string, prompt?: string): Open {
   return { agentName, session: { state } } as unknown as Open
 }
 
-describe('the list of sessions to open', function () {
-  this.timeout(20_000)
-
+describe('the list of sessions to open', () => {
   let lists: Line[][] = []
   let told: string[] = []
   let pickOpenSession: typeof PickSession.pickOpenSession

@@ -27,8 +27,7 @@ import { NpmRegistry } from '../../../support/npm-registry.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 
-describe('AgentInstaller', function () {
-  this.timeout(60_000)
+describe('AgentInstaller', () => {
   let home: string
   let storage: string
   let env: Environment

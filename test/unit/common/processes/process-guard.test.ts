@@ -41,8 +41,7 @@ process.stdin.on('data', text => { if (String(text).includes('dispose')) { guard
 console.log(pids.join(' '))
 `
 
-describe('the process guard', function () {
-  this.timeout(30_000)
+describe('the process guard', () => {
   let folder: string
   let guardScript: string
   let parentScript: string

@@ -7,8 +7,7 @@ import {
 } from '../../../../src/common/processes/process-system.ts'
 
 describe('the list of processes', () => {
-  it('has this process and its parent', async function () {
-    this.timeout(30_000)
+  it('has this process and its parent', async () => {
     const rows = await operatingSystem.list()
     const own = rows?.find(row => row.pid === process.pid)
     assert.equal(own?.ppid, process.ppid)

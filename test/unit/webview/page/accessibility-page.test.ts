@@ -4,8 +4,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('conversation page, without eyes or mouse', function () {
-  this.timeout(60_000)
+describe('conversation page, without eyes or mouse', () => {
   let page: Page
   let revision = 0
   let heard: string[]

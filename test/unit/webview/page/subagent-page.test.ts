@@ -34,8 +34,7 @@ const says = (id: string, within?: string): Entry => ({
   blocks: [{ type: 'text', text: `Words of ${id}` }],
 })
 
-describe('a subagent in the conversation', function () {
-  this.timeout(60_000)
+describe('a subagent in the conversation', () => {
   let page: Page
   let revision = 0
   const work: unknown[] = []

@@ -130,7 +130,7 @@ export class PendingRequests {
   }
 
   async #consultRules(pending: PendingPermission): Promise<void> {
-    const { request, requestId, over, resolve } = pending
+    const { request, requestId, over } = pending
     const consulted = this.#options.answerByRule(request, over.signal)
     const answer = consulted && (await consulted)
     if (over.signal.aborted) return
@@ -138,9 +138,8 @@ export class PendingRequests {
       this.#show(pending)
       return
     }
-    this.#pending.delete(requestId)
-    this.#options.show({ type: 'permission_ruled', requestId, request, answer })
-    resolve({ type: 'selected', optionId: answer.optionId })
+    const outcome: PermissionOutcome = { type: 'selected', optionId: answer.optionId }
+    this.#settle(pending, outcome, { type: 'permission_ruled', requestId, request, answer })
   }
 
   #add<P extends Pending>(pending: P, signal: AbortSignal): P {
@@ -170,14 +169,16 @@ export class PendingRequests {
     else this.#settle(pending, { action: 'cancel' })
   }
 
-  /** The only place where a pending request ends. */
+  /** The only place where a pending request ends. `event`: how the conversation shows it; by default as answered. */
   #settle<Outcome extends PermissionOutcome | ElicitationOutcome>(
     { requestId, shown, over, resolve }: PendingOf<unknown, Outcome>,
     outcome: Outcome,
+    event?: LocalEvent,
   ): void {
     if (!this.#pending.delete(requestId)) return
     over.abort()
-    if (shown) this.#options.show({ type: 'request_answered', requestId, outcome })
+    if (event) this.#options.show(event)
+    else if (shown) this.#options.show({ type: 'request_answered', requestId, outcome })
     resolve(outcome)
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CancelledError } from '../../common/errors.ts'
+import { raceAbort } from '../../common/async.ts'
 import { type AgentClient, FileMissingError } from '../agent.ts'
 import type { PermissionRequest, PermissionSubject } from '../model.ts'
 import { given } from '../wire/content.ts'
@@ -71,7 +71,7 @@ export function answerRequest(
       })
     case 'terminal/wait_for_exit':
       return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
-        unlessWithdrawn(client.waitForTerminalExit(sessionId, terminalId), signal),
+        raceAbort(client.waitForTerminalExit(sessionId, terminalId), signal),
       )
     case 'terminal/kill':
       return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
@@ -84,16 +84,6 @@ export function answerRequest(
     default:
       return undefined
   }
-}
-
-/** Aborts long-running work if the agent no longer waits for it. */
-function unlessWithdrawn<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const withdraw = () => reject(new CancelledError())
-    if (signal.aborted) withdraw()
-    signal.addEventListener('abort', withdraw, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', withdraw))
-  })
 }
 
 /** Agents read a file before they create it, and one takes any error for a missing file as a failure of its write. */

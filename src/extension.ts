@@ -1,10 +1,19 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { DisposableStore } from './common/disposable.ts'
+import { CancelledError, messageOf, UnavailableError } from './common/errors.ts'
+import type { Logger } from './common/logger.ts'
+import { plainMessage } from './common/plain-message.ts'
 import { BaseFiles } from './editor/changes/vscode-base-files.ts'
 import type { Services } from './services.ts'
-import { registerCommands } from './views/commands/register-commands.ts'
-import { HISTORY_TAB_TYPE, MANAGE_AGENTS_VIEW_TYPE, TAB_VIEW_TYPE, ViewId } from './views/ids.ts'
+import {
+  ALL_COMMANDS,
+  type CommandHandlers,
+  HISTORY_TAB_TYPE,
+  MANAGE_AGENTS_VIEW_TYPE,
+  TAB_VIEW_TYPE,
+  ViewId,
+} from './views/ids.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -92,6 +101,31 @@ export function activate(context: vscode.ExtensionContext): void {
       },
     }),
   )
+}
+
+/**
+ * Registers every command. The handlers are loaded by the first command that runs. A handler that throws is reported to
+ * the user and in the log, unless the user canceled; its command then returns `undefined`. An {@link UnavailableError} is
+ * shown as information.
+ */
+function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>): vscode.Disposable {
+  const registered = ALL_COMMANDS.map(command =>
+    vscode.commands.registerCommand(command, async (...args: unknown[]) => {
+      try {
+        return await (await handlers())[command](...args)
+      } catch (error) {
+        if (error instanceof CancelledError) return undefined
+        if (error instanceof UnavailableError) {
+          void vscode.window.showInformationMessage(plainMessage(error.message))
+          return undefined
+        }
+        log.error(`${command}: ${messageOf(error)}`)
+        void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+        return undefined
+      }
+    }),
+  )
+  return vscode.Disposable.from(...registered)
 }
 
 /** VS Code disposes the subscriptions meanwhile and waits up to 5 s for this, so that agents get time to exit. */

@@ -10,12 +10,16 @@ import { redactingLogger } from './common/logger.ts'
 import { createProcessGuard } from './common/processes/process-guard.ts'
 import { SecretRegistry } from './common/secrets.ts'
 import { sessionOfKey } from './common/session-key.ts'
-import type { ChangeTracker } from './editor/changes/change-tracker.ts'
+import { ChangeTracker } from './editor/changes/change-tracker.ts'
+import type { CheckpointLimits } from './editor/changes/checkpoints.ts'
+import { ChangeDecorations } from './editor/changes/vscode-change-decorations.ts'
+import { ChangeEditors, followUserEdits, hiddenFiles, trashFile } from './editor/changes/vscode-changes.ts'
 import { Diffs, Proposals } from './editor/changes/vscode-diffs.ts'
 import { ChangesSourceControl } from './editor/changes/vscode-source-control.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files/vscode-files.ts'
 import { PathRules } from './editor/path-rules.ts'
 import { ProtectedFiles } from './editor/protected-files.ts'
+import { ChangesStore } from './history/changes-store.ts'
 import { StorageTrouble } from './history/database.ts'
 import { LocalSessions } from './history/local-sessions.ts'
 import { Transcripts } from './history/transcripts.ts'
@@ -52,6 +56,7 @@ import { usageCommand } from './views/commands/usage-command.ts'
 import { composerServices, createConversationServices } from './views/conversation/conversation-services.ts'
 import type { ConversationTabs } from './views/conversation/conversation-tabs.ts'
 import type { ConversationView } from './views/conversation/conversation-view.ts'
+import { FollowAgent } from './views/follow-agent.ts'
 import { historyMenuCommands } from './views/history/history-commands.ts'
 import { createHistoryServices } from './views/history/history-services.ts'
 import type { HistoryTab, HistoryView } from './views/history/history-view.ts'
@@ -61,7 +66,6 @@ import { ruleSettings } from './views/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
 import { mementoStore, viewStore, workStore } from './views/storage/stores.ts'
-import { workServices } from './views/work-services.ts'
 
 /** The entry points for VS Code: connects the pages of views and runs commands. */
 export interface Services {
@@ -117,7 +121,21 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     new Transcripts({ file: fileOf('conversations.db'), trouble, log, secrets, maxBytes: maxHistoryBytes }),
   )
   const files = vscodeFiles(log, protectedFiles)
-  const work = workServices(context, files, log, own)
+  const changesFolder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
+  const tracker = own.add(
+    new ChangeTracker({
+      files,
+      store: own.add(new ChangesStore(changesFolder, log)),
+      trash: trashFile,
+      checkpoints: checkpointLimits,
+      excluded: hiddenFiles,
+    }),
+  )
+  own.add(followUserEdits(tracker))
+  const editors = own.add(new ChangeEditors(tracker, log))
+  const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
+  own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
+  const follow = own.add(new FollowAgent(mementoStore(context.workspaceState)))
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
@@ -144,7 +162,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       },
       nativeElicitation: new NativePrompts(nameOf),
       rules,
-      tracker: work.tracker,
+      tracker,
       usage: records,
     }),
   )
@@ -172,9 +190,9 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     accounts,
     organizer,
     ...composer,
-    follow: work.follow,
+    follow,
     installs: agentServices.installs,
-    changes: { tracker: work.tracker, editors: work.editors, sessions: manager },
+    changes: { tracker, editors, sessions: manager },
     ruleMessages: { rules, consent: agentServices.ruleConsent, settings: ruleSettings },
     diffs: own.add(new Diffs()),
     proposals,
@@ -193,7 +211,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     },
     own,
   })
-  work.follow.follow(manager, surfaces)
+  follow.follow(manager, surfaces)
   own.add(new AgentHighlights(manager))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new StatusBar(surfaces, indicators))
@@ -208,7 +226,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const attention = own.add(new Attention(surfaces, manager, sideBar))
   const host = hosts.get
   const sourceControl = own.add(
-    new ChangesSourceControl(work.tracker, key => {
+    new ChangesSourceControl(tracker, key => {
       const { agentId, sessionId } = sessionOfKey(key)
       const open = manager.find(agentId, sessionId)
       const title = open ? titleOf(open.session) : records.get(agentId, sessionId)?.title
@@ -220,7 +238,6 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     const { current } = surfaces.active.controller
     return current && { changes: current.changes, turn: current.session.state.turn }
   }
-  const { tracker, editors } = work
   const manageAgents = own.add(
     new ManageAgents({
       extensionUri,
@@ -287,10 +304,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...optionCommands({ surfaces, memory: composer.optionMemory }),
     ...historyMenuCommands((...args) => historyView.act(...args)),
     [CommandId.followAgent]: () => {
-      work.follow.set(!work.follow.on)
-      const text = work.follow.on
-        ? l10n.t('Following the agent in the editor')
-        : l10n.t('Not following the agent')
+      follow.set(!follow.on)
+      const text = follow.on ? l10n.t('Following the agent in the editor') : l10n.t('Not following the agent')
       vscode.window.setStatusBarMessage(text, 3000)
     },
     [CommandId.showQuestion]: () => attention.show(),
@@ -310,6 +325,15 @@ function settingsFolders({ globalStorageUri }: vscode.ExtensionContext): string[
   // …/User/globalStorage/<extension>
   const user = path.dirname(path.dirname(globalStorageUri.fsPath))
   return [user, path.join(path.dirname(user), 'Machine')]
+}
+
+function checkpointLimits(): CheckpointLimits {
+  const days = readSetting('checkpoints.maximumAge')
+  const megabytes = readSetting('checkpoints.maximumSize')
+  return {
+    maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * 24 * 3_600_000,
+    maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
+  }
 }
 
 /** Maximum size of all saved conversations in bytes; 0: no limit. */

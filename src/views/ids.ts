@@ -157,7 +157,7 @@ export const ALL_COMMANDS: readonly Command[] = [...CONTRIBUTED_COMMANDS, ...Obj
 
 /**
  * What each command does. Arguments come from VS Code (menus, keys) or from other extensions, so a handler checks them.
- * A handler that throws is reported to the user; see `register-commands.ts`.
+ * A handler that throws is reported to the user; see `registerCommands` in `extension.ts`.
  */
 export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
 

@@ -121,6 +121,8 @@ class Window {
   /** prompts whose content is to be made or refused */
   preparing: Array<{ make: () => void; refuse: () => void }> = []
   refusals = 0
+  /** the unsent prompts as the user sees them, and before the last change of the queue */
+  #shown: { before: string[][]; now: string[][] } = { before: [], now: [] }
 
   constructor(world: World) {
     this.#world = world
@@ -134,6 +136,9 @@ class Window {
     this.store = new DraftStore({ windows: this.#unlessGone(files), items: world.items })
     this.queues = new PromptQueues(this.store)
     this.queue = this.queues.of(key)
+    this.queue.onDidChange(() => {
+      this.#shown = { before: this.#shown.now, now: this.#waiting() }
+    })
     this.queues.onDidChange(queue => {
       const returned = queue.returned
       const { page } = this
@@ -169,7 +174,9 @@ class Window {
     agent.onUpdate(({ update }) => session.receive(update))
     const prompt = agent.prompt.bind(agent)
     agent.prompt = (sessionId, content) => {
-      this.#world.received.push(content.flatMap(block => (block.type === 'text' ? wordsIn(block.text) : [])))
+      const words = content.flatMap(block => (block.type === 'text' ? wordsIn(block.text) : []))
+      assert.deepEqual(words, this.#shown.before[0], 'the first prompt that the user sees is sent')
+      this.#world.received.push(words)
       return prompt(sessionId, content)
     }
     session.queue = this.queue
@@ -236,6 +243,27 @@ class Window {
     const label = `w${++this.#world.words}`
     this.#world.written.push(label)
     this.page.attach({ id: label, label, icon: 'file', content: { type: 'text', text: label } })
+  }
+
+  #waiting(): string[][] {
+    return this.queue.prompts.filter(({ state }) => state !== 'returned').map(({ draft }) => wordsOf(draft))
+  }
+
+  /** Writes a prompt that reaches the host, which then waits for its content. */
+  async enqueue(): Promise<void> {
+    this.type()
+    this.page.send()
+    for (const deliver of this.toHost.splice(0)) deliver()
+    await settle()
+  }
+
+  /** Writes a prompt that reaches the host, and whose content is known at once. */
+  async prompt(): Promise<void> {
+    await this.enqueue()
+    for (let next = this.preparing.shift(); next; next = this.preparing.shift()) {
+      next.make()
+      await settle()
+    }
   }
 
   removeFirst(): void {
@@ -305,6 +333,8 @@ const steps = {
   save: inWindow(window => window.page.flush()),
   time: () => mock.timers.tick(100),
   send: inWindow(window => window.page.send()),
+  enqueue: inWindow(window => window.enqueue()),
+  prompt: inWindow(window => window.prompt()),
   toHost: inWindow(window => window.toHost.shift()?.()),
   toPage: inWindow(window => window.toPage.shift()?.()),
   make: inWindow(window => window.preparing.shift()?.make()),
@@ -332,8 +362,18 @@ const moreSteps = {
     if (world.windows.length > 1) return
     world.openWindow()
   },
+  /** The window says nothing for so long that another one takes it for closed. */
+  silence: world => {
+    world.running.delete(world.window)
+    world.openWindow()
+  },
   otherWindow: world => void world.windows.unshift(...world.windows.splice(1)),
 } satisfies Record<string, Step>
+
+/** All steps but those after which two composers show the same draft. */
+const randomSteps = (Object.keys(moreSteps) as Array<keyof typeof moreSteps>).filter(
+  name => name !== 'silence',
+)
 
 async function play(
   names: ReadonlyArray<keyof typeof moreSteps>,
@@ -405,9 +445,15 @@ describe('the prompt queue, from the composer to the agent', () => {
       assert.equal(content(world), '')
     }))
 
+  it('sends a prompt once when another window has taken it over from one that still runs', () =>
+    play(['prompt', 'enqueue', 'make', 'silence'], world => {
+      assert.deepEqual(world.received, [['w1']])
+      assert.equal(content(world), 'w2 ')
+    }))
+
   it('loses no word, doubles none and keeps their order, whatever happens when', async () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('type', 'send', 'toHost', 'toPage') },
+      { weight: 8, arbitrary: fc.constantFrom('type', 'send', 'toHost', 'toPage', 'enqueue', 'prompt') },
       { weight: 6, arbitrary: fc.constantFrom('make', 'endTurn', 'refuse', 'save', 'time') },
       { weight: 2, arbitrary: fc.constantFrom('snapshot', 'reloadPage', 'crash', 'close') },
     ) as fc.Arbitrary<keyof typeof steps>
@@ -421,10 +467,23 @@ describe('the prompt queue, from the composer to the agent', () => {
 
   it('loses and doubles nothing with several windows, edits, stops and failures', async () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('type', 'attach', 'send', 'send', 'toHost', 'toHost', 'make') },
       {
         weight: 8,
-        arbitrary: fc.constantFrom(...(Object.keys(moreSteps) as Array<keyof typeof moreSteps>)),
+        arbitrary: fc.constantFrom(
+          'type',
+          'attach',
+          'send',
+          'toHost',
+          'make',
+          'refuse',
+          'enqueue',
+          'enqueue',
+          'prompt',
+        ),
+      },
+      {
+        weight: 8,
+        arbitrary: fc.constantFrom(...randomSteps),
       },
     ) as fc.Arbitrary<keyof typeof moreSteps>
     await fc.assert(

@@ -54,7 +54,7 @@ export function describeCodex(version: 1 | 2): void {
           )
         })
 
-        it('options: each thing is offered once', async () => {
+        it('options: each is offered once', async () => {
           const { session } = await rig().create()
           const ids = session.state.configOptions.map(({ id }) => id)
           assert.deepEqual(ids, [...new Set(ids)])
@@ -68,7 +68,7 @@ export function describeCodex(version: 1 | 2): void {
           )
         })
 
-        it('mode: asks, or no longer does, once it is changed', async () => {
+        it('mode: asks in one mode, and not in another', async () => {
           const open = await rig().create()
           const { session } = open
           const option = optionOf(session.state.configOptions, 'mode')
@@ -78,7 +78,7 @@ export function describeCodex(version: 1 | 2): void {
           else assert.equal(permission(session.state).outcome?.type, 'selected')
         })
 
-        it('usage: reports how full the context is', async () => {
+        it('usage: reports the context usage', async () => {
           const open = await rig().create()
           await rig().play(open, 'hello')
           assert.equal(open.session.state.usage?.used, 1050)
@@ -99,7 +99,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.deepEqual(asked?.params.replayFrom, { type: 'start' })
         })
 
-        it('delegate: shows what a subagent does', async () => {
+        it('delegate: shows the work of a subagent', async () => {
           const open = await rig().create()
           const { session } = open
           const subagent = () => entries(session.state, 'subagent')[0]
@@ -134,7 +134,7 @@ export function describeCodex(version: 1 | 2): void {
         })
 
         if (version === 2) {
-          it('wire: is what v2 alone has', async () => {
+          it('wire: contains only what v2 defines', async () => {
             const open = await rig().create()
             await rig().play(open, 'edit')
             await rig().play(open, 'shell')

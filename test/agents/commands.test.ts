@@ -4,7 +4,7 @@ import { AgentRig } from './rig.ts'
 
 /** As a user has them: installed by npm, started by the command that it made, in folders of any name. */
 for (const name of ['gemini', 'codex'] as const) {
-  describe(`${name}, by the command that npm installs`, () => {
+  describe(`${name}, with the command that npm installs`, () => {
     let rig: AgentRig
     before(async function () {
       this.timeout(300_000)
@@ -13,7 +13,7 @@ for (const name of ['gemini', 'codex'] as const) {
     })
     after(() => rig?.close())
 
-    it('starts, and answers in a folder with spaces and quotes in its name', async () => {
+    it('starts, and responds in a folder with spaces and quotes in its name', async () => {
       const open = await rig.create()
       assert.equal(open.plan.setup.cwd, rig.workspace)
       assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })

@@ -23,7 +23,7 @@ for (const version of [1, 2]) {
     const prompt = ({ session }: Pick<OpenSession, 'session'>, text: string) =>
       session.prompt([{ type: 'text', text }])
 
-    it('start: can do all that there is for sessions', async () => {
+    it('start: supports everything for sessions', async () => {
       const { agent } = await rig.running()
       assert.equal(agent.protocolVersion, version)
       assert.equal(agent.info.title, 'Demo Agent')
@@ -56,7 +56,7 @@ for (const version of [1, 2]) {
       assertSettled(state)
     })
 
-    it('reject: says so and continues', async () => {
+    it('reject: reports it and continues', async () => {
       rig.answering = reject
       const open = await rig.create()
       assert.deepEqual(await prompt(open, 'tour'), { type: 'ended', stopReason: 'end_turn' })
@@ -64,7 +64,7 @@ for (const version of [1, 2]) {
       assert.equal(readFileSync(rig.file('README.md'), 'utf8'), '# Sample\n')
     })
 
-    it('cancel: stops slow work, and a command', async () => {
+    it('cancel: stops slow work and a command', async () => {
       const open = await rig.create()
       for (const text of ['/slow 3600', '/run sleep 300']) {
         const turn = prompt(open, text)
@@ -86,7 +86,7 @@ for (const version of [1, 2]) {
       )
     })
 
-    it('mode: edits freely once it may', async () => {
+    it('mode: edits without asking when allowed', async () => {
       const open = await rig.create()
       await open.session.setConfigOption('mode', 'edit')
       await prompt(open, '/edit hello.txt')
@@ -94,7 +94,7 @@ for (const version of [1, 2]) {
       assert.match(readFileSync(rig.file('hello.txt'), 'utf8'), /The demo agent was here/)
     })
 
-    it('load: a new process shows the conversation as it was', async () => {
+    it('load: a new process shows the same conversation', async () => {
       const open = await rig.create()
       await prompt(open, 'tour')
       await rig.restart()

@@ -12,7 +12,7 @@ describeModelAgent(
     beforeLoad: ageSessions,
   },
   rig => {
-    it('mode: edits without a question once it may', async () => {
+    it('mode: edits without asking when allowed', async () => {
       const open = await rig().create()
       const option = open.session.state.configOptions.find(({ category }) => category === 'mode')
       assert.ok(option?.type === 'select' && option.currentValue === 'default')

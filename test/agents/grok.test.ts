@@ -29,7 +29,7 @@ describeModelAgent(
       assert.ok(open.session.state.title)
     })
 
-    it('model: is changed through the legacy method', async () => {
+    it('model: changes with the legacy method', async () => {
       const open = await rig().create()
       const option = open.session.state.configOptions.find(({ category }) => category === 'model')
       assert.ok(option?.type === 'select' && option.currentValue === 'mock')

@@ -60,14 +60,14 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     }
     const read = (name: string) => readFileSync(rig.file(name), 'utf8')
 
-    it('start: reports correctly what it can do', async () => {
+    it('start: reports its capabilities correctly', async () => {
       const { agent } = await rig.running()
       assert.equal(agent.protocolVersion, facts.version ?? 1)
       const { load, resume, list, close } = agent.capabilities
       assert.deepEqual({ load, resume, list, close }, facts.can)
     })
 
-    it('hello: streams text of every script into one message', async () => {
+    it('hello: streams text in every script into one message', async () => {
       const { outcome, state } = await play('hello')
       assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
       assert.deepEqual(said(state), [HELLO])
@@ -77,14 +77,14 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    it('think: keeps thoughts apart from words', async () => {
+    it('think: keeps thoughts separate from text', async () => {
       const { state } = await play('think')
       const thoughts = said(state, 'thought').join('')
       for (const part of ['Let me', 'think', 'about it.']) assert.ok(thoughts.includes(part), thoughts)
       assert.deepEqual(said(state), ['Thought and answered.'])
     })
 
-    it('edit: changes the file once it may', async () => {
+    it('edit: changes the file when allowed', async () => {
       const { outcome, state } = await play('edit')
       assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
       assert.equal(read('hello.txt'), 'first line\nhello ACP\nlast line\n')
@@ -104,7 +104,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     })
 
     if (asksToEdit) {
-      it('reject: leaves the file alone', async () => {
+      it("reject: doesn't change the file", async () => {
         rig.answering = reject
         const { outcome, state } = await play('edit')
         assert.deepEqual(outcome, { type: 'ended', stopReason: facts.afterReject })
@@ -114,7 +114,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       })
     }
 
-    it('write: creates a file in a folder that is not there yet', async () => {
+    it('write: creates a file in a new folder', async () => {
       const { state } = await play('write')
       const call = toolCall(state, ({ toolKind }) => toolKind === 'edit')
       if (createsFolders) assert.equal(read('notes/new.md'), '# New\n\nline two ✓\n')
@@ -123,7 +123,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    it('shell: runs a command that was allowed', async () => {
+    it('shell: runs an allowed command', async () => {
       const { state } = await play('shell')
       const call = toolCall(state, ({ toolKind }) => toolKind === 'execute')
       assert.equal(call.status, facts.failedCommand ?? 'completed')
@@ -179,7 +179,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     })
 
     if (asksToEdit) {
-      it('cancel question: withdraws what it asked', async () => {
+      it('cancel question: cancels its request', async () => {
         rig.answering = () => undefined
         const open = await rig.create()
         const turn = rig.play(open, 'edit')
@@ -192,7 +192,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       })
     }
 
-    it('cancel command: ends the command and what it started', async () => {
+    it('cancel command: stops the command and its child processes', async () => {
       const open = await rig.create()
       const turn = rig.play(open, 'slowshell')
       const sleeping = () => rig.processes().some(({ command }) => command === 'sleep 300')
@@ -207,7 +207,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(open.session.state)
     })
 
-    it('two: two sessions at once never mix', async () => {
+    it('two: keeps two concurrent sessions apart', async () => {
       const [one, two] = [await rig.create(), await rig.create()]
       await Promise.all([rig.play(one, 'hello'), rig.play(two, 'think')])
       assert.deepEqual(said(one.session.state), [HELLO])
@@ -215,7 +215,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     })
 
     if (facts.can.list) {
-      it('list: names its sessions', async () => {
+      it('list: lists its sessions', async () => {
         const { open } = await play('hello')
         const { agent } = await rig.running()
         const { sessions } = await agent.listSessions({ cwd: rig.workspace })
@@ -229,7 +229,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     // ---- these end the process, so they come last
     if (facts.can.load) {
-      it('load: a new process replays the conversation, and it continues', async () => {
+      it('load: a new process replays the conversation and continues it', async () => {
         const { open, state } = await play('edit')
         await rig.restart()
         facts.beforeLoad?.(rig.home)

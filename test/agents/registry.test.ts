@@ -91,7 +91,7 @@ async function packSdkExample(serve: Serve): Promise<object> {
 }
 
 /** From a registry in the real format on loopback to a turn: all of Parley but the editor, and npm's real packages. */
-describe('agents of the registry, installed by Parley', function () {
+describe('agents from the registry, installed by Parley', function () {
   this.timeout(600_000)
   let root: string
   let server: LoopbackServer
@@ -176,7 +176,7 @@ describe('agents of the registry, installed by Parley', function () {
   })
 
   for (const { name, id, says } of candidates)
-    it(`${id}: is installed, runs a turn, and is removed with all of its files`, async () => {
+    it(`${id}: installs, runs a turn, and is uninstalled with all its files`, async () => {
       const plan = installs.planOf(id)
       assert.ok(plan && !(plan instanceof Error), String(plan))
       assert.equal(await installs.install(id, plan.action), 'installed', JSON.stringify(installs.status(id)))

@@ -13,7 +13,7 @@ describe('sdk-example, through Parley', () => {
   })
   after(() => rig?.close())
 
-  it('start: can do nothing beyond a turn, and says so', async () => {
+  it('start: supports only turns, and says so', async () => {
     const { agent } = await rig.running()
     assert.equal(agent.protocolVersion, 1)
     const { load, resume, list, close } = agent.capabilities
@@ -22,7 +22,7 @@ describe('sdk-example, through Parley', () => {
     await assert.rejects(agent.listSessions({}), { kind: 'unsupported' })
   })
 
-  it('edit, reject and cancel: in three sessions at once', async () => {
+  it('edit, reject and cancel: in three concurrent sessions', async () => {
     const [allowed, rejected, cancelled] = [await rig.create(), await rig.create(), await rig.create()]
     rig.answering = question => {
       const asked = entries(rejected.session.state, 'permission').includes(question)
@@ -53,7 +53,7 @@ describe('sdk-example, through Parley', () => {
     for (const state of [yes, no, stopped]) assertSettled(state)
   })
 
-  describe('as every agent', () => {
+  describe('like every agent', () => {
     agentContract(async () => {
       await rig.restart()
       const { agent } = await rig.running()

@@ -4,7 +4,7 @@ import * as vscode from 'vscode'
 const extension = vscode.extensions.getExtension('parley.parley')
 
 describe('activation', () => {
-  it('is left to VS Code, which waits until something of Parley is asked for', () => {
+  it('waits until something of Parley is used', () => {
     assert.ok(extension, 'Parley is not installed')
     // VS Code adds the commands and views by itself. These events restore what a window had before a reload: tabs, and
     // editors that show a file as it was before an agent changed it. The first text in a
@@ -19,7 +19,7 @@ describe('activation', () => {
     ])
   })
 
-  it('happens when a command is run', async () => {
+  it('happens when a command runs', async () => {
     await vscode.commands.executeCommand('parley.openSettings')
     assert.equal(extension?.isActive, true)
   })

@@ -51,18 +51,18 @@ describe('the default keybindings', () => {
     assert.ok(defaults.length > 500, `${defaults.length} defaults`)
   })
 
-  it('are the same on macOS, with Cmd for Ctrl', () => {
+  it('are the same on macOS, with Cmd instead of Ctrl', () => {
     for (const { key, mac } of ours) assert.equal(mac, key.replaceAll('ctrl+', 'cmd+'), key)
   })
 
-  it('leave the keys of the conversation to it: what else has them is for another focus', () => {
+  it("don't conflict with the conversation's keys", () => {
     const others = defaults
       .filter(({ key, when = '' }) => pageKeys.includes(key) && !otherFocus.test(when))
       .map(({ key, command, when }) => `${key}: ${command} when ${when}`)
     assert.deepEqual(others, [])
   })
 
-  it("share no key with a default of VS Code's, nor do their chords start with one", () => {
+  it("don't conflict with VS Code's defaults, nor with the start of their chords", () => {
     const taken = new Map(defaults.map(({ key, command }) => [key, command]))
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
     for (const { key } of ours) {

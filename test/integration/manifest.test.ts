@@ -8,11 +8,11 @@ interface Manifest {
   }
 }
 
-describe('what the manifest promises', () => {
+describe('the manifest', () => {
   const extension = vscode.extensions.getExtension<unknown>('parley.parley')!
   const { contributes } = extension.packageJSON as Manifest
 
-  it('has every command it lists', async () => {
+  it('contributes only commands that are registered', async () => {
     await extension.activate()
     const registered = new Set(await vscode.commands.getCommands(true))
     const listed = contributes.commands.map(({ command }) => command)
@@ -23,7 +23,7 @@ describe('what the manifest promises', () => {
     )
   })
 
-  it('has every setting, with its default', () => {
+  it('contributes every setting with its default', () => {
     const names = Object.keys(contributes.configuration.properties)
     assert.ok(names.length > 0)
     for (const name of names)
@@ -34,7 +34,7 @@ describe('what the manifest promises', () => {
       )
   })
 
-  it('keeps what starts programs out of single folders and out of synchronized settings', () => {
+  it('excludes settings that start programs from folder settings and Settings Sync', () => {
     for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
       assert.ok(
         ['machine-overridable', 'window', 'resource', 'application'].includes(scope),
@@ -46,7 +46,7 @@ describe('what the manifest promises', () => {
     assert.equal(contributes.configuration.properties['parley.agentRegistry']?.scope, 'application')
   })
 
-  it('takes agents from the workspace settings', async () => {
+  it('allows agents in the workspace settings', async () => {
     const agents = { probe: { command: 'probe' } }
     const configuration = () => vscode.workspace.getConfiguration('parley')
     await configuration().update('agents', agents, vscode.ConfigurationTarget.Workspace)

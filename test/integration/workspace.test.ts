@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import * as vscode from 'vscode'
 
 describe('the sample workspace', () => {
-  it('is open with all of its folders', () => {
+  it('opens with all of its folders', () => {
     const names = vscode.workspace.workspaceFolders?.map(({ uri }) => basename(uri.fsPath))
     assert.deepEqual(names, ['planets-api', 'planets-web', 'notes'])
   })

@@ -31,14 +31,14 @@ describe('the package', () => {
   const text = (name: string) => strFromU8(files[`extension/${name}`]!)
   const manifest = JSON.parse(text('package.json'))
 
-  it('holds only what runs', () => {
+  it('contains only files that are used', () => {
     assert.deepEqual(
       names.filter(name => !allowed.some(pattern => pattern.test(name))),
       [],
     )
   })
 
-  it('holds all that runs', () => {
+  it('contains all files that are used', () => {
     for (const name of [
       manifest.main.replace('./', ''),
       'dist/process-guard.cjs',
@@ -56,7 +56,7 @@ describe('the package', () => {
       assert.ok(names.includes(name), name)
   })
 
-  it('holds the files that a page names to be loaded at once', () => {
+  it('contains the files that a page loads immediately', () => {
     const code = names.filter(name => /^dist\/(chunks\/)?[\w.-]+\.js$/.test(name)).map(text)
     const [, table] = /JSON\.parse\('(\{[^']*\})'\)/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
@@ -68,7 +68,7 @@ describe('the package', () => {
     for (const file of files) assert.ok(names.includes(`dist/webview/${file}`), file)
   })
 
-  it('holds every file that the manifest names', () => {
+  it('contains every file that the manifest names', () => {
     const named = new Set<string>()
     JSON.stringify(manifest, (_key, value) => {
       if (typeof value === 'string' && /^(\.\/)?(media|dist|l10n)\//.test(value))
@@ -79,7 +79,7 @@ describe('the package', () => {
     for (const file of named) assert.ok(names.includes(file), file)
   })
 
-  it('says every text of the manifest', () => {
+  it('contains every text of the manifest', () => {
     const texts = JSON.parse(text('package.nls.json'))
     const keys = [...JSON.stringify(manifest).matchAll(/"%([\w.]+)%"/g)].map(match => match[1]!)
     assert.ok(keys.length > 0)
@@ -89,7 +89,7 @@ describe('the package', () => {
     )
   })
 
-  it('has no picture that would be broken in its README, and none of it in the way', () => {
+  it('has a README without broken pictures', () => {
     const pictures = [...text('readme.md').matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)].map(match => match[1]!)
     assert.deepEqual(
       pictures.filter(address => !address.startsWith('https://')),
@@ -104,12 +104,12 @@ describe('the package', () => {
       assert.ok(existsSync(join(projectDirectory, file!)), `README.md shows ${file}, which is not there`)
   })
 
-  it('carries no source map', () => {
+  it('contains no source maps', () => {
     for (const name of names.filter(name => /\.(js|cjs|mjs|css)$/.test(name)))
       assert.doesNotMatch(text(name), /sourceMappingURL=/, name)
   })
 
-  it('names the software of others in its bundles, with the licenses', () => {
+  it('lists bundled third-party software with its licenses', () => {
     const notices = text('dist/THIRD_PARTY_NOTICES.txt')
     for (const name of ['vscode-jsonrpc', 'preact', '@agentclientprotocol/sdk', '@vscode/codicons', 'zod']) {
       const { version } = JSON.parse(
@@ -120,7 +120,7 @@ describe('the package', () => {
     assert.match(notices, /Permission is hereby granted, free of charge/)
   })
 
-  it('promises the oldest VS Code that the tests run in', () => {
+  it('supports the oldest VS Code that is tested', () => {
     assert.equal(manifest.engines.vscode, `^${floor.version}`)
     const types = join(projectDirectory, 'node_modules/@types/vscode/package.json')
     assert.ok(existsSync(types))

@@ -35,7 +35,7 @@ describe('the weight of the webviews', () => {
   }
 
   for (const page of ['conversation', 'history', 'agents']) {
-    it(`is less than 250 kB at first: ${page}`, () => {
+    it(`is less than 250 kB for the first load: ${page}`, () => {
       const parts = firstLoad(page).map(path => ({
         path: path.slice(root.length + 1),
         bytes: compressed(path),

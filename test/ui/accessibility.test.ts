@@ -9,7 +9,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('axe finds nothing wrong, in four themes, with', () => {
+describe('axe finds no problems in four themes with', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': shownAgents(root) }) })
   let workbench: Workbench
   let looks: ThemeLook[] | undefined
@@ -45,7 +45,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await passes(frame)
   })
 
-  it('questions about an edit and about a command', async () => {
+  it('requests about an edit and a command', async () => {
     const conversation = await begin('Demo Agent')
     await passes(conversation.frame)
     await conversation.send('Look at planets.js, please')
@@ -64,7 +64,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await ended(conversation)
   })
 
-  it('tool calls, answered questions and the plan open', async () => {
+  it('tool calls, answered requests and the plan expanded', async () => {
     const conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     await frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
@@ -95,7 +95,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await workbench.page.keyboard.press('Backspace')
   })
 
-  it('thoughts, text that streams and a queue', async () => {
+  it('thoughts, streaming text and queued prompts', async () => {
     const conversation = await begin('Fixture')
     const { frame } = conversation
     await conversation.send('[[think about it]] [[plan 3]] [[tool a]] [[paced 4 600 40]]')
@@ -110,7 +110,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await passes(frame)
   })
 
-  it('a form, its mistakes and its answers', async () => {
+  it('a form, its errors and its answers', async () => {
     const conversation = await begin('Demo Agent')
     await conversation.send('/ask')
     const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
@@ -128,7 +128,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await ended(conversation)
   })
 
-  it('a permission request, of whose options one stands out and none looks disabled', async () => {
+  it('a permission request, with one primary option and none that looks disabled', async () => {
     const conversation = await begin('Fixture')
     await conversation.send('[[permissions 1]]')
     const { frame, permission } = conversation
@@ -164,7 +164,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await passes(frame)
   })
 
-  it('images, sounds, resources, notices and a failed tool call', async () => {
+  it('images, audio, resources, notices and a failed tool call', async () => {
     const conversation = await begin('Demo Agent')
     for (const prompt of ['/media', '/notice', '/fail', '/compact']) {
       await conversation.ask(prompt)
@@ -196,7 +196,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await passes(conversation.frame)
   })
 
-  it('context that is offered, attached and sent', async () => {
+  it('context that is suggested, attached and sent', async () => {
     const conversation = await begin('Capable')
     const { frame } = conversation
     const { keyboard } = workbench.page
@@ -243,7 +243,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await passes(conversation.frame)
   })
 
-  it('History, whole and searched', async () => {
+  it('History, complete and searched', async () => {
     await answered('Demo Agent', '/where is everything', /working directory/)
     const history = await HistoryPage.open(workbench)
     await history.row('/where is everything').waitFor()

@@ -70,7 +70,7 @@ describe('the changes of a session', () => {
     await isGone('comets.txt')
   })
 
-  it('are never undone where the user edited them later, and can be kept', async () => {
+  it('are never reverted where the user edited them later, and can be kept', async () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
@@ -116,7 +116,7 @@ describe('the changes of a session', () => {
     rmSync(file('my-moons.txt'))
   })
 
-  it('include those of a command in a repository, marked as uncertain, and are undone after a warning', async () => {
+  it('include those of a command in a repository, marked as uncertain, and are reverted after a warning', async () => {
     const before = planets()
     const git = (...args: string[]) => execFileSync('git', args, { cwd: dirname(file('planets.js')) })
     git('init', '-q')
@@ -164,7 +164,7 @@ describe('the changes of a session', () => {
     await isGone('worlds.js')
   })
 
-  it('are still there after the window is reloaded', async () => {
+  it('are restored after a reload', async () => {
     await write('moons.txt', 'Titan')
     await bar().getByText('1 file').waitFor()
     await workbench.reload()

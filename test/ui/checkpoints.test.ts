@@ -24,7 +24,7 @@ const agents = (root: IsolatedRoot) => ({
   able: fixtureAgent(root, 'Able', forks),
 })
 
-describe('going back to an earlier prompt', () => {
+describe('restoring a checkpoint', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   /** of each test and try its own: the server keeps what a window left unsaved */
   let name = ''
@@ -152,7 +152,7 @@ describe('going back to an earlier prompt', () => {
     ['a reload of the window', async () => {}],
     ['a crash of the extension host', killExtensionHost],
   ] as const) {
-    it(`restores the files of turns before ${event}, and takes that back`, async () => {
+    it(`restores the files from before ${event}, and can be undone`, async () => {
       await open('Plain')
       await twoEdits()
       await waitFor('the checkpoint on disk', isStored)
@@ -166,7 +166,7 @@ describe('going back to an earlier prompt', () => {
     })
   }
 
-  it('takes a restore back after a crash of the extension host', async () => {
+  it('can be undone after a crash of the extension host', async () => {
     await open('Plain')
     await twoEdits()
     await restoreToSecond(`Restore ${name}`)
@@ -201,7 +201,7 @@ describe('going back to an earlier prompt', () => {
     await holds(ORIGINAL)
   })
 
-  it('edits it in a new session that gets the conversation before it, where the agent can’t fork', async () => {
+  it("edits it in a new session that gets the conversation before it, where the agent can't fork", async () => {
     await open('Plain')
     await twoEdits()
     const before = lastPrompt('Plain')?.sessionId
@@ -218,7 +218,7 @@ describe('going back to an earlier prompt', () => {
     assert.equal(sent.match(/Mars Ares/g)?.length, 1)
   })
 
-  it('forks from a message on', async () => {
+  it('forks from a message', async () => {
     await open('Able')
     await say('[[say one]] first')
     await say('[[say two]] second')

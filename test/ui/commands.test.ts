@@ -21,7 +21,7 @@ describe('commands', () => {
     workbench = await vscode.window()
   })
 
-  it('add the selection in the editor, before there is a session and later', async () => {
+  it('add the selection in the editor, before and after the session starts', async () => {
     await openFile(workbench, 'planets.js')
     await waitFor('selection in the composer', async () => {
       await selectLines(workbench, 2)
@@ -121,7 +121,7 @@ describe('commands', () => {
     await shown.text('You rejected the edit').waitFor()
   })
 
-  it('say why they can’t do anything, and aren’t offered if the agent doesn’t support them', async () => {
+  it("report why they can't do anything, and aren't offered if the agent doesn't support them", async () => {
     // of its own: no conversation was started in it
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')

@@ -72,7 +72,7 @@ describe('the composer', () => {
     await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
   })
 
-  it('links what an agent doesn’t support embedded, and says that it doesn’t support images', async () => {
+  it("links what an agent can't embed, and reports that it doesn't support images", async () => {
     await begin('Plain')
     await type('@server.js')
     await rows().filter({ hasText: 'server.js' }).first().waitFor()
@@ -116,7 +116,7 @@ describe('the composer', () => {
     await attached().first().waitFor({ state: 'detached' })
   })
 
-  it('collapses a long pasted text into a chip, which expands, and sends all of it', async () => {
+  it('collapses a long pasted text into a chip that expands, and sends all of it', async () => {
     await begin('Capable')
     const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
     await type('See ')
@@ -179,7 +179,7 @@ describe('the composer', () => {
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })
 
-  it('sends nothing with an Enter that belongs to an input method', async () => {
+  it("doesn't send with an Enter key during IME input", async () => {
     await begin('Capable')
     const count = prompts('Capable').length
     const session = await workbench.page.context().newCDPSession(workbench.page)
@@ -248,7 +248,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('queues prompts, which can be moved by key, edited and sent immediately', async () => {
+  it('queues prompts, which can be moved by key, edited and sent now', async () => {
     await begin('Capable')
     await conversation.send('[[slow 60000]]')
     await conversation.button(/^Stop/).waitFor()
@@ -266,7 +266,7 @@ describe('the composer', () => {
     await queue.first().waitFor({ state: 'detached' })
   })
 
-  it('has commands for the file of the editor, the mode and the model', async () => {
+  it('has commands for the active file, the mode and the model', async () => {
     await begin('Demo Agent')
     await openFile(workbench, 'server.js')
     await workbench.runCommand('Parley: Add File to Conversation')

@@ -69,7 +69,7 @@ describe('the content of messages', () => {
   const editorText = (text: string): Locator =>
     workbench.page.locator('.part.editor .view-line', { hasText: text }).first()
 
-  it('is inserted at the cursor, opened as a file, and applied after the user has reviewed it', async () => {
+  it('is inserted at the cursor, opened as a file, and applied after a review', async () => {
     const original = planets()
     await openFile(workbench, 'planets.js')
     const conversation = await ConversationPage.begin(workbench, 'Coder')
@@ -105,7 +105,7 @@ describe('the content of messages', () => {
     await editor.locator('.view-line', { hasText: "['Earth']export const planets" }).waitFor()
   })
 
-  it('shows a diff whose unchanged lines expand, and which opens in VS Code’s diff editor', async () => {
+  it("shows a diff whose unchanged lines expand, and which opens in VS Code's diff editor", async () => {
     const conversation = await ConversationPage.begin(workbench, 'Editor')
     await conversation.send('Edit, please')
     await conversation.text('Edited.').waitFor()
@@ -120,7 +120,7 @@ describe('the content of messages', () => {
     await tab(/other\.js \(Agent's edit\)/).waitFor()
   })
 
-  it('draws formulas and diagrams, a diagram larger on a press, and leads to files', async () => {
+  it('renders formulas and diagrams, enlarges a diagram, and opens files', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Mathematician')
     // what a diagram's text holds as markup must not be in the page for a moment, nor be parsed there
     await conversation.frame.evaluate(`

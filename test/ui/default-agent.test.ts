@@ -7,7 +7,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('the default agent of the settings', () => {
+describe('the default agent in the settings', () => {
   const env: Record<string, string> = { SHELL: '/bin/bash' }
   const vscode = new VsCodeSuite({
     env,
@@ -36,7 +36,7 @@ describe('the default agent of the settings', () => {
   }
   const starts = (name: string) => receivedBy(vscode.server.root, name, 'initialize').length
 
-  it('starts when the machine has been searched', async () => {
+  it('starts after the machine was searched', async () => {
     const [workbench, conversation] = await asksFor('gemini')
     await conversation.button(/^Mine/).waitFor()
     await workbench.runCommand('Parley: New Session')
@@ -59,7 +59,7 @@ describe('the default agent of the settings', () => {
       /OpenCode is a well-known agent, but opencode isn't on the PATH/,
     ],
   ] as const)
-    it(`has a card where it is ${what}; no other agent is started in its place`, async () => {
+    it(`shows a card if it's ${what}, and no other agent starts`, async () => {
       openGate(false)
       const before = starts('Gemini CLI')
       const mine = starts('Mine')

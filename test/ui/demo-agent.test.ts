@@ -19,7 +19,7 @@ describe('a conversation with the demo agent', () => {
     return conversation
   }
 
-  it('edits a file once it is allowed to', async () => {
+  it('edits a file when allowed', async () => {
     const before = planets()
     const conversation = await begin()
     await conversation.send('/edit planets.js')
@@ -40,7 +40,7 @@ describe('a conversation with the demo agent', () => {
     assert.equal(planets(), before)
   })
 
-  it('stops when the user says so', async () => {
+  it('stops when the user stops it', async () => {
     const conversation = await begin()
     await conversation.send('/slow 600')
     await conversation.button(/Stop/).click()
@@ -49,7 +49,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.text(/\/edit/).waitFor()
   })
 
-  it('leaves no warning and no error of Parley in the log of the extension host', async () => {
+  it('logs no warning and no error of Parley in the extension host', async () => {
     const workbench = await vscode.open()
     const conversation = await begin(workbench)
     await conversation.send('/edit planets.js')
@@ -63,7 +63,7 @@ describe('a conversation with the demo agent', () => {
     assert.deepEqual(workbench.extensionHostProblems(), [])
   })
 
-  it('ends the agent with the window', async () => {
+  it('stops the agent with the window', async () => {
     const agents = () =>
       processesOf(vscode.server.root.directory)
         .filter(({ command }) => command.includes('demo-agent'))
@@ -79,7 +79,7 @@ describe('a conversation with the demo agent', () => {
     await waitFor('end of the agent', () => mine().length === 0)
   })
 
-  it('reports usage and cost, which are added up by agent and day', async () => {
+  it('reports usage and cost, added up by agent and day', async () => {
     const workbench = await vscode.open()
     const conversation = await begin(workbench)
     await conversation.send('/think')
@@ -105,7 +105,7 @@ describe('a conversation with the demo agent', () => {
     await workbench.closePalette()
   })
 
-  it('delegates to two subagents at once', async () => {
+  it('delegates to two concurrent subagents', async () => {
     const conversation = await begin()
     await conversation.send('/delegate')
     await conversation.text('Both are done').waitFor()
@@ -128,7 +128,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.button(/Stop/).waitFor({ state: 'detached' })
   })
 
-  it('says which folders it works in', async () => {
+  it('shows its folders', async () => {
     const conversation = await begin()
     await conversation.send('/where')
     for (const folder of ['planets-api', 'planets-web', 'notes'])
@@ -139,10 +139,10 @@ describe('a conversation with the demo agent', () => {
   })
 })
 
-describe('the oldest VS Code', () => {
+describe('the oldest supported VS Code', () => {
   const vscode = new VsCodeSuite({ version: floor })
 
-  it('shows a conversation, too', async () => {
+  it('shows a conversation', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
     await conversation.button(/Try the Demo Agent/).click()
     await conversation.ready()
@@ -151,13 +151,13 @@ describe('the oldest VS Code', () => {
   })
 })
 
-describe('a workspace that is not trusted', () => {
+describe('Restricted Mode', () => {
   const vscode = new VsCodeSuite({
     workspaceTrust: true,
     settings: { 'security.workspace.trust.startupPrompt': 'never' },
   })
 
-  it('starts no agent, and says why', async () => {
+  it('starts no agent and explains why', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
     const reason = conversation.text(/trust this folder/)
     await reason.waitFor()

@@ -92,7 +92,7 @@ describe('elicitations of every kind', () => {
       'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
     )
 
-  it('show a field for each kind with its default, and are sent only when all values are valid', async () => {
+  it('show a field for each kind with its default, and are sent only if all values are valid', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Asking')
@@ -140,7 +140,7 @@ describe('elicitations of every kind', () => {
     assert.deepEqual(answers('Asking').slice(1), [{ action: 'decline' }, { action: 'cancel' }])
   })
 
-  it('show a complete URL, with its host highlighted and warnings about it', async () => {
+  it('show a complete URL with its host highlighted and warnings', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Visiting')
@@ -170,7 +170,7 @@ describe('elicitations of every kind', () => {
     )
   })
 
-  it('are shown by VS Code itself while the conversation is hidden and they belong to none', async () => {
+  it('are shown by VS Code while the conversation is hidden, if they belong to no session', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Away')
@@ -199,7 +199,7 @@ describe('elicitations of every kind', () => {
     await ConversationPage.open(workbench)
   })
 
-  it('are shown by VS Code itself if there is no conversation', async () => {
+  it('are shown by VS Code if there is no conversation', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     await workbench.choose('Parley: New Session with Agent…', 'Early')

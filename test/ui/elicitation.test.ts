@@ -61,7 +61,7 @@ describe('an elicitation', () => {
     await conversation.text(/You chose to cancel/).waitFor()
   })
 
-  it('opens a URL only after the user agrees, and waits until it’s completed', async () => {
+  it("opens a URL only after the user agrees, and waits until it's completed", async () => {
     const { workbench, conversation, question, picture } = await begin()
     const opened: Page[] = []
     workbench.page.context().on('page', page => opened.push(page))

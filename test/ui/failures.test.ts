@@ -53,7 +53,7 @@ describe('an agent that fails', () => {
     return card.locator('.card-detail')
   }
 
-  it('is reported if its setting is invalid, and the others are available', async () => {
+  it('is reported if its setting is invalid, and the other agents are available', async () => {
     const card = conversation.card('Invalid Setting')
     await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
     await card.getByRole('button', { name: 'Open Settings' }).waitFor()
@@ -61,7 +61,7 @@ describe('an agent that fails', () => {
     assert.equal(await conversation.button(/^Broken/).count(), 0)
   })
 
-  it('is searched for, and again on Retry', async () => {
+  it('is searched for again on Retry', async () => {
     await pick('Absent')
     const card = conversation.card("Absent isn't installed")
     await card.getByText("The command “an-agent-that-comes-later” wasn't found.").waitFor()
@@ -87,7 +87,7 @@ describe('an agent that fails', () => {
     await conversation.agent('Absent')
   })
 
-  it('shows what it printed instead of the protocol', async () => {
+  it('shows what it printed instead of protocol messages', async () => {
     await pick('Talks')
     const card = conversation.card('Talks stopped during startup')
     const noise = (await detailsOf(card)).filter({ hasText: 'Output outside the protocol' })
@@ -102,7 +102,7 @@ describe('an agent that fails', () => {
       .waitFor()
   })
 
-  it('signs in if required, and then continues', async () => {
+  it('signs in if required and then continues', async () => {
     await pick('Locked')
     const card = conversation.card('Locked requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
@@ -124,7 +124,7 @@ describe('an agent that fails', () => {
     await conversation.text('[[auth]]').waitFor()
   })
 
-  it('keeps the conversation when it exits during a turn, and continues it', async () => {
+  it('keeps the conversation when it exits during a turn and continues it', async () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
@@ -181,7 +181,7 @@ describe('an agent that fails', () => {
     await conversation.phase('ready')
   })
 
-  it('is ended when it doesn’t answer within the configured time', async () => {
+  it("is stopped if it doesn't respond within the configured time", async () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })

@@ -17,7 +17,7 @@ const form = {
   },
 }
 
-describe('the keys of a field', () => {
+describe('the shortcuts in a field', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'files.autoSave': 'off',
@@ -25,7 +25,7 @@ describe('the keys of a field', () => {
     }),
   })
 
-  it('select all, undo and redo in it, and leave an editor next to it alone that was changed', async () => {
+  it('select all, undo and redo in it, without affecting a changed editor', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const { keyboard } = page

@@ -50,7 +50,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await conversation.focused(input())
   }
 
-  it('finds all matches, expands what is collapsed, and follows new messages', async () => {
+  it('finds all matches, expands collapsed entries, and follows new messages', async () => {
     await conversation.send('[[replay 1000 10]]')
     await conversation.text('Answer 1000').waitFor({ timeout: 60_000 })
     await conversation.button(/^Stop/).waitFor({ state: 'detached', timeout: 60_000 })
@@ -95,7 +95,7 @@ describe('find in a conversation of 1,000 turns', () => {
     )
   })
 
-  it('gets text typed right after the key, and offers no way to the end if it’s in view', async () => {
+  it("receives text that is typed right after the shortcut, and doesn't offer to scroll to the visible end", async () => {
     await conversation.send('[[say a word to find]]')
     await conversation.text(/^a word to find/).waitFor()
     await conversation.composer.focus()
@@ -111,7 +111,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await widget().waitFor({ state: 'detached' })
   })
 
-  it('supports whole words, case and regular expressions, and aborts an expression that takes too long', async () => {
+  it('supports whole words, case and regular expressions, and stops an expression that takes too long', async () => {
     await conversation.send(`[[say Word words sword ${'a'.repeat(40)}!]]`)
     await conversation.text(/^Word words sword/).waitFor()
     await open(conversation.frame.getByRole('region', { name: 'Conversation' }))
@@ -136,7 +136,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await input().press('Escape')
   })
 
-  it('works in an editor tab, with the key and with the command', async () => {
+  it('works in an editor tab, with the shortcut and the command', async () => {
     await conversation.send('[[say something to look for]]')
     await conversation.text(/^something to look for/).waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')

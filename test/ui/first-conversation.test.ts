@@ -24,7 +24,7 @@ describe('the first conversation', () => {
     conversation = await ConversationPage.begin(workbench, 'Demo Agent')
   })
 
-  it('shows a whole turn: plan, work, questions answered by key and by click, usage', async () => {
+  it('shows a whole turn: plan, tool calls, requests answered by key and by click, usage', async () => {
     const before = planets()
     await conversation.send('Look at planets.js, please')
 
@@ -48,7 +48,7 @@ describe('the first conversation', () => {
     await conversation.frame.getByRole('heading', { name: 'Look at planets.js, please' }).waitFor()
   })
 
-  it('sends the option that rejects, and leaves the file as it was', async () => {
+  it("sends the option that rejects, and the file doesn't change", async () => {
     const before = planets()
     await conversation.send('/edit planets.js')
     await conversation.focused(conversation.permission.getByRole('button', { name: 'Allow once' }))
@@ -74,7 +74,7 @@ describe('the first conversation', () => {
       await conversation.text('The agent refused to continue').waitFor()
     })
 
-  it('keeps what is written while the agent starts, and sends what is sent', async () => {
+  it('keeps text typed while the agent starts, and sends the prompt', async () => {
     await workbench.choose('Parley: New Session with Agent…', 'Late Riser')
     await conversation.phase('starting')
     await conversation.composer.fill('first words')

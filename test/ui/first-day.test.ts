@@ -165,7 +165,7 @@ describe('the first day', () => {
     })
   })
 
-  it('reviews and undoes changes', async () => {
+  it('reviews and reverts changes', async () => {
     const before = readFileSync(file(), 'utf8')
     const { workbench, conversation } = await begin('Ada')
     const bar = conversation.frame.getByRole('region', { name: 'Changed files' })
@@ -215,7 +215,7 @@ describe('the first day', () => {
     })
   })
 
-  it('reopens the session of the day before', async () => {
+  it("reopens yesterday's session", async () => {
     const prompt = `Help with the work of ${Date.now()}`
     const yesterday = await vscode.open()
     const first = await ConversationPage.begin(yesterday, DEMO)

@@ -48,7 +48,7 @@ describe('the first minute', () => {
   })
   after(() => Promise.all([registry.stop(), model.close()]))
 
-  it('goes from nothing to the first answer with three clicks, one prompt and a key, and shows every wait', async function () {
+  it('leads from nothing to the first answer with three clicks, a prompt and a key, and shows each wait', async function () {
     // npm downloads 100 MB where its cache has none of it
     this.timeout(400_000)
     const patient = { timeout: 300_000 }

@@ -43,7 +43,7 @@ describe('the folders and servers of a session', () => {
   const folder = (name: string) => join(dirname(vscode.workspace), name)
   const lastSession = (agent: string) => receivedBy(vscode.server.root, agent, 'session/new').at(-1)
 
-  it('are all folders and servers if the agent supports them, and the details say so', async () => {
+  it('are all folders and servers if the agent supports them, as the details show', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()
     await details.getByText(/planets-api\s*working directory/).waitFor()
@@ -63,7 +63,7 @@ describe('the folders and servers of a session', () => {
     assert.deepEqual(more, [])
   })
 
-  it('are fewer if the agent doesn’t support them, and the details say which and why', async () => {
+  it("are fewer if the agent doesn't support them, and the details explain which and why", async () => {
     const conversation = await ConversationPage.begin(workbench, 'Narrow')
     const details = await conversation.details()
     for (const name of ['planets-web', 'notes']) {
@@ -87,7 +87,7 @@ describe('the folders and servers of a session', () => {
     )
   })
 
-  it('include the folder of the active file as the working directory', async () => {
+  it('start with the folder of the active file', async () => {
     await openFile(workbench, 'app.js')
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()

@@ -28,7 +28,7 @@ const reads = {
   ],
 }
 
-describe('from the editor into the conversation', () => {
+describe('from the editor, the conversation gets', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -89,7 +89,7 @@ describe('from the editor into the conversation', () => {
     return file
   }
 
-  it('goes what is selected in the explorer, files and folders together', async () => {
+  it('the selection in the explorer, files and folders together', async () => {
     const file = await inExplorer('planets.js')
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')
     await waitFor('both selected', async () => {
@@ -107,7 +107,7 @@ describe('from the editor into the conversation', () => {
     await remove('notes')
   })
 
-  it('goes the tab that was pressed, and an icon in the title of the editor leads there', async () => {
+  it('the tab whose menu is used, or the active editor with an icon in its title', async () => {
     await openFile(workbench, 'server.js')
     await chooseFromMenu(
       workbench.page.locator('.tab', { hasText: 'server.js' }).first(),
@@ -150,7 +150,7 @@ describe('from the editor into the conversation', () => {
     await hint.waitFor({ state: 'detached' })
   }
 
-  it('goes the tab of an editor that is dragged anywhere onto the conversation', async () => {
+  it('the tab of an editor that is dragged anywhere onto the conversation', async () => {
     await openFile(workbench, 'server.js')
     const tab = workbench.page.locator('.tab', { hasText: 'server.js' }).first()
     await drag(tab, conversation.frame.getByRole('heading', { name: 'New session' }))
@@ -158,7 +158,7 @@ describe('from the editor into the conversation', () => {
     await remove('server.js')
   })
 
-  it('goes a file of the explorer that is dragged onto a conversation in a tab', async () => {
+  it('a file of the explorer that is dragged onto a conversation in a tab', async () => {
     await workbench.runCommand('View: Close All Editors')
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     const file = await inExplorer('planets.js')
@@ -170,7 +170,7 @@ describe('from the editor into the conversation', () => {
     await workbench.runCommand('View: Close All Editors')
   })
 
-  it('says what is missing where a command has nothing to add or to quote', async () => {
+  it('nothing from a command without something to add or quote, which explains why', async () => {
     await workbench.runCommand('Parley: Quote Selection')
     await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
     await conversation.composer.fill('x')
@@ -205,7 +205,7 @@ describe('from the editor into the conversation', () => {
     await row.click()
   }
 
-  it('goes a problem, by a code action, to be fixed at once while the draft stays', async () => {
+  it('a problem to fix, from a code action, without losing the draft', async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'broken.json')
     writeFileSync(file, 'nonsense\n')
     await conversation.composer.fill('My draft')
@@ -223,7 +223,7 @@ describe('from the editor into the conversation', () => {
     rmSync(file)
   })
 
-  it('goes what is selected, by a code action, to be explained', async () => {
+  it('the selection to explain, from a code action', async () => {
     await openFile(workbench, 'planets.js')
     await chooseCodeAction('Explain with Parley', () => selectLines(workbench, 2))
     await conversation.frame.locator('.row-prompt', { hasText: 'Explain this code.' }).waitFor()
@@ -231,7 +231,7 @@ describe('from the editor into the conversation', () => {
     assert.match(prompted(), /planets\.js#L1-L2/)
   })
 
-  it('go the staged changes, and a commit message comes back', async () => {
+  it('the staged changes, and returns a commit message', async () => {
     const folder = join(dirname(vscode.workspace), 'planets-api')
     const file = join(folder, 'planets.js')
     const before = readFileSync(file, 'utf8')
@@ -286,7 +286,7 @@ describe('from the editor into the conversation', () => {
     writeFileSync(file, before)
   })
 
-  it('come back the lines that the agent reads and edits, until its turn ends', async () => {
+  it("its agent's work: lines that it reads and edits are marked until its turn ends", async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')
     const before = readFileSync(file, 'utf8')
     conversation = await ConversationPage.begin(workbench, 'Reader')

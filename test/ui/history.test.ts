@@ -8,7 +8,7 @@ import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 import { writtenTabs } from './support/written-tabs.ts'
 
-describe('a session of an earlier window', () => {
+describe('a session from an earlier window', () => {
   const vscode = new VsCodeSuite()
 
   /** A window in which the demo agent has said what it can do. */
@@ -31,7 +31,7 @@ describe('a session of an earlier window', () => {
     return { workbench, row }
   }
 
-  it('is listed again in a new window', async () => {
+  it('is listed in a new window', async () => {
     const workbench = await talk()
     await workbench.reopen()
     const conversation = await ConversationPage.open(workbench)
@@ -40,7 +40,7 @@ describe('a session of an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('loads from History with all of its messages', async () => {
+  it('loads from History with all messages', async () => {
     const { workbench, row } = await findInHistory()
     await row.click()
     const conversation = await ConversationPage.find(workbench)
@@ -49,7 +49,7 @@ describe('a session of an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('continues from History when it is resumed', async () => {
+  it('resumes from History', async () => {
     const { workbench, row } = await findInHistory()
     await row.hover()
     await row.getByTitle(/^Resume/).click()
@@ -77,7 +77,7 @@ describe('History', () => {
     }),
   })
 
-  it('opens and closes with one key, while the conversation continues in the background', async () => {
+  it('opens and closes with one shortcut while the conversation continues in the background', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
@@ -119,7 +119,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('is replaced by a session that is started with an agent', async () => {
+  it('is replaced by a session that starts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -151,7 +151,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('opens in an editor tab, too, which is restored after a reload', async () => {
+  it('opens in an editor tab, which is restored after a reload', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')

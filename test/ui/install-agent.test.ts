@@ -10,7 +10,7 @@ import { readThemeLooks, violationsIn } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('an agent that is installed', () => {
+describe('installing an agent', () => {
   const env: Record<string, string> = {}
   let npm: NpmRegistry
   let registry: LoopbackServer
@@ -57,7 +57,7 @@ describe('an agent that is installed', () => {
     conversation = await ConversationPage.open(workbench)
   })
 
-  it('is offered with others if there is none, and nothing is fetched before the user requests it', async () => {
+  it('is offered if there is none, and fetches nothing before the user requests it', async () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
       await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
     await conversation.button(/^Try the Demo Agent/).waitFor()
@@ -66,7 +66,7 @@ describe('an agent that is installed', () => {
     assert.equal(registry.requests.length, 0)
   })
 
-  it('shows in place what went wrong, with the output and a way to retry', async () => {
+  it('shows in place what failed, with the output and a way to retry', async () => {
     await click('Install Codex')
     await row().getByText('Runs: npm install @example/codex@1.0.0').waitFor()
     assert.equal(npm.server.requests.length, 0, 'it was installed before it was said what runs')
@@ -96,7 +96,7 @@ describe('an agent that is installed', () => {
     npm.gate = Promise.resolve()
   })
 
-  it('answers a prompt that was written meanwhile: one click and one prompt', async () => {
+  it('sends a prompt that was written meanwhile: one click and one prompt', async () => {
     let open = () => {}
     npm.gate = new Promise(resolve => {
       open = resolve
@@ -111,7 +111,7 @@ describe('an agent that is installed', () => {
     await conversation.agent('Codex')
   })
 
-  it('is managed on a separate page: searched, checked, made the default, with its capabilities as text', async () => {
+  it('is managed on a separate page: search, check, make default, capabilities as text', async () => {
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
     const agent = page.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
@@ -134,7 +134,7 @@ describe('an agent that is installed', () => {
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
   })
 
-  it('is on the same page after a reload, with its icon, and the registry isn’t read again', async () => {
+  it('is shown on the same page after a reload, with its icon, without reading the registry again', async () => {
     const asked = registry.requests.length
     await workbench.reload()
     const page = await workbench.webview('body[data-view="agents"]')
@@ -149,7 +149,7 @@ describe('an agent that is installed', () => {
     await waitFor('one tab', async () => (await tabs.count()) === 1)
   })
 
-  it('is removed with all of its files', async () => {
+  it('is undone with all of its files', async () => {
     await workbench.choose('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Codex was removed.').waitFor()

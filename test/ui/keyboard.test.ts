@@ -5,7 +5,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { Focus } from './support/focus.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('with the keyboard alone', () => {
+describe('with only the keyboard', () => {
   const vscode = new VsCodeSuite()
 
   /** Runs a command from the palette without the mouse. */
@@ -29,7 +29,7 @@ describe('with the keyboard alone', () => {
     })
   }
 
-  it('a session is started, worked in, left and found again; the focus is seen wherever it goes', async () => {
+  it('a session can be started, used, left and found again, with visible focus everywhere', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await command(workbench, 'Parley: Focus on Parley View')

@@ -96,7 +96,7 @@ describe('the views', () => {
     await look(await vscode.open({ viewport: { width: 700, height: 450 } }), '200 %')
   })
 
-  it('keep a question and the composer visible in a low view, whatever is open above the composer', async () => {
+  it('keep a request and the composer visible in a low view, whatever is open above the composer', async () => {
     const workbench = await vscode.open({ viewport: { width: 700, height: 450 } })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
@@ -126,7 +126,7 @@ describe('the views', () => {
     await plan.and(frame.locator('[aria-expanded="true"]')).waitFor()
   })
 
-  it('leave space for the conversation in a window of 800 pixels, and for the input’s menus and hints in a narrow one', async () => {
+  it("leave space for the conversation in a window of 800 pixels, and for the input's menus and hints in a narrow one", async () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
@@ -183,7 +183,7 @@ describe('the views', () => {
     await ended(conversation)
   })
 
-  it('show the name of the file that the input offers, in a side bar of any width', async () => {
+  it('show the name of the file that the input suggests, in a side bar of any width', async () => {
     const workbench = await vscode.open()
     const long = `a-file-whose-name-is-much-too-long-for-a-side-bar-${randomUUID().slice(0, 8)}.test.ts`
     writeFileSync(join(dirname(vscode.workspace), 'planets-api', long), '')
@@ -206,7 +206,7 @@ describe('the views', () => {
     }
   })
 
-  it('write every block in its own direction', async () => {
+  it('lay out every block in its own text direction', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Right to Left')
@@ -228,7 +228,7 @@ describe('the views', () => {
     await fits(conversation, 'right to left')
   })
 
-  it('don’t move if the user prefers reduced motion', async () => {
+  it("don't move if the user prefers reduced motion", async () => {
     const workbench = await vscode.open({ motion: true })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
@@ -246,7 +246,7 @@ describe('the views', () => {
 describe('in Chinese, the views', () => {
   const vscode = new VsCodeSuite()
 
-  it('show everything in Chinese and fit into 280 pixels', async () => {
+  it('are completely translated and fit into 280 pixels', async () => {
     // as a display language does; the language pack would translate the workbench as well
     const prepare = async (page: Workbench['page']) => {
       await page.addInitScript("globalThis._VSCODE_NLS_LANGUAGE = 'zh-cn'")

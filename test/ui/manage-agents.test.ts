@@ -96,7 +96,7 @@ describe('Manage Agents', () => {
     return join(all, own, 'agents')
   }
 
-  it('is used with the keyboard alone: searched, walked through, an agent installed and checked', async () => {
+  it('supports the keyboard: search, navigation, installing and checking an agent', async () => {
     const workbench = await vscode.window()
     const { keyboard } = workbench.page
     const page = await manage(workbench)
@@ -157,7 +157,7 @@ describe('Manage Agents', () => {
     )
   })
 
-  it('updates an agent, and restarts it to use the new version', async () => {
+  it('updates an agent and restarts it with the new version', async () => {
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const outdated = installed(page, 'Outdated')
@@ -180,7 +180,7 @@ describe('Manage Agents', () => {
     await outdated.getByText('Running', { exact: true }).waitFor()
   })
 
-  it('says who is signed in, as the empty view and History do, and signs in and out', async () => {
+  it('shows who is signed in, like the empty view and History, and signs in and out', async () => {
     const workbench = await vscode.window()
     const conversation = await ConversationPage.open(workbench)
     const listed = (text: string) =>
@@ -213,7 +213,7 @@ describe('Manage Agents', () => {
       .waitFor()
   })
 
-  it('says why an agent can’t be used, and shows its log', async () => {
+  it("explains why an agent can't be used, and shows its log", async () => {
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const missing = row(page, 'From Settings', 'An Agent Whose Name Is Rather Long')
@@ -227,7 +227,7 @@ describe('Manage Agents', () => {
     await outputLine(workbench, /Starting\s/).waitFor()
   })
 
-  it('leads to the settings of an agent, in the tab that has them', async () => {
+  it('opens the settings of an agent in the right tab', async () => {
     // what opens covers the window
     const workbench = await vscode.open()
     await press(row(await manage(workbench), 'From Settings', 'Logged'), 'Configure: Logged')
@@ -235,7 +235,7 @@ describe('Manage Agents', () => {
     await settings.locator('.setting-item-contents', { hasText: 'Parley: Agents' }).first().waitFor()
   })
 
-  it('starts a session, and removes an agent with all of its files once nothing uses them', async () => {
+  it('starts a session, and uninstalls an agent with all its files when nothing uses them', async () => {
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
@@ -257,7 +257,7 @@ describe('Manage Agents', () => {
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'unwanted')))
   })
 
-  it('installs an agent once when two windows do so at the same time', async () => {
+  it('installs an agent once if two windows install it at the same time', async () => {
     const workbenches = [await vscode.open(), await vscode.open()]
     const pages = await Promise.all(workbenches.map(manage))
     const open = holdNpm()

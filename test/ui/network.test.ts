@@ -15,7 +15,7 @@ const program = () =>
   `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`
 
 /** The registry, an archive and npm's packages are on servers that only the proxy knows by their names. */
-describe("the network settings of VS Code's own", () => {
+describe("VS Code's network settings", () => {
   const env: Record<string, string> = { npm_config_fetch_retries: '0' }
   let proxy: HttpProxy
   const servers: Array<{ stop(): Promise<void> }> = []
@@ -105,7 +105,7 @@ describe("the network settings of VS Code's own", () => {
       .getByRole('button', { name: `Check: ${name}` })
       .waitFor()
 
-  it('turn the proxy off: nothing can be reached, which is reported, and the proxy isn’t used', async () => {
+  it("disable the proxy: nothing can be reached, which is reported, and the proxy isn't used", async () => {
     const page = await manage({ 'http.proxySupport': 'off' })
     await page
       .getByRole('alert')
@@ -114,7 +114,7 @@ describe("the network settings of VS Code's own", () => {
     assert.deepEqual(proxy.asked, [])
   })
 
-  it('turn it off for npm, too', async () => {
+  it('disable it for npm', async () => {
     // what is known of the registry stays known
     const known = await manage({})
     await row(known, 'In the Registry', 'Package').waitFor()
@@ -128,7 +128,7 @@ describe("the network settings of VS Code's own", () => {
     assert.equal(proxy.asked.length, before)
   })
 
-  it('are obeyed: the registry, an archive and, by npm, a package come through the proxy', async () => {
+  it('apply to the registry, an archive and npm, which use the proxy', async () => {
     const page = await manage({})
     assert.equal(await page.getByRole('alert').count(), 0)
     await install(page, 'Packed')
@@ -144,7 +144,7 @@ describe("the network settings of VS Code's own", () => {
       .waitFor()
   })
 
-  it('refuse an untrusted certificate, and accept it without http.proxyStrictSSL', async () => {
+  it('reject an untrusted certificate, and accept it without http.proxyStrictSSL', async () => {
     const strict = await manage({}, 'unknown.example')
     await strict
       .getByRole('alert')

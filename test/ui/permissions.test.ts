@@ -7,7 +7,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('permissions', () => {
+describe('permission requests', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
@@ -24,7 +24,7 @@ describe('permissions', () => {
     workbench = await vscode.window()
   })
 
-  it('are answered by an allowing rule, which is shown with a link to its setting', async () => {
+  it('are answered by a rule that allows, which is shown with a link to its setting', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run ls -la')
     const answered = conversation.button(/^Allowed by your rule/)
@@ -63,7 +63,7 @@ describe('permissions', () => {
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('are allowed by a rule that the user saw before it was saved', async () => {
+  it('are answered by a rule that the user saw before saving it', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
@@ -78,7 +78,7 @@ describe('permissions', () => {
     await conversation.button(/^Allowed by your rule/).waitFor()
   })
 
-  it('have rules that a command lists, changes and removes', async () => {
+  it('have rules that a command lists, changes and deletes', async () => {
     const { palette } = workbench
     const rows = palette.locator('.monaco-list-row')
     await workbench.runCommand('Parley: Manage Permission Rules')
@@ -94,7 +94,7 @@ describe('permissions', () => {
     await workbench.closePalette()
   })
 
-  it('are shown one after the other if there are thirty at once', async () => {
+  it('are shown one after the other if thirty arrive at once', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Liar')
     await conversation.send('[[permissions 30]]')
     // all of it in one look: thirty times three looks are half a minute

@@ -54,13 +54,13 @@ describe('processes', () => {
     ['Polite', 'an agent'],
     ['Stubborn', 'an agent that ignores SIGTERM, with children of its own'],
   ] as const) {
-    it(`of ${kind} are gone when the window is closed in the middle of a turn`, async () => {
+    it(`of ${kind} exit when the window is closed during a turn`, async () => {
       const workbench = await work(agent)
       await workbench.close()
       await nothingLeft()
     })
 
-    it(`of ${kind} are gone when the extension host is killed in the middle of a turn`, async () => {
+    it(`of ${kind} exit when the extension host is killed during a turn`, async () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
       process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')

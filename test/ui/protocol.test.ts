@@ -124,7 +124,7 @@ describe('the protocol version and system prompt of an agent', () => {
   })
   const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
 
-  it('is the version in the settings, for one agent and for a well-known one', async () => {
+  it('is the configured version, for a custom agent and a preset', async () => {
     const workbench = await vscode.window()
     const empty = await ConversationPage.open(workbench)
     await empty.button(/^My Codex/).waitFor()
@@ -134,7 +134,7 @@ describe('the protocol version and system prompt of an agent', () => {
     assert.equal(received('Codex', 'initialize')[0]?.protocolVersion, 2)
   })
 
-  it('uses version 2, and stops a single tool call', async () => {
+  it('is version 2, which stops a single tool call', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Second')
@@ -154,7 +154,7 @@ describe('the protocol version and system prompt of an agent', () => {
     assert.deepEqual(received('Second', 'session/cancel'), [])
   })
 
-  it('continues in the background, and the conversation says so', async () => {
+  it('supports background work, which the conversation shows', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Leaving')
@@ -166,7 +166,7 @@ describe('the protocol version and system prompt of an agent', () => {
     await details.getByText('protocol version 2').waitFor()
   })
 
-  it('sends the user’s system prompt in the form that the agent supports', async () => {
+  it("include the user's system prompt in the form that the agent supports", async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     await ConversationPage.begin(workbench, 'Told')
@@ -189,7 +189,7 @@ describe('the protocol version and system prompt of an agent', () => {
     ['Loading', 'session/load'],
     ['Resuming', 'session/resume'],
   ] as const)
-    it(`is told the session’s own system prompt by ${method}, not the one of now`, async function () {
+    it(`include the session's own system prompt in ${method}, not the current one`, async function () {
       // a window, its reload and two sessions
       this.timeout(180_000)
       const own = { mode: 'append', content: text('Be brief.') }

@@ -29,7 +29,7 @@ describe('the model providers of an agent', () => {
   })
   const set = () => receivedBy(vscode.server.root, 'Routed', 'providers/set')
 
-  it('are set with their headers, and sent again when the agent restarts', async () => {
+  it('are set with their headers, and again when the agent restarts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Routed')

@@ -13,7 +13,7 @@ const ORIGINAL = readFileSync(
   'utf8',
 )
 
-describe('reviewing agents’ changes in the editor', () => {
+describe("reviewing agents' changes in the editor", () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
@@ -69,7 +69,7 @@ describe('reviewing agents’ changes in the editor', () => {
         .map(label => getComputedStyle(label, '::after').content).join(' ')`,
     )
 
-  it('moves among them, keeps and reverts them one by one with the keyboard, and restores them', async () => {
+  it('moves among them, keeps and reverts them with the keyboard, and restores them', async () => {
     await edit()
     await workbench.runCommand('Parley: Next Agent Change')
     await cursorIn(3)
@@ -152,7 +152,7 @@ describe('reviewing agents’ changes in the editor', () => {
     assert.ok(planets().includes('Ares') && planets().includes('seekPlanet'))
   })
 
-  it('are grouped by session and counted, marked on files, and found one after another across files', async () => {
+  it('groups them by session, counts them, marks files, and finds the next across files', async () => {
     await edit()
     const second = `other-${name}`
     const third = `third-${name}`
@@ -202,7 +202,7 @@ describe('reviewing agents’ changes in the editor', () => {
     }
   })
 
-  it('leaves what is typed and not saved, and closes the review when nothing is left', async () => {
+  it('keeps unsaved text, and closes the review when nothing is left', async () => {
     await edit()
     await open()
     await editor().locator('.view-line', { hasText: 'Distances' }).click()

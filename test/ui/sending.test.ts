@@ -44,7 +44,7 @@ describe('sending while an agent starts', () => {
     await workbench.page.keyboard.press('Delete')
   }
 
-  it('accepts prompt after prompt and the next keys immediately, and keeps their order', async () => {
+  it('accepts several prompts and further keys immediately, in order', async () => {
     await start('Slow')
     await type('one')
     await enter()
@@ -61,7 +61,7 @@ describe('sending while an agent starts', () => {
     await isWritten('three')
   })
 
-  it('returns a refused prompt, with its collapsed paste, before the text typed meanwhile', async () => {
+  it('returns a refused prompt with its collapsed paste, before newer text', async () => {
     await start('Failing')
     await type('see ')
     await pasteText(conversation.frame, Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n'))
@@ -86,7 +86,7 @@ describe('sending while an agent starts', () => {
     assert.deepEqual(prompts('Failing'), [])
   })
 
-  it('returns a prompt that was being sent when the window was reloaded, and sends it once', async () => {
+  it('returns a prompt that was being sent when the window reloaded, and sends it once', async () => {
     await start('Endless')
     await type('not lost')
     await enter()
@@ -111,7 +111,7 @@ describe('sending while an agent starts', () => {
     })
   })
 
-  it('returns the queued prompts to the composer when the window was reloaded', async () => {
+  it('returns queued prompts to the composer when the window reloads', async () => {
     workbench = await vscode.open()
     conversation = await ConversationPage.begin(workbench, 'Plain')
     await conversation.send('[[slow 600000]]')

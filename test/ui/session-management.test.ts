@@ -36,7 +36,7 @@ describe('managing a session', () => {
     return { workbench, conversation }
   }
 
-  it('keeps the user’s title after a reload, although its agent doesn’t support renaming', async () => {
+  it("keeps the user's title after a reload, although the agent doesn't support renaming", async () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
     await conversation.frame.getByRole('button', { name: 'plain name' }).click()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
@@ -53,7 +53,7 @@ describe('managing a session', () => {
     assert.deepEqual(asked('Plain', 'session/set_title'), [])
   })
 
-  it('is renamed with F2 in History, with its menu, and with the command; the agent is notified', async () => {
+  it('renames it with F2 in History, its menu, and the command, and notifies the agent', async () => {
     // another one each time it is tried: those of before are listed, too
     const name = `three names ${Date.now()}`
     const before = asked('Able', 'session/set_title').length
@@ -88,7 +88,7 @@ describe('managing a session', () => {
     assert.deepEqual(told().slice(before), ['By key', 'By menu', 'By command'])
   })
 
-  it('forks from its header and from History', async () => {
+  it('forks it from its header and from History', async () => {
     const { workbench, conversation } = await begin('Able', 'a fork')
     await conversation.frame.locator('.header').getByRole('button', { name: /^Fork/ }).click()
     await waitFor('the fork', () => asked('Able', 'session/fork').length > 0)
@@ -105,7 +105,7 @@ describe('managing a session', () => {
     await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
   })
 
-  it('is archived and restored', async () => {
+  it('archives and restores it', async () => {
     const { workbench, conversation } = await begin('Able', 'an archive')
     const history = await HistoryPage.open(workbench)
     await history.find('an archive')
@@ -129,7 +129,7 @@ describe('managing a session', () => {
     assert.ok(conversation)
   })
 
-  it('is deleted only after confirmation', async () => {
+  it('deletes it only after a confirmation', async () => {
     const { workbench } = await begin('Able', 'a deletion')
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)

@@ -26,7 +26,7 @@ describe('sessions', () => {
     return conversation
   }
 
-  it('are restored with their title and the draft when the window is reloaded during a turn', async () => {
+  it('are restored with title and draft when the window reloads during a turn', async () => {
     const before = await talk('/think first', /Both were scripted/)
     await before.send('/slow 600')
     await before.button(/^Tool: Work for 600 seconds/).waitFor()
@@ -63,7 +63,7 @@ describe('sessions', () => {
     await history.row('/help me').waitFor()
   })
 
-  it('that were running in the background are listed in History as interrupted after a reload, with all of their content', async () => {
+  it('that were running in the background are listed as interrupted in History after a reload, with all messages', async () => {
     const behind = await talk('/think behind', /Both were scripted/)
     await behind.send('/slow 600')
     await behind.button(/^Tool: Work for 600 seconds/).waitFor()
@@ -86,7 +86,7 @@ describe('sessions', () => {
     await looked.search.press('Escape')
   })
 
-  it('of an agent that isn’t running are listed after it is started, with those of other folders', async () => {
+  it("of an agent that isn't running are listed after it starts, with those of other folders", async () => {
     const history = await HistoryPage.open(workbench)
     const note = history.frame.getByText(/Lister isn't running/)
     await note.getByRole('button').click()
@@ -123,7 +123,7 @@ describe('sessions', () => {
     await history.search.press('Escape')
   })
 
-  it('are loaded and resumed from the palette', async () => {
+  it('are loaded and resumed from the command palette', async () => {
     const conversation = await talk('/think loudly', /Both were scripted/)
     const history = await HistoryPage.open(workbench)
     await history.act('/think loudly', 'Close')

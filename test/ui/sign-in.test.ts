@@ -86,7 +86,7 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
   }
 
-  it('sends a prompt for an agent after the sign-in, and to no other agent', async () => {
+  it('sends a prompt after the sign-in, and only to that agent', async () => {
     const { workbench, conversation } = await begin('Late')
     await conversation.phase('ready')
     const page = await pick(workbench, 'Early')
@@ -102,7 +102,7 @@ describe('signing in', () => {
     await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
   })
 
-  it('can be canceled when the agent never answers, and retried', async () => {
+  it("can be canceled when the agent doesn't respond, and retried", async () => {
     const { workbench, conversation } = await begin('Slow')
     const asked = card(conversation, 'Slow')
     await asked.getByRole('button', { name: /^Sign in / }).click()
@@ -143,7 +143,7 @@ describe('signing in', () => {
     await picture(workbench, 'account')
   })
 
-  it('runs the command in an agent’s _meta; closing the terminal cancels it', async () => {
+  it("runs the command in an agent's _meta; closing the terminal cancels it", async () => {
     const { workbench, conversation } = await begin('Wild')
     const asked = card(conversation, 'Wild')
     await asked.getByRole('button', { name: 'As in the wild' }).click()
@@ -192,7 +192,7 @@ describe('signing in', () => {
     assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
-  it('continues automatically with what History was refused, and with the agent’s other conversations', async () => {
+  it("automatically retries what History was refused, and continues the agent's other conversations", async () => {
     const { workbench, conversation } = await begin('Guarded')
     await conversation.phase('ready')
     await conversation.send('to be deleted')

@@ -61,7 +61,7 @@ describe('Parley in the workbench', () => {
   })
 })
 
-describe('the links to settings in a remote window', () => {
+describe('links to settings in a remote window', () => {
   const vscode = new VsCodeSuite({
     settings: () => ({
       'parley.agents': { mine: { command: 7 } },
@@ -70,7 +70,7 @@ describe('the links to settings in a remote window', () => {
     }),
   })
 
-  it('lead to the tab that has the setting', async () => {
+  it('open the tab that has the setting', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const tab = workbench.page.locator('.settings-editor .settings-tabs-widget .action-label.checked')

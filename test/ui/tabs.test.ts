@@ -12,7 +12,7 @@ import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 import { writtenTabs } from './support/written-tabs.ts'
 
-describe('several sessions at once', () => {
+describe('several sessions', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
   })
@@ -49,7 +49,7 @@ describe('several sessions at once', () => {
     return pageOf(title)
   }
 
-  it('show their state on their tabs, and are all restored after a reload', async () => {
+  it('show their state on their tabs, and are restored after a reload', async () => {
     workbench = await vscode.open()
     const first = await begin('First')
     const second = await begin('Second')
@@ -138,7 +138,7 @@ describe('several sessions at once', () => {
     await next.waitFor({ state: 'detached' })
   })
 
-  it('move from a tab to the side bar, with their messages', async () => {
+  it('move from a tab to the side bar with their messages', async () => {
     workbench = await vscode.open()
     const page = await begin('Mover')
     await page.send('[[say Something that stays.]]')
@@ -151,7 +151,7 @@ describe('several sessions at once', () => {
     await sideBar.text(/^It goes on/).waitFor()
   })
 
-  it('get the commands if they have the focus, also while all stream, and each title bar acts on its own', async () => {
+  it('receive commands if they have the focus, also while all are streaming, and each title bar acts on its own session', async () => {
     workbench = await vscode.open()
     const inTab = await begin('Upfront')
     await begin('Aside')

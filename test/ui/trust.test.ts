@@ -3,7 +3,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, linesOf } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('a workspace that becomes trusted', () => {
+describe('Restricted Mode', () => {
   const vscode = new VsCodeSuite({
     workspaceTrust: true,
     settings: root => ({
@@ -14,7 +14,7 @@ describe('a workspace that becomes trusted', () => {
     }),
   })
 
-  it('starts nothing before, offers to manage trust, and works afterward', async () => {
+  it('starts nothing, offers to manage trust, and works after trust is granted', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const card = conversation.card('Restricted Mode')

@@ -8,7 +8,7 @@ describe('the walkthrough', () => {
     settings: { 'workbench.welcomePage.walkthroughs.openOnInstall': undefined, 'parley.agentRegistry': '' },
   })
 
-  it('never opens automatically, and has the first steps, each with a button', async () => {
+  it('never opens automatically, and shows the first steps with a button each', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })

@@ -24,7 +24,7 @@ const stuck = {
 const listless = (root: IsolatedRoot) =>
   fixtureAgent(root, 'Kept', { results: { 'session/list': { sessions: [] } } })
 
-describe('on the worst day', () => {
+describe('in the worst case', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -38,7 +38,7 @@ describe('on the worst day', () => {
   let workbench: Workbench
   let conversation: ConversationPage
 
-  it('waiting for an agent that never answers ends with Escape, a click, or the button of the card', async () => {
+  it("waiting for an agent that doesn't respond ends with Escape, a click, or the card's button", async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Kept')
     await conversation.send('[[title Before]] [[say Still here.]]')
@@ -65,7 +65,7 @@ describe('on the worst day', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('other requests without an answer are reported and can be abandoned, and a late answer still counts', async () => {
+  it('other requests without a response are reported and can be abandoned, and a late response still counts', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Stuck')
     await conversation.send('[[title To be deleted]] [[say Not for long.]]')
@@ -94,7 +94,7 @@ describe('on the worst day', () => {
     await history.row('To be deleted').waitFor({ state: 'detached' })
   })
 
-  it('a conversation is readable from History while its agent never loads it', async () => {
+  it("a conversation is readable from History while its agent can't load it", async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Forgetful')
     await conversation.send('[[title Once said]] [[say What was said once.]]')
@@ -116,7 +116,7 @@ describe('on the worst day', () => {
     await history.frame.getByRole('button', { name: 'Retry' }).waitFor()
   })
 
-  it('a conversation is readable from History when its agent was removed from the settings', async () => {
+  it('a conversation is readable from History after its agent was removed from the settings', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Kept')
     await conversation.send('[[title Of one that went]] [[say It can still be read.]]')
@@ -141,7 +141,7 @@ describe('on the worst day', () => {
     }
   })
 
-  it('a damaged file of conversations is moved aside, and later messages are saved', async () => {
+  it('a damaged conversation file is moved aside, and later messages are saved', async () => {
     const { userData } = vscode.server.root
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.window()

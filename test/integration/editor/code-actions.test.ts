@@ -42,7 +42,7 @@ describe('code actions', () => {
     assert.deepEqual(await offered(new vscode.Range(4, 0, 4, 0)), [])
   })
 
-  it('are no refactoring, and are not there when they are turned off', async () => {
+  it("aren't refactorings, and aren't offered when disabled", async () => {
     assert.deepEqual(await offered(at(2), vscode.CodeActionKind.Refactor.value), [])
     assert.deepEqual(await offered(at(2), vscode.CodeActionKind.SourceFixAll.value), [])
     const settings = vscode.workspace.getConfiguration('parley')

@@ -4,10 +4,10 @@ import { themeTokenColors } from '../../../src/editor/theme/vscode-theme.ts'
 import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
 import { openContent } from '../../../src/editor/vscode-open.ts'
 
-describe('what a conversation gives to the editor', () => {
+describe('content of a conversation in the editor', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))
 
-  it('is opened as a document of its language, and put where the cursor is', async () => {
+  it('opens as a document in its language, and is inserted at the cursor', async () => {
     await openText('const a = 1\n', 'ts')
     const editor = vscode.window.activeTextEditor
     assert.equal(editor?.document.languageId, 'typescript')
@@ -18,7 +18,7 @@ describe('what a conversation gives to the editor', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor')
   })
 
-  it('is opened as a file that no one can write', async () => {
+  it('opens as a read-only file', async () => {
     await openContent('notes.txt', 'text/plain', Buffer.from('only here'))
     const document = vscode.workspace.textDocuments.find(one => one.fileName.endsWith('notes.txt'))
     assert.equal(document?.getText(), 'only here')
@@ -28,7 +28,7 @@ describe('what a conversation gives to the editor', () => {
 })
 
 describe('the colors of a theme', () => {
-  it('are read from the themes that come with VS Code, with those of the user over them', async () => {
+  it("are read from VS Code's own themes, overridden by the user's", async () => {
     const colors = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColors))
     const dark = colors.find(one => one.comment !== undefined)
     assert.equal(dark?.comment, '#6a9955')

@@ -31,7 +31,7 @@ describe("the diff of an agent's edit", () => {
     assert.equal(document.languageId, 'javascript')
   })
 
-  it('holds its texts while a tab shows them, and no longer', async () => {
+  it('keeps its texts while a tab shows them', async () => {
     await diffs.open(join(folder(), 'a.txt'), { oldText: 'a', newText: 'b' })
     await waitFor('the tab', () => tabs().length === 1)
     await vscode.commands.executeCommand('workbench.action.keepEditor')
@@ -44,7 +44,7 @@ describe("the diff of an agent's edit", () => {
     await waitFor('all to be released', () => diffs.held === 0)
   })
 
-  it('closes the tabs whose texts were lost with an earlier window', async () => {
+  it('closes tabs whose texts were lost with an earlier window', async () => {
     await diffs.open(join(folder(), 'a.txt'), { oldText: 'a', newText: 'b' })
     await waitFor('the tab', () => tabs().length === 1)
     diffs.dispose()

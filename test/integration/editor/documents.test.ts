@@ -34,7 +34,7 @@ describe('files that are open in the editor', () => {
     assert.equal(await editor.edit(edit => edit.replace(all, text)), true)
   }
 
-  it('are read with what is not saved', async () => {
+  it('are read with unsaved changes', async () => {
     const editor = await open('one\ntwo\n')
     await type(editor, 'one\nTWO\n')
     assert.equal(editor.document.isDirty, true)
@@ -42,7 +42,7 @@ describe('files that are open in the editor', () => {
     assert.equal(onDisk(), 'one\ntwo\n')
   })
 
-  it('are written, saved, and written back by an undo', async () => {
+  it('are written, saved, and restored with Undo', async () => {
     const { document } = await open('one\ntwo\nthree\n')
     await write('one\n2\nthree\n')
     assert.equal(document.getText(), 'one\n2\nthree\n')
@@ -52,14 +52,14 @@ describe('files that are open in the editor', () => {
     assert.equal(document.getText(), 'one\ntwo\nthree\n')
   })
 
-  it('leave the cursor where it was', async () => {
+  it('keep the position of the cursor', async () => {
     const editor = await open('one\ntwo\nthree\nfour\n')
     editor.selection = new vscode.Selection(3, 2, 3, 2)
     await write('one\n2\nadded\nthree\nfour\n')
     await waitFor('the cursor', () => editor.selection.active.isEqual(new vscode.Position(4, 2)))
   })
 
-  it('keep what the user had typed and not saved as a step of undo', async () => {
+  it('keep unsaved changes as an undo step', async () => {
     const editor = await open('one\n')
     await type(editor, 'mine\n')
     await write('of the agent\n')
@@ -71,7 +71,7 @@ describe('files that are open in the editor', () => {
     assert.equal(editor.document.getText(), 'one\n')
   })
 
-  it('keep their line ends and their byte order mark', async () => {
+  it('keep their line endings and byte order mark', async () => {
     const { document } = await open('\ufeffone\r\ntwo\r\n')
     assert.equal(document.eol, vscode.EndOfLine.CRLF)
     assert.equal(await read(), 'one\r\ntwo\r\n')
@@ -88,7 +88,7 @@ describe('files that are open in the editor', () => {
     assert.equal(await read(join(door, 'a.txt')), 'unsaved\n')
   })
 
-  it('show what is written when the disk was ahead of the editor', async () => {
+  it('show what is written if the disk was newer', async () => {
     const { document } = await open('one\n')
     writeFileSync(file(), 'ahead\n')
     await write('of the agent\n')
@@ -103,7 +103,7 @@ describe('files that are open in the editor', () => {
     assert.notEqual(document.getText(), 'of the agent\n')
   })
 
-  it('lose neither what is not saved nor what is newer on disk', async () => {
+  it('keep both unsaved changes and newer content on disk', async () => {
     const editor = await open('one\n')
     await type(editor, 'mine\n')
     writeFileSync(file(), 'newer on disk\n')
@@ -120,7 +120,7 @@ describe('files that are open in the editor', () => {
     assert.ok(seen.includes('newer on disk\n'), seen.join())
   })
 
-  it('are made again when they were deleted', async () => {
+  it('are created again if they were deleted', async () => {
     const { document } = await open('one\n')
     rmSync(file())
     await write('again\n')
@@ -144,7 +144,7 @@ describe('files that are open in the editor', () => {
     assert.equal(document.isDirty, false)
   })
 
-  it('are not disturbed by a write to a file that is not open', async () => {
+  it("aren't affected by a write to a file that isn't open", async () => {
     const { document } = await open('one\n')
     await write('new\n', join(folder(), 'deep/er/b.txt'))
     assert.equal(readFileSync(join(folder(), 'deep/er/b.txt'), 'utf8'), 'new\n')
@@ -152,7 +152,7 @@ describe('files that are open in the editor', () => {
     assert.equal(vscode.window.visibleTextEditors.length, 1)
   })
 
-  describe('in an encoding that is set', () => {
+  describe('with another configured encoding', () => {
     const set = (encoding: string | undefined) =>
       vscode.workspace
         .getConfiguration('files')
@@ -173,7 +173,7 @@ describe('files that are open in the editor', () => {
       assert.equal(document.isDirty, false)
     })
 
-    it('are not spoiled by a character that it lacks', async () => {
+    it("aren't corrupted by a character that it lacks", async () => {
       writeFileSync(file(), euro)
       await assert.rejects(write('漢\n'), { reason: 'encoding' })
       assert.deepEqual(readFileSync(file()), euro)

@@ -30,7 +30,7 @@ describe('context for prompts', () => {
     for (const one of own.splice(0)) one.dispose()
   })
 
-  it('finds files of every folder of the workspace, each where it is', async () => {
+  it('finds files in every folder of the workspace', async () => {
     const rows = await search.find('planets')
     const row = rows.find(({ name }) => name === 'planets.js')
     assert.equal(row?.detail, 'planets-api/planets.js')
@@ -40,7 +40,7 @@ describe('context for prompts', () => {
     assert.ok(names(await search.find('app.js')).includes('app.js'))
   })
 
-  it('offers open editors first, the active one before the others', async () => {
+  it('suggests open editors first, the active one before the others', async () => {
     const [, web] = vscode.workspace.workspaceFolders!
     await vscode.window.showTextDocument(planets(), { preview: false })
     await vscode.window.showTextDocument(vscode.Uri.joinPath(web!.uri, 'app.js'), { preview: false })
@@ -51,7 +51,7 @@ describe('context for prompts', () => {
     assert.deepEqual(names(open), ['app.js', 'planets.js'])
   })
 
-  it('offers files that were looked at and are in no tab, while they exist', async () => {
+  it("suggests existing files that were viewed and aren't in a tab", async () => {
     const [, web] = vscode.workspace.workspaceFolders!
     const gone = vscode.Uri.joinPath(web!.uri, 'gone.txt')
     writeFileSync(gone.fsPath, 'x')
@@ -67,7 +67,7 @@ describe('context for prompts', () => {
     await waitFor('nothing twice', async () => (await recent()).length === 0)
   })
 
-  it('offers the symbols of the active file, those at the cursor and behind it first', async () => {
+  it('suggests the symbols of the active file, those around and after the cursor first', async () => {
     const range = (from: number, to: number) => new vscode.Range(from, 0, to, 0)
     own.push(
       vscode.languages.registerDocumentSymbolProvider(
@@ -97,7 +97,7 @@ describe('context for prompts', () => {
     })
   })
 
-  it('takes along what is selected, and says when nothing is', async () => {
+  it('adds the selection, and reports that there is none', async () => {
     await assert.rejects(capture('selection'), /Select text in an editor first/)
     const editor = await vscode.window.showTextDocument(planets())
     editor.selection = new vscode.Selection(0, 0, 1, 3)
@@ -109,7 +109,7 @@ describe('context for prompts', () => {
     assert.equal(taken.content.text, editor.document.getText(editor.selection))
   })
 
-  it('reports problems of one file and of all, the errors first', async () => {
+  it('adds the problems of one file and of all, errors first', async () => {
     const found = vscode.languages.createDiagnosticCollection('test')
     own.push(found)
     const at = (line: number) => new vscode.Range(line, 0, line, 1)
@@ -130,7 +130,7 @@ describe('context for prompts', () => {
     assert.equal(editorSources.problems('file:///nowhere'), '')
   })
 
-  it('finds symbols that a language knows in the workspace, and none of elsewhere', async () => {
+  it('finds workspace symbols, and none from outside', async () => {
     const symbol = (name: string, uri: vscode.Uri) =>
       new vscode.SymbolInformation(
         name,
@@ -164,7 +164,7 @@ describe('context for prompts', () => {
     assert.deepEqual(await search.symbols('o'), [])
   })
 
-  it('gives the unsaved text of a file', async () => {
+  it('returns the unsaved text of a file', async () => {
     const file = join(temporary(), 'a.txt')
     writeFileSync(file, 'saved')
     assert.equal(await editorSources.readText(file), 'saved')
@@ -186,7 +186,7 @@ describe('context for prompts', () => {
     assert.equal(await editorSources.mayRead(file, roots()), true)
   })
 
-  it('takes files and folders that are dropped, and pictures whole only from inside', async () => {
+  it('adds dropped files and folders, and embeds images only from inside', async () => {
     const picture = join(temporary(), 'shot.png')
     writeFileSync(picture, 'png')
     const [folder] = vscode.workspace.workspaceFolders!
@@ -205,7 +205,7 @@ describe('context for prompts', () => {
     )
   })
 
-  it('takes what is selected in the terminal, and leaves the clipboard as it was', async () => {
+  it("adds the selection in the terminal, and doesn't change the clipboard", async () => {
     await vscode.env.clipboard.writeText('mine')
     await assert.rejects(capture('terminal'), /Select text in the terminal first/)
     assert.equal(await vscode.env.clipboard.readText(), 'mine')

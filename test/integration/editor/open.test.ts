@@ -6,7 +6,7 @@ import { currentSelection, openFile, openLink } from '../../../src/editor/vscode
 import { waitFor } from '../../host/wait-for.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
-describe('opening what is clicked', () => {
+describe('opening a clicked link', () => {
   const folder = useTemporaryFolder()
   const roots = () => ({ cwd: join(folder(), 'one'), additionalDirectories: [join(folder(), 'two')] })
   beforeEach(() => {
@@ -33,7 +33,7 @@ describe('opening what is clicked', () => {
     await shown('a.txt', [4, 1])
   })
 
-  it('looks for a relative path in each root', async () => {
+  it('searches for a relative path in each root', async () => {
     await openLink('my%20file.txt:2', roots())
     await shown('my file.txt', [2, 1])
   })
@@ -43,16 +43,16 @@ describe('opening what is clicked', () => {
     await shown('a.txt', [3, 1])
   })
 
-  it('says when there is no such file', async () => {
+  it('reports a missing file', async () => {
     await assert.rejects(openLink('nowhere.txt:3', roots()), /The file nowhere\.txt doesn't exist/)
   })
 
-  it('refuses what is neither a page nor a file', async () => {
+  it('rejects what is neither a web page nor a file', async () => {
     await assert.rejects(openLink('command:workbench.action.files.newUntitledFile', roots()), /command:/)
     assert.equal(vscode.window.activeTextEditor, undefined)
   })
 
-  it('reports what is selected', async () => {
+  it('returns the selection', async () => {
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(join(folder(), 'one', 'a.txt')))
     assert.equal(currentSelection(editor), undefined)
     editor.selection = new vscode.Selection(0, 2, 2, 0)

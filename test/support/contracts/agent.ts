@@ -67,7 +67,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     assert.deepEqual(states().at(-1), { type: 'state', state: 'idle', stopReason: 'cancelled' })
   })
 
-  it('gives up the start of a session as soon as it is no longer wanted', async () => {
+  it("gives up starting a session as soon as it's canceled", async () => {
     const { agent, setup, answerStart } = await create()
     const aborting = new AbortController()
     let late: string | undefined
@@ -81,7 +81,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     await assert.rejects(agent.newSession(setup, AbortSignal.abort()), { kind: 'cancelled' })
   })
 
-  it('refuses what it lacks', async () => {
+  it("rejects what it doesn't support", async () => {
     const { agent, lacks, sessionId, setup } = await open()
     const calls = {
       load: () => agent.loadSession(sessionId, setup),
@@ -102,7 +102,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     }
   })
 
-  it('ends everything when its process ends, once', async () => {
+  it('ends everything once when its process exits', async () => {
     const { agent, setup, sessionId, said, states, exits, work, exit } = await open()
     const turn = agent.prompt(sessionId, HELLO)
     turn.catch(() => {})
@@ -122,7 +122,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     assert.equal(exits.length, 1)
   })
 
-  it('ends when it is disposed, once', async () => {
+  it("ends once when it's disposed", async () => {
     const { agent, setup, exits } = await open()
     const start = agent.newSession(setup)
     start.catch(() => {})

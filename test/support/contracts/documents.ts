@@ -30,7 +30,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
   }
   const whole = (text: string, by: string) => ({ start: 0, end: text.length, text: by })
 
-  it('finds a document by any of its paths while it is open', async () => {
+  it('finds an open document by any of its paths', async () => {
     const editor = create()
     writeFileSync(file(), 'one\n')
     assert.equal(editor.documents.find([file()]), undefined)
@@ -44,7 +44,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(editor.documents.find([file()]), undefined)
   })
 
-  it('has a text without its byte order mark, in the line end of the file', async () => {
+  it("has its text without the byte order mark, with the file's line endings", async () => {
     const { document } = await opened('\ufeffone\r\ntwo\r\n')
     assert.equal(document.text(), 'one\r\ntwo\r\n')
     assert.equal(document.lineEnd, '\r\n')
@@ -56,7 +56,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), '\ufeffone\r\n2\r\n3\r\n')
   })
 
-  it('takes an edit only if the text is still the expected one', async () => {
+  it('accepts an edit only if the text is still the expected one', async () => {
     const { editor, document } = await opened('one\n')
     assert.equal(document.encoding, 'utf8')
     await editor.type(file(), 'mine\n')
@@ -67,7 +67,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'one\n')
   })
 
-  it('undoes an edit in one step, and is as it was saved after that', async () => {
+  it('undoes an edit in one step, and is saved afterward', async () => {
     const { editor, document } = await opened('one\ntwo\nthree\n')
     assert.ok(await document.replace({ start: 4, end: 7, text: '2\nadded' }, document.text()))
     assert.equal(document.isDirty(), true)
@@ -76,7 +76,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), false)
   })
 
-  it('has unsaved changes also when the same text was typed again', async () => {
+  it('has unsaved changes, also if the same text was typed again', async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'two\n')
     await editor.type(file(), 'one\n')
@@ -86,7 +86,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), false)
   })
 
-  it('saves nothing when nothing is unsaved', async () => {
+  it('saves nothing without unsaved changes', async () => {
     const { document } = await opened('one\n')
     writeFileSync(file(), 'newer on disk\n')
     await document.save()
@@ -104,7 +104,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'one\n')
   })
 
-  it('makes a deleted file again when it is saved', async () => {
+  it("creates a deleted file again when it's saved", async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'two\n')
     rmSync(file())
@@ -122,7 +122,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), true)
   })
 
-  it('loads a newer file if nothing is unsaved, as a step of undo', async () => {
+  it('loads a newer file without unsaved changes, as an undo step', async () => {
     const { editor, document } = await opened('one\n')
     writeFileSync(file(), 'newer on disk\n')
     await waitFor('the newer text', () => {
@@ -135,7 +135,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), true)
   })
 
-  it('takes and saves nothing after it was closed', async () => {
+  it('accepts and saves nothing after it was closed', async () => {
     const { editor, document } = await opened('one\n')
     await editor.close(file())
     await waitFor('the document to be closed', () => document.isClosed())

@@ -20,7 +20,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     return { pipe, got, methods: () => got.map(message => ('method' in message ? message.method : '?')) }
   }
 
-  it('reads messages in their order, however the agent writes them', async () => {
+  it('reads messages in order, however the agent writes them', async () => {
     const { pipe, methods } = listening()
     pipe.send({ method: 'a' }, { method: 'b' })
     const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'żółć' })}\n`)
@@ -34,7 +34,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     assert.deepEqual(methods(), ['a', 'b', 'żółć', 'c'])
   })
 
-  it('tells lines that are no messages apart', async () => {
+  it("separates lines that aren't messages", async () => {
     const { pipe, methods } = listening()
     pipe.write('Starting…\n\n')
     pipe.send({ method: 'a' })
@@ -42,7 +42,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     assert.deepEqual(pipe.noise, ['Starting…'])
   })
 
-  it("loses nothing of what comes while it's paused", async () => {
+  it("loses nothing that arrives while it's paused", async () => {
     const { pipe, methods } = listening()
     pipe.send({ method: 'a' })
     await until(() => methods().length === 1)
@@ -55,7 +55,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     assert.equal(methods().at(-1), 'b99')
   })
 
-  it('writes our messages in their order', async () => {
+  it('writes messages in order', async () => {
     const { pipe } = listening()
     const text = 'żółć'.repeat(50_000)
     const written = ['a', 'b', 'c'].map(method => {
@@ -71,7 +71,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     )
   })
 
-  it('is closed for reading after the last message when the agent ends its output, and still writes', async () => {
+  it('is closed for reading after the last message if the agent ends its output, and still writes', async () => {
     const { pipe, methods } = listening()
     let open = true
     pipe.reader.onClose(() => {
@@ -85,7 +85,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     await pipe.next(frame => frame.method === undefined)
   })
 
-  it('fails a write, and says why, once the agent has closed its input', async () => {
+  it('rejects a write with the reason after the agent closed its input', async () => {
     const { pipe, methods } = listening()
     const errors: string[] = []
     let open = true

@@ -5,7 +5,7 @@ import type { SecretStore } from '../../../src/mcp/inputs.ts'
 export function secretsContract(create: () => Promise<[SecretStore, SecretStore]>): void {
   const KEY = 'parley-contract/a'
 
-  it('has what was stored last, in every view of it, until it is deleted', async () => {
+  it("returns the last stored value in every view, until it's deleted", async () => {
     const [one, other] = await create()
     assert.equal(await one.get(KEY), undefined)
     await one.store(KEY, 'żółć "1"\n')
@@ -20,7 +20,7 @@ export function secretsContract(create: () => Promise<[SecretStore, SecretStore]
     await one.delete(`${KEY}/b`)
   })
 
-  it('keeps values under keys that objects have anyway', async () => {
+  it('accepts keys that objects inherit', async () => {
     const [store] = await create()
     for (const key of ['constructor', '__proto__']) {
       assert.equal(await store.get(key), undefined)

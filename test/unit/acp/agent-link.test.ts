@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { limitLog } from '../../../src/acp/agent-link.ts'
 
 describe('limitLog', () => {
-  it('passes on so many messages, says that there are more, and then nothing', () => {
+  it('passes on a limited number of messages, then logs once that more were dropped', () => {
     const log: string[] = []
     const write = limitLog(message => log.push(message), 2)
     for (const message of ['a', 'b', 'c', 'd', 'e']) write(message)

@@ -34,7 +34,7 @@ function open(handlers: Partial<ConnectionHandlers> = {}, pipe = new MemoryPipe(
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('Connection', () => {
-  describe('requests of ours', () => {
+  describe('requests to the agent', () => {
     it('resolve with the result and reject with the error, whatever its shape (quirk 16)', async () => {
       const { pipe, connection } = open()
       const answers = ['a', 'b', 'c', 'd'].map(method => connection.request(method, {}))
@@ -57,7 +57,7 @@ describe('Connection', () => {
       await assert.rejects(answers[3]!, { code: -32097 })
     })
 
-    it('send their params by name', async () => {
+    it('send parameters by name', async () => {
       const { pipe, connection } = open()
       connection.request('session/new', { cwd: '/w' }).catch(() => {})
       assert.deepEqual(await pipe.asked('session/new'), {
@@ -69,7 +69,7 @@ describe('Connection', () => {
       connection.dispose()
     })
 
-    it('are canceled in the form of ACP, and reject at once', async () => {
+    it("are canceled with ACP's notification and reject at once", async () => {
       const { pipe, connection } = open()
       const controller = new AbortController()
       const answer = connection.request('authenticate', { methodId: 'x' }, controller.signal)
@@ -86,14 +86,14 @@ describe('Connection', () => {
       )
     })
 
-    it('are not sent when they are canceled already', async () => {
+    it("aren't sent if they are already canceled", async () => {
       const { pipe, connection } = open()
       await assert.rejects(connection.request('a', {}, AbortSignal.abort()), CancelledError)
       await turn()
       assert.deepEqual(pipe.sent, [])
     })
 
-    it('take an error without an id when they are the only one (quirk 16)', async () => {
+    it('settle with an error without an id if only one request is pending (quirk 16)', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
       await pipe.asked('a')
@@ -110,7 +110,7 @@ describe('Connection', () => {
       assert.deepEqual(await Promise.all(two), [1, 2])
     })
 
-    it('reject with the reason of the end, those after it too', async () => {
+    it('reject with the reason the connection ended, also when they are sent after the end', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
       await pipe.asked('a')
@@ -120,7 +120,7 @@ describe('Connection', () => {
       connection.notify('c', {})
     })
 
-    it('wait for that reason when the stream ends before it is known', async () => {
+    it('wait for that reason if the stream ends before it is known', async () => {
       const { pipe, connection } = open()
       const closed = new Promise<Error | undefined>(resolve => connection.onDidClose(resolve))
       const before = connection.request('a', {})
@@ -133,7 +133,7 @@ describe('Connection', () => {
       await assert.rejects(after, /exit code 3/)
     })
 
-    it('wait for it, too, when the agent reads no more, and what it wrote is still read', async () => {
+    it('wait for it if the agent stops reading, while its earlier output is still read', async () => {
       const seen: string[] = []
       const { pipe, connection } = open({
         notification: method => {
@@ -154,8 +154,8 @@ describe('Connection', () => {
     })
   })
 
-  describe('requests of the agent', () => {
-    it('are answered, with an empty object where there is nothing to say', async () => {
+  describe('requests from the agent', () => {
+    it('are answered, with an empty object if there is no result', async () => {
       const { pipe } = open({
         request: (method, params) =>
           method === 'echo'
@@ -174,7 +174,7 @@ describe('Connection', () => {
       assert.equal((await pipe.answer(7)).error?.code, -32601)
     })
 
-    it('are answered with the error that was thrown', async () => {
+    it('are answered with the error that the handler throws', async () => {
       const failures: Record<string, Error> = {
         own: new RpcError(-32602, 'Invalid params', { at: 'path' }),
         other: new Error('disk full'),
@@ -191,7 +191,7 @@ describe('Connection', () => {
       assert.equal((await pipe.answer(3)).error?.code, -32800)
     })
 
-    it('are answered also when the handler throws instead of rejecting', async () => {
+    it('are answered also if the handler throws synchronously', async () => {
       const { pipe } = open({
         request: () => {
           throw new Error('at once')
@@ -201,7 +201,7 @@ describe('Connection', () => {
       assert.equal((await pipe.answer(1)).error?.message, 'at once')
     })
 
-    it('abort their signal when the agent withdraws them, in either form', async () => {
+    it('abort their signal when the agent cancels them, in either form', async () => {
       const { pipe } = open({
         request: (_method, _params, signal) =>
           new Promise(resolve => signal.addEventListener('abort', () => resolve({ withdrawn: true }))),
@@ -217,7 +217,7 @@ describe('Connection', () => {
       )
     })
 
-    it('abort their signal when the agent is gone', async () => {
+    it('abort their signal when the connection ends', async () => {
       const aborted = new Promise<void>(resolve => {
         const { pipe } = open({
           request: (_method, _params, signal) => {
@@ -231,7 +231,7 @@ describe('Connection', () => {
       await aborted
     })
 
-    it('do not break on a withdrawal of nothing', async () => {
+    it('tolerate a cancellation of an unknown request', async () => {
       const { pipe } = open({ request: () => Promise.resolve({}) })
       pipe.send(
         { method: '$/cancel_request' },
@@ -245,8 +245,8 @@ describe('Connection', () => {
     })
   })
 
-  describe('notifications of the agent', () => {
-    it('that are unknown are logged once for each method (quirk 4)', async () => {
+  describe('notifications from the agent', () => {
+    it('are logged once per method if the method is unknown (quirk 4)', async () => {
       const { pipe, connection, log } = open()
       const known = connection.request('a', {})
       await pipe.asked('a')
@@ -259,7 +259,7 @@ describe('Connection', () => {
       )
     })
 
-    it('do not end the connection when their handler throws', async () => {
+    it('keep the connection open if their handler throws', async () => {
       const { pipe, log } = open({
         notification: () => {
           throw new Error('handler broke')
@@ -278,7 +278,7 @@ describe('Connection', () => {
       for (let i = 0; i < steps; i++) await null
     }
 
-    it('runs what follows a response after the notifications before it and before those after it', async () => {
+    it('runs the continuation of a response between the notifications before it and after it', async () => {
       const seen: string[] = []
       const { pipe, connection } = open({
         notification: (_method, params) => {
@@ -302,7 +302,7 @@ describe('Connection', () => {
       assert.deepEqual(seen, ['before 1', 'before 2', 'continued', 'after'])
     })
 
-    it('is that of the wire, for any traffic cut anywhere', async () => {
+    it('matches the order on the wire, however the traffic is cut', async () => {
       type Step = { type: 'note' | 'answer' | 'ask' | 'batch' }
       const steps = fc.array(fc.constantFrom<Step['type']>('note', 'answer', 'ask', 'batch'), {
         maxLength: 30,
@@ -364,7 +364,7 @@ describe('Connection', () => {
       )
     })
 
-    it('closes only after everything before the end was handled', async () => {
+    it('closes only after everything before the end is handled', async () => {
       const seen: string[] = []
       const { pipe, connection } = open({ notification: method => Boolean(seen.push(method)) })
       const answer = connection.request('a', {}).then(() => seen.push('answered'))
@@ -377,7 +377,7 @@ describe('Connection', () => {
     })
   })
 
-  it('closes with a clear error at a frame past the limit', async () => {
+  it('closes with a clear error if a frame exceeds the limit', async () => {
     const { pipe, connection } = open({}, new MemoryPipe(1000))
     const closed = new Promise<Error | undefined>(resolve => connection.onDidClose(resolve))
     pipe.write('x'.repeat(1001))
@@ -386,7 +386,7 @@ describe('Connection', () => {
     assert.match(error.message, /more than 1000 bytes/)
   })
 
-  it('shows every frame to whoever listens, while they listen', async () => {
+  it('reports every frame to the listener until it stops listening', async () => {
     const { pipe, connection, tap } = open({
       notification: () => true,
       request: () => Promise.resolve({ ok: 1 }),
@@ -419,7 +419,7 @@ describe('Connection', () => {
     assert.ok(frames.every(frame => Math.abs(frame.at - Date.now()) < 60_000))
   })
 
-  it('survives any JSON the agent may send', async () => {
+  it('tolerates any JSON from the agent', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -457,7 +457,7 @@ describe('Connection', () => {
     )
   })
 
-  it('needs no logger that does anything', () => {
+  it('works without a logger', () => {
     const pipe = new MemoryPipe()
     const handlers: ConnectionHandlers = { notification: () => true, request: () => undefined }
     new Connection({ reader: pipe.reader, writer: pipe.writer, handlers, log: silentLogger }).dispose()

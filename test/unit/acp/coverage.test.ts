@@ -79,14 +79,14 @@ function speaksOf(program: string, spoken: string): boolean {
   return new RegExp(`['"\`.]${name}['"\`]|[\\s{,.(]${name}\\??[:,)]|\\.${name}\\b`).test(program)
 }
 
-describe('the table of the protocol', () => {
+describe('the protocol coverage table', () => {
   for (const version of [1, 2] as const) {
     const has = new Set(
       COVERAGE.filter(row => row.versions.includes(version)).map(row => `${row.what} ${row.name}`),
     )
 
     for (const unstable of [false, true]) {
-      it(`has all of the ${unstable ? 'unstable' : 'stable'} schema of v${version}`, () => {
+      it(`lists all of the ${unstable ? 'unstable' : 'stable'} schema of v${version}`, () => {
         const all = wanted(version, unstable)
         assert.ok(all.size > 50)
         // One that holds nothing yet in the stable schema holds what the unstable one has.
@@ -99,7 +99,7 @@ describe('the table of the protocol', () => {
       })
     }
 
-    it(`has nothing that v${version} has not`, () => {
+    it(`lists nothing that v${version} doesn't have`, () => {
       const all = wanted(version, true)
       assert.deepEqual(
         [...has].filter(name => !all.has(name)),
@@ -108,7 +108,7 @@ describe('the table of the protocol', () => {
     })
   }
 
-  it('names code that handles each, and tests that show it', () => {
+  it('names the code that handles each row and the tests that show it', () => {
     const wrong: string[] = []
     for (const row of COVERAGE) {
       const { name, at, test, note } = row
@@ -123,7 +123,7 @@ describe('the table of the protocol', () => {
     assert.deepEqual(wrong, [])
   })
 
-  it('has each once for a version', () => {
+  it('lists each row once per version', () => {
     const seen = COVERAGE.flatMap(row => row.versions.map(version => `v${version} ${row.what} ${row.name}`))
     assert.deepEqual(
       seen.filter((name, i) => seen.indexOf(name) !== i),

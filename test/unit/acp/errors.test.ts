@@ -10,7 +10,7 @@ import {
 import { readError } from '../../../src/acp/wire/state.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 
-describe('an error of the agent', () => {
+describe('an error from an agent', () => {
   const details: Array<[string, unknown, string | undefined]> = [
     ['a string', 'unknown session id', 'unknown session id'],
     ['details', { details: 'Directory does not exist: /x' }, 'Directory does not exist: /x'],
@@ -28,14 +28,14 @@ describe('an error of the agent', () => {
     ['an empty list', [], undefined],
   ]
   for (const [what, data, expected] of details) {
-    it(`reports in words what its data says: ${what}`, () => assert.equal(detailOf(data), expected))
+    it(`includes the details of its data: ${what}`, () => assert.equal(detailOf(data), expected))
   }
 
-  it('cuts a detail that never ends', () => {
+  it('shortens very long details', () => {
     assert.equal(detailOf('x'.repeat(10_000))?.length, 4001)
   })
 
-  it('has a sentence even if the agent sent none', () => {
+  it('has a message even if the agent sent none', () => {
     assert.equal(new RpcError(-32603, '', 'disk full').message, 'disk full')
     assert.equal(new RpcError(-32603, '', 'disk full').detail, undefined)
     assert.equal(new RpcError(1001, '').message, 'The agent answered error 1001.')
@@ -72,7 +72,7 @@ describe('toAgentError', () => {
     ['no method', 'logout', new RpcError(-32601, '"Method not found": logout'), 'unsupported'],
   ]
   for (const [what, method, error, kind] of kinds) {
-    it(`makes ${error.code} of ${method} ${kind} (${what})`, () => {
+    it(`maps ${error.code} of ${method} to ${kind} (${what})`, () => {
       const made = toAgentError(method, error) as AgentRequestError
       assert.ok(made instanceof AgentRequestError)
       assert.deepEqual(
@@ -82,7 +82,7 @@ describe('toAgentError', () => {
     })
   }
 
-  it('knows our own reasons', () => {
+  it("maps Parley's own errors", () => {
     const kind = (error: unknown) => (toAgentError('m', error) as AgentRequestError).kind
     assert.equal(kind(new CancelledError()), 'cancelled')
     assert.equal(kind(new NotSupportedError('no')), 'unsupported')
@@ -91,7 +91,7 @@ describe('toAgentError', () => {
     assert.equal(kind('thrown text'), 'other')
   })
 
-  it('leaves what is right already', () => {
+  it('keeps an error that is already mapped', () => {
     const closed = new AgentClosedError({ reason: 'exited', stderrTail: '' })
     assert.equal(toAgentError('m', closed), closed)
     const made = toAgentError('m', new RpcError(1, 'x'))
@@ -99,14 +99,14 @@ describe('toAgentError', () => {
   })
 })
 
-describe('the words of an error that says nothing by itself', () => {
+describe('the message of an error that only has a generic text', () => {
   for (const [data, message] of [
     [{ details: 'The key is not valid.' }, 'The key is not valid.'],
     [{ message: 'The key is not valid.' }, 'The key is not valid.'],
     ['The key is not valid.', 'The key is not valid.'],
     [[{ error: { message: 'One' } }, { reason: 'Two' }], 'One\nTwo'],
   ] as const) {
-    it(`are those of ${JSON.stringify(data)} (quirk 28)`, () => {
+    it(`comes from its data: ${JSON.stringify(data)} (quirk 28)`, () => {
       const error = new RpcError(-32603, 'Internal error', data)
       assert.deepEqual([error.message, error.detail], [message, undefined])
       assert.deepEqual(readError({ code: -32603, message: 'Internal error', data }), {
@@ -116,7 +116,7 @@ describe('the words of an error that says nothing by itself', () => {
     })
   }
 
-  it('stay where the reason is no words, or the message says something', () => {
+  it('is kept if the data has no text or the message is specific', () => {
     const tree = new RpcError(-32603, 'Internal error', { code: 7 })
     assert.deepEqual([tree.message, tree.detail], ['Internal error', '{"code":7}'])
     const said = new RpcError(401, 'Unauthorized', { details: 'no key' })

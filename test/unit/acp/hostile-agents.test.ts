@@ -43,7 +43,7 @@ describe('a hostile agent', () => {
     return [closed]
   }
 
-  it('that nests a value 3,000 deep has it cut, and nothing else', async () => {
+  it('that nests a value 3,000 levels deep gets only that value cut', async () => {
     await start(`
       const deep = '['.repeat(3000) + '1' + ']'.repeat(3000)
       const object = '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)
@@ -65,7 +65,7 @@ describe('a hostile agent', () => {
     assert.ok(deepest <= MAX_DEPTH + 5, `${deepest} levels`)
   })
 
-  it('that asks without reading the answers is disconnected, with the reason, before they fill the memory', async () => {
+  it('that sends requests without reading the responses is disconnected, with the reason, before memory fills up', async () => {
     const before = process.memoryUsage().rss
     let most = 0
     const watch = setInterval(() => {
@@ -91,7 +91,7 @@ describe('a hostile agent', () => {
     }
   })
 
-  it('that asks for thousands of things at once is refused what is too much, and the rest is answered', async () => {
+  it('that sends thousands of requests at once has the excess refused and the rest answered', async () => {
     const answers: Array<() => void> = []
     await start(
       `

@@ -39,7 +39,7 @@ describe('redact', () => {
     })
   }
 
-  it('leaves the names next to the values, and everything else', () => {
+  it('keeps the names next to the values, and everything else', () => {
     const message = {
       jsonrpc: '2.0',
       id: 1,
@@ -77,7 +77,7 @@ describe('redact', () => {
     assert.deepEqual(message, before)
   })
 
-  it('returns the very same frame when there is nothing to hide', () => {
+  it('returns the same frame if there is nothing to hide', () => {
     const message = {
       jsonrpc: '2.0',
       method: 'session/update',
@@ -86,7 +86,7 @@ describe('redact', () => {
     assert.equal(redact(message), message)
   })
 
-  it('never throws, and never changes what it is given', () => {
+  it('never throws and never changes its input', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         const before = structuredClone(value)

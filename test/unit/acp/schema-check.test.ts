@@ -8,7 +8,7 @@ const frame = (direction: 'send' | 'receive', message: object) => ({
 })
 
 describe('SchemaCheck', () => {
-  it('takes messages that are as the schema has them', () => {
+  it('accepts messages that match the schema', () => {
     const check = new SchemaCheck({ directions: ['send', 'receive'] })
     check.see(
       frame('send', { id: 0, method: 'initialize', params: { protocolVersion: 1, clientInfo: undefined } }),
@@ -70,7 +70,7 @@ describe('SchemaCheck', () => {
     ],
   ]
   for (const [what, frames] of bad) {
-    it(`finds ${what}`, () => {
+    it(`reports ${what}`, () => {
       const check = new SchemaCheck()
       for (const one of frames) check.see(one as Parameters<SchemaCheck['see']>[0])
       assert.equal(check.problems.length, 1)
@@ -78,7 +78,7 @@ describe('SchemaCheck', () => {
     })
   }
 
-  it('knows v2 and the unstable methods', () => {
+  it('checks v2 and unstable methods', () => {
     const v2 = new SchemaCheck({ version: 2 })
     v2.see(frame('send', { id: 0, method: 'auth/login', params: { methodId: 'x' } }))
     v2.assertClean()
@@ -94,7 +94,7 @@ describe('SchemaCheck', () => {
     unstable.assertClean()
   })
 
-  it('lets extensions and what is asked for through', () => {
+  it('accepts extensions and requested exceptions', () => {
     const check = new SchemaCheck({ alsoAllowed: ['session/set_model'] })
     check.see(frame('send', { id: 0, method: '_own/thing', params: {} }))
     check.see(frame('send', { id: 1, method: 'session/set_model', params: {} }))

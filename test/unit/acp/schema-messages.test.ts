@@ -118,7 +118,7 @@ function refusal(method: string, params: unknown): number | undefined {
 }
 
 for (const version of [1, 2] as const) {
-  describe(`messages of the v${version} schema`, () => {
+  describe(`messages generated from the v${version} schema`, () => {
     const schema = new SchemaArbitrary(version, true)
     const kinds = schema.variants('SessionUpdate', 'sessionUpdate')
     const start = () => memoryAgent({ info: { name: 'a' } }, client, { version, unstable: true })
@@ -129,7 +129,7 @@ for (const version of [1, 2] as const) {
           isAsDefined(version, true, 'SessionUpdate', update),
         ) as Array<{ [key: string]: unknown }>
 
-      it(`${kind}: valid ones are taken in without loss (seed ${SEED})`, async () => {
+      it(`${kind}: valid ones are read without loss (seed ${SEED})`, async () => {
         const memory = start()
         const { agent, pipe, warnings } = memory
         let reported: SessionUpdate[] = []
@@ -149,7 +149,7 @@ for (const version of [1, 2] as const) {
         await assertAlive(memory)
       })
 
-      it(`${kind}: wrong ones do no harm (seed ${SEED})`, async () => {
+      it(`${kind}: malformed ones do no harm (seed ${SEED})`, async () => {
         const memory = start()
         const params = values.map(update => ({ sessionId: 's', update }))
         for (const wrong of sample(mutated(params), salt)) {
@@ -165,7 +165,7 @@ for (const version of [1, 2] as const) {
     )
     for (const [salt, [name, def]] of asked.entries()) {
       const method = def['x-method'] ?? ''
-      it(`${method}: is answered as the schema has it, and wrong ones with an error (seed ${SEED})`, async () => {
+      it(`${method}: valid ones are answered as the schema requires, malformed ones with an error (seed ${SEED})`, async () => {
         const memory = start()
         const { pipe, check } = memory
         const isRequest = name.endsWith('Request')
@@ -188,7 +188,7 @@ for (const version of [1, 2] as const) {
       })
     }
 
-    it(`answers to what we ask: valid ones are taken, wrong ones do no harm (seed ${SEED})`, async () => {
+    it(`responses: valid ones are read, malformed ones do no harm (seed ${SEED})`, async () => {
       const memory = start()
       const { agent, pipe } = memory
       const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
@@ -212,7 +212,7 @@ for (const version of [1, 2] as const) {
       await assertAlive(memory)
     })
 
-    it(`initialize: any answer is read (seed ${SEED})`, () => {
+    it(`initialize: any response is read (seed ${SEED})`, () => {
       const answers = schema.definition('InitializeResponse')
       for (const answer of [...sample(answers, 1), ...sample(mutated(answers), 2)]) {
         const { agent, exit } = memoryAgent(

@@ -66,7 +66,7 @@ describe('a secret that Parley holds', () => {
     return [refused.message, refused.detail, JSON.stringify(exit), ...said].join('\n')
   }
 
-  it('is in no error, no log line and no output of an agent that says it', async () => {
+  it("never appears in an error, the log or an agent's output, even if the agent repeats it", async () => {
     await fc.assert(
       fc.asyncProperty(secrets, fc.boolean(), async (secret, refuse) => {
         const text = await tell(secret, refuse)

@@ -20,7 +20,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 `
 
 /** As package managers install agents: a shim on the PATH (\`.cmd\` on Windows) in a folder that a user named. */
-describe('an agent behind a shim', () => {
+describe('an agent started through a shim', () => {
   const isWindows = process.platform === 'win32'
   let folder: string
 
@@ -39,7 +39,7 @@ describe('an agent behind a shim', () => {
   })
   after(() => rm(path.dirname(folder), { recursive: true, force: true, maxRetries: 5 }))
 
-  it('gets its arguments as they are, and leaves no child behind', async () => {
+  it('gets its arguments unchanged and leaves no child process', async () => {
     const args = ['a b', 'say "hi"', "it's", 'back\\slash', 'a&b|c', '']
     const agent = await startAgent(
       {

@@ -100,7 +100,7 @@ describe('startAgent', () => {
     return seen
   }
 
-  it('introduces itself as v1 has it, with the capabilities it has', async () => {
+  it('introduces Parley as v1 requires, with its capabilities', async () => {
     let asked: unknown
     const agent = await start(PRELUDE, {
       tap: {
@@ -120,7 +120,7 @@ describe('startAgent', () => {
     assert.equal(agent.capabilities.load, true)
   })
 
-  describe('agrees on a version', () => {
+  describe('negotiates the version:', () => {
     const V2 = `result: { protocolVersion: 2, info: { name: 'two', version: '1' }, capabilities: { session: {} } }`
     const refuse = (supported: number[]) =>
       `error: { code: -32022, message: 'Unsupported', data: { requested: params.protocolVersion, supported: ${JSON.stringify(supported)} } }`
@@ -138,25 +138,25 @@ describe('startAgent', () => {
       asked = []
     })
 
-    it('which is the released one unless the draft is asked for', async () => {
+    it('v1 unless the draft is preferred', async () => {
       assert.equal((await start(PRELUDE, { tap })).protocolVersion, 1)
       assert.equal((await start(PRELUDE, { tap, protocol: 'stable' })).protocolVersion, 1)
       assert.deepEqual(offers(), [1, 1])
     })
 
-    it('which is the draft where both have it', async () => {
+    it('the draft if both support it', async () => {
       const agent = await start(answering(V2), { tap, protocol: 'latest' })
       assert.equal(agent.protocolVersion, 2)
       assert.equal(agent.info.name, 'two')
       assert.deepEqual(offers(), [2])
     })
 
-    it('which is the released one where the agent has no other', async () => {
+    it("v1 if the agent doesn't support the draft", async () => {
       assert.equal((await start(PRELUDE, { tap, protocol: 'latest' })).protocolVersion, 1)
       assert.deepEqual(offers(), [2])
     })
 
-    it('after the agent refused the draft', async () => {
+    it('v1 after the agent refused the draft', async () => {
       const v1 = `result: { protocolVersion: 1 }`
       for (const error of [refuse([1]), refuse([1, 3]), `error: { code: -32602, message: 'What?' }`]) {
         asked = []
@@ -166,20 +166,20 @@ describe('startAgent', () => {
       }
     })
 
-    it('after the agent said that it has the draft alone', async () => {
+    it('the draft after the agent said that it supports only that', async () => {
       const source = answering(`...(params.protocolVersion === 2 ? { ${V2} } : { ${refuse([2])} })`)
       assert.equal((await start(source, { tap })).protocolVersion, 2)
       assert.deepEqual(offers(), [1, 2])
     })
 
-    it('or fails with what the agent has', async () => {
+    it("or fails and names the agent's version", async () => {
       const failed = await failure(answering(refuse([3, 4])), { protocol: 'latest' })
       assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 4, supported: [1, 2] })
     })
   })
 
-  describe('fails, each time in its own way,', () => {
-    it('when there is no such command', async () => {
+  describe('fails with a specific error', () => {
+    it("if the command doesn't exist", async () => {
       const launch = {
         command: 'parley-no-such-agent',
         args: [],
@@ -197,7 +197,7 @@ describe('startAgent', () => {
       })
     })
 
-    it('when it cannot be spawned', async () => {
+    it("if the process can't be spawned", async () => {
       const launch = { command: process.execPath, args: [], env: {}, cwd: '/no/such/folder' }
       await assert.rejects(startAgent(launch, client, options()), (error: unknown) => {
         assert.ok(error instanceof AgentStartError && error.failure.kind === 'spawn')
@@ -206,7 +206,7 @@ describe('startAgent', () => {
       })
     })
 
-    it('when it exits at once', async () => {
+    it('if the agent exits immediately', async () => {
       const failed = await failure(`console.log('Usage: agent'); console.error('bad flag'); process.exit(3)`)
       assert.ok(failed.kind === 'exited')
       assert.deepEqual(
@@ -216,14 +216,14 @@ describe('startAgent', () => {
       assert.match(failed.exit.message ?? '', /exited with code 3/)
     })
 
-    it('when it is killed', async () => {
+    it('if the agent is killed', async () => {
       const failed = await failure(`process.kill(process.pid, 'SIGKILL')`)
       assert.ok(failed.kind === 'exited')
       assert.equal(failed.exit.signal, 'SIGKILL')
       assert.match(failed.exit.message ?? '', /SIGKILL/)
     })
 
-    it('when it never answers', async () => {
+    it("if the agent doesn't respond", async () => {
       const failed = await failure(`console.error('pid ' + process.pid); setInterval(() => {}, 1000)`, {
         initializeTimeoutMs: 300,
       })
@@ -231,7 +231,7 @@ describe('startAgent', () => {
       assert.equal(failed.seconds, 0.3)
     })
 
-    it('when it prints garbage', async () => {
+    it('if the agent prints something other than messages', async () => {
       const failed = await failure(
         `console.log('\\x1b[1mWelcome!\\x1b[0m'); console.log('{"level":"info"}'); console.log('see https://x.test'); setInterval(() => {}, 1000)`,
         { initializeTimeoutMs: 5000 },
@@ -240,21 +240,21 @@ describe('startAgent', () => {
       assert.equal(failed.stdoutNoise, '\u001b[1mWelcome!\u001b[0m\n{"level":"info"}\nsee https://x.test')
     })
 
-    it('when it answers another version', async () => {
+    it('if the agent responds with another version', async () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => send({ id, result: { protocolVersion: 7 } }))`,
       )
       assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 7, supported: [1, 2] })
     })
 
-    it('when it refuses the version with an error', async () => {
+    it('if the agent refuses the version with an error', async () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => send({ id, error: { code: -32022, message: 'Unsupported protocol version', data: { requested: 1, supported: [2, 3] } } }))`,
       )
       assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 3, supported: [1, 2] })
     })
 
-    it('when it answers an error', async () => {
+    it('if the agent responds with an error', async () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => { console.error('no key'); send({ id, error: { code: -32000, message: 'Authentication required', data: { details: 'run login' } } }) })`,
       )
@@ -268,7 +268,7 @@ describe('startAgent', () => {
       assert.deepEqual(failed.authMethods, [])
     })
 
-    it('when it wants a sign-in first, with the ways that it names', async () => {
+    it('if the agent requires sign-in, with its sign-in methods', async () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => send({ id, error: { code: -32000, message: 'Sign in', data: { authMethods: [{ id: 'key', name: 'API key' }] } } }))`,
       )
@@ -280,14 +280,14 @@ describe('startAgent', () => {
     })
 
     for (const result of ['null', '{}', '"x"', '{ protocolVersion: null }']) {
-      it(`when its answer is ${result}`, async () => {
+      it(`if the response is ${result}`, async () => {
         const failed = await failure(`${PRELUDE}; on('initialize', id => send({ id, result: ${result} }))`)
         assert.ok(failed.kind === 'initialize-error')
         assert.match(failed.error.message, /malformed/)
       })
     }
 
-    it('when the user gives up', async () => {
+    it('if the user cancels', async () => {
       const controller = new AbortController()
       const failed = failure(
         `console.error('pid ' + process.pid); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`,
@@ -304,14 +304,14 @@ describe('startAgent', () => {
     })
   })
 
-  it('forgives noise before and between the messages', async () => {
+  it('ignores other output before and between messages', async () => {
     const agent = await start(
       `console.log('Loading…'); process.stdout.write('\\x1b[?25l\\n\\r\\n'); ${PRELUDE}; on('session/new', id => { console.log('debug: new'); send({ id, result: { sessionId: 's' } }) })`,
     )
     assert.deepEqual(await agent.newSession(SETUP), { sessionId: 's' })
   })
 
-  it('reads characters that come in halves', async () => {
+  it('reads characters that arrive in pieces', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', id => {
         const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...chunk('żółć 日本 👩‍💻') }) + '\\n')
@@ -328,7 +328,7 @@ describe('startAgent', () => {
     assert.deepEqual(seen, ['<running>', 'żółć 日本 👩‍💻', '<idle>'])
   })
 
-  it('takes a replay that comes after the answer to the load', async () => {
+  it('reads a replay that arrives after the response to session/load', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/load', id => { send({ id, result: null }); for (let i = 0; i < 50; i++) send(chunk('late ' + i)) })`,
     )
@@ -339,7 +339,7 @@ describe('startAgent', () => {
     assert.deepEqual(seen.slice(0, 3), ['loaded', 'late 0', 'late 1'])
   })
 
-  it('never lets an answer overtake the updates before it, however many', async () => {
+  it('never handles a response before the updates that precede it, however many there are', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/load', id => { for (let i = 0; i < 20000; i++) send(chunk(String(i))); send({ id, result: null }); send(chunk('after')) })`,
     )
@@ -350,7 +350,7 @@ describe('startAgent', () => {
     assert.deepEqual(seen.slice(-2), ['19999', 'after'])
   })
 
-  it('hears the last words of an agent that dies in the middle of a turn', async () => {
+  it('handles the last messages of an agent that exits during a turn', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', () => { send(chunk('half a sen')); process.stderr.write('panic: out of cheese\\n'); process.stdout.write('', () => process.exit(101)) })`,
     )
@@ -369,7 +369,7 @@ describe('startAgent', () => {
     await assert.rejects(agent.newSession(SETUP), AgentClosedError)
   })
 
-  it('takes an answer that was the last an agent did', async () => {
+  it('handles a response that the agent sent just before it exited', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', id => { send(chunk('bye')); process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: { stopReason: 'end_turn' } }), () => process.exit(0)) })`,
     )
@@ -379,7 +379,7 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).exitCode, 0)
   })
 
-  it('hears all that an agent said before it exited, however long reading takes', async () => {
+  it('reads everything an agent sent before it exited, however long that takes', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', id => { for (let i = 0; i < 400; i++) { send({ id: i, method: '_test/ping', params: {} }); send(chunk(String(i))) } send({ id, result: { stopReason: 'end_turn' } }); process.stdout.write('', () => process.exit(0)) })`,
     )
@@ -393,7 +393,7 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).exitCode, 0)
   })
 
-  it('closes at a frame past the limit, and says so', async () => {
+  it('closes at a frame above the limit and reports it', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', () => { send(chunk('before')); send(chunk('x'.repeat(5000))) })`,
       { maxFrameBytes: 2000 },
@@ -404,7 +404,7 @@ describe('startAgent', () => {
     assert.deepEqual(seen, ['<running>', 'before', '<idle>'])
   })
 
-  it('ends an agent that closed its output', async () => {
+  it('stops an agent that closed its output', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', () => { require('fs').closeSync(1); setInterval(() => {}, 1000) })`,
     )
@@ -412,7 +412,7 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).reason, 'stream')
   })
 
-  it('ends an agent when it is disposed', async () => {
+  it("stops an agent when it's disposed", async () => {
     const agent = await start(PRELUDE)
     const waiting = agent.authenticate('never')
     agent.dispose()
@@ -422,7 +422,7 @@ describe('startAgent', () => {
     await until(() => pids.length === 1 && !isRunning(pids[0]!))
   })
 
-  it('holds several agents apart', async () => {
+  it('keeps several agents apart', async () => {
     const say = (word: string) =>
       `${PRELUDE}; on('session/prompt', id => { for (let i = 0; i < 100; i++) send(chunk('${word}')); send({ id, result: {} }) })`
     const [one, two] = await Promise.all([start(say('one')), start(say('two'))])
@@ -434,7 +434,7 @@ describe('startAgent', () => {
     )
   })
 
-  it('is not stopped by an agent that reads nothing', async () => {
+  it("isn't blocked by an agent that reads nothing", async () => {
     const agent = await start(
       `process.stdin.once('data', () => { process.stdin.pause(); process.stdout.write('{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\\n') }); setInterval(() => {}, 1000); process.stderr.write('pid ' + process.pid + '\\n')`,
     )

@@ -22,7 +22,7 @@ const ANSWERS = {
 }
 
 for (const version of [1, 2] as const) {
-  describe(`what v${version} has not released yet`, () => {
+  describe(`unstable features of v${version}`, () => {
     const schema = { version, unstable: true }
     const capable = () => memoryAgent(ANSWERS[version], {}, schema)
 
@@ -39,7 +39,7 @@ for (const version of [1, 2] as const) {
       return { params, value: await start }
     }
 
-    it('is used only with its capability', async () => {
+    it('are used only if the agent has the capability', async () => {
       const bare = version === 1 ? {} : { info: { name: 'a' }, capabilities: { session: {} } }
       const { agent, pipe } = memoryAgent(bare, {}, schema)
       const requests = [
@@ -76,7 +76,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(value, { sessionId: 'copy' })
     })
 
-    it('session/set_title tells the title that the agent gave', async () => {
+    it('session/set_title reports the title that the agent accepted', async () => {
       const memory = capable()
       const rename = memory.agent.setSessionTitle?.('s', 'mine')
       const { params, value } = await exchange(memory, rename, 'session/set_title', { title: 'Mine' })
@@ -104,7 +104,7 @@ for (const version of [1, 2] as const) {
       ])
     })
 
-    it('session/status reports what a session is and does', async () => {
+    it('session/status reports the state of a session', async () => {
       const memory = capable()
       const status = memory.agent.sessionStatus?.('s')
       const { value } = await exchange(memory, status, 'session/status', {
@@ -114,7 +114,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(value, { status: 'open', activity: 'running' })
     })
 
-    it('auth/status is asked for, and told when it changes', async () => {
+    it('auth/status is requested, and reported when it changes', async () => {
       const memory = capable()
       const reported: AuthStatus[] = []
       memory.agent.onAuthStatus?.(status => reported.push(status))
@@ -167,7 +167,7 @@ for (const version of [1, 2] as const) {
       })
     })
 
-    it('a system prompt goes to an agent that takes one, in the way it takes it', async () => {
+    it('a system prompt is sent in the way the agent supports', async () => {
       const memory = capable()
       const start = (mode: 'append' | 'override') =>
         memory.agent.newSession({ ...SETUP, systemPrompt: { mode, content: words } })
@@ -186,7 +186,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(memory.agent.capabilities.systemPrompt, { override: false })
     })
 
-    it('a system prompt of a session goes with its load and its resume as well', async () => {
+    it('a system prompt is also sent when a session is loaded or resumed', async () => {
       const [loading, resuming] = [capable(), capable()]
       const systemPrompt = { mode: 'append' as const, content: words }
       const [setup, sent] = [
@@ -200,7 +200,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual((await exchange(resuming, resume, 'session/resume', {})).params, sent)
     })
 
-    it('a system prompt takes the place of the own one only where the agent lets it', async () => {
+    it("a system prompt replaces the agent's own only if the agent allows it", async () => {
       const systemPrompt = { mode: { override: {} } }
       const { agent, pipe } = memoryAgent(
         version === 1
@@ -242,7 +242,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it('reports what a subagent does, what is cleared, and leaves out what is malformed', async () => {
+    it("a subagent's state is reported, cleared values too, without malformed ones", async () => {
       const { pipe, updates } = capable()
       const states = [
         { state: 'running' },
@@ -295,7 +295,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it('reports what was counted at the end of a turn', async () => {
+    it('usage at the end of a turn is reported', async () => {
       const { agent, pipe, updates } = capable()
       const usage = {
         totalTokens: 9,
@@ -320,7 +320,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(idle(), { type: 'state', state: 'idle', stopReason: 'end_turn', tokens })
     })
 
-    it('messages of MCP servers through the agent are refused', async () => {
+    it('MCP messages through the agent are refused', async () => {
       const { pipe } = capable()
       pipe.send({
         id: 1,

@@ -4,8 +4,8 @@ import path from 'node:path'
 
 const SOURCE = path.resolve(import.meta.dirname, '../../../src/acp')
 
-describe('the schemas of the wire', () => {
-  it('are each held against the official types when the project is compiled', () => {
+describe('the wire schemas', () => {
+  it('are all compared with the official types when the project is compiled', () => {
     const held = ['v1', 'v2']
       .map(version => readFileSync(path.join(import.meta.dirname, version, 'wire-types.ts'), 'utf8'))
       .join()

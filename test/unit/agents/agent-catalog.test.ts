@@ -13,7 +13,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 
 const { platform } = process
 
-describe('the catalog of agents', () => {
+describe('AgentCatalog', () => {
   let bin: string
   let shellBin: string
   let values: Record<string, SettingLayer[]>
@@ -84,7 +84,7 @@ describe('the catalog of agents', () => {
     for (const directory of [bin, shellBin]) rmSync(directory, { recursive: true, force: true })
   })
 
-  it('has the agents that Parley installed, under the ids of the presets that they are', async () => {
+  it('lists installed agents under the ids of their presets', async () => {
     values = { agents: [{ scope: 'user', value: { claude: { env: { B: 'b' } } } }] }
     put(bin, 'claude-agent-acp')
     const agents = catalog({
@@ -104,7 +104,7 @@ describe('the catalog of agents', () => {
     )
   })
 
-  it("shows the registry's icons of installed agents and of those on the PATH, and a codicon until they are known", async () => {
+  it("shows the registry's icons of agents once they are known, until then a codicon", async () => {
     put(bin, 'codex-acp')
     const drawn = new Map<string, string>()
     const changed = new Emitter<void>()
@@ -121,7 +121,7 @@ describe('the catalog of agents', () => {
     assert.deepEqual(shown(), ['data:claude-acp', 'data:other', 'data:codex-acp'])
   })
 
-  it('starts a well-known agent as it does, with what the settings change of it', async () => {
+  it("starts a preset with its own command and the user's changes", async () => {
     put(bin, 'codex-acp')
     values.agents = [{ scope: 'user', value: { codex: { protocol: 'latest', env: { A: '1' } } } }]
     const agents = catalog()
@@ -135,7 +135,7 @@ describe('the catalog of agents', () => {
     agents.dispose()
   })
 
-  it('has the demo agent when there is nothing else', async () => {
+  it('lists the demo agent if there is nothing else', async () => {
     const agents = catalog()
     await agents.ready()
     assert.deepEqual(ids(agents), ['demo'])
@@ -150,7 +150,7 @@ describe('the catalog of agents', () => {
     assert.deepEqual(agents.problems, [])
   })
 
-  it('has the agents of the settings, then presets found on the PATH, then the demo agent', async () => {
+  it('lists the agents in the settings, then presets found on the PATH, then the demo agent', async () => {
     put(bin, 'gemini')
     put(shellBin, 'claude-code-acp')
     values.agents = user({ mine: { command: 'x' } })
@@ -174,7 +174,7 @@ describe('the catalog of agents', () => {
     assert.equal(agents.get('claude')?.command, 'claude-agent-acp')
   })
 
-  it('lets the settings take the place of a preset and of the demo agent', async () => {
+  it('lets the settings override a preset and the demo agent', async () => {
     put(bin, 'gemini')
     values.agents = user({ gemini: { command: 'node', args: ['gemini.js'] }, demo: { command: 'mine' } })
     const agents = catalog()
@@ -185,7 +185,7 @@ describe('the catalog of agents', () => {
     assert.equal(agents.get('demo')?.source, 'settings')
   })
 
-  it('follows the settings, and tells', () => {
+  it('reports changes of the settings', () => {
     const agents = catalog()
     let reported = 0
     agents.onDidChange(() => reported++)
@@ -201,7 +201,7 @@ describe('the catalog of agents', () => {
     assert.equal(reported, 1)
   })
 
-  it('sees what was installed meanwhile when it is refreshed', async () => {
+  it('finds newly installed agents when refreshed', async () => {
     const agents = catalog()
     await agents.ready()
     put(shellBin, 'codex-acp')
@@ -214,7 +214,7 @@ describe('the catalog of agents', () => {
     assert.equal(reported, 1)
   })
 
-  it('lists agents in an untrusted workspace, none startable, and runs no shell', async () => {
+  it('lists agents in Restricted Mode but starts none, and runs no shell', async () => {
     trusted = false
     put(bin, 'gemini')
     put(shellBin, 'codex-acp')
@@ -236,7 +236,7 @@ describe('the catalog of agents', () => {
     assert.ok(agents.agents.every(agent => agent.startable))
   })
 
-  it('keeps what it has when the search fails', async () => {
+  it('keeps its agents if the search fails', async () => {
     put(bin, 'gemini')
     const agents = catalog({
       environment: {
@@ -255,7 +255,7 @@ describe('the catalog of agents', () => {
       values.agents = user({ mine: { command: 'x' }, other: { command: 'y' } })
     })
 
-    it('is the first there is, then the one used last', async () => {
+    it('is the first agent, then the most recently used one', async () => {
       const agents = catalog()
       await agents.ready()
       assert.equal(agents.defaultAgent?.id, 'mine')
@@ -271,7 +271,7 @@ describe('the catalog of agents', () => {
       assert.equal(agents.defaultAgent?.id, 'mine')
     })
 
-    it("is the setting's, the nearest scope's first", async () => {
+    it('is the agent in the settings, preferably of the nearest scope', async () => {
       lastUsed = 'other'
       values.defaultAgent = [
         { scope: 'default', value: '' },
@@ -294,7 +294,7 @@ describe('the catalog of agents', () => {
       ['no text', 7, 'expected the ID of an agent, found a number'],
     ]
     for (const [what, value, message] of wrong) {
-      it(`is none when the setting names ${what}, which is told`, async () => {
+      it(`is undefined if the setting contains ${what}, with a problem`, async () => {
         lastUsed = 'other'
         values.defaultAgent = [{ scope: 'workspace', value }]
         const agents = catalog()
@@ -310,7 +310,7 @@ describe('the catalog of agents', () => {
       })
     }
 
-    it('is not called missing before the whole PATH was searched', async () => {
+    it("isn't reported as missing before the whole PATH was searched", async () => {
       put(shellBin, 'codex-acp')
       values.defaultAgent = user('codex')
       const agents = catalog()
@@ -325,8 +325,8 @@ describe('the catalog of agents', () => {
   })
 })
 
-describe('the presets', () => {
-  it('have ids of their own, and commands that are looked for on the PATH', () => {
+describe('agent presets', () => {
+  it('have unique ids and a command on the PATH', () => {
     const all = agentPresets.map(preset => preset.id)
     assert.equal(new Set(all).size, all.length)
     assert.ok(!all.includes('demo'))

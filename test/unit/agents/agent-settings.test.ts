@@ -10,7 +10,7 @@ const workspace = (value: unknown): SettingLayer => ({ scope: 'workspace', value
 const problemsOf = (...layers: SettingLayer[]) => readAgentSettings(layers).problems.map(describeProblem)
 
 describe('the setting parley.agents', () => {
-  it('gives agents with defaults for what may be left out', () => {
+  it('fills in defaults for omitted properties', () => {
     const { agents, problems } = readAgentSettings([user({ mine: { command: ' my-agent ' } })])
     assert.deepEqual(problems, [])
     assert.deepEqual(agents, [
@@ -18,7 +18,7 @@ describe('the setting parley.agents', () => {
     ])
   })
 
-  it('takes every option', () => {
+  it('accepts every property', () => {
     const entry = {
       name: 'My agent',
       command: '/opt/agent',
@@ -32,7 +32,7 @@ describe('the setting parley.agents', () => {
     assert.deepEqual(agents, [{ id: 'mine', ...entry, source: 'settings' }])
   })
 
-  it('takes a system prompt, with its way or without', () => {
+  it('accepts a system prompt with or without a mode', () => {
     const { agents } = readAgentSettings([
       user({
         a: { command: 'a', systemPrompt: 'Be brief.' },
@@ -46,7 +46,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('changes a well-known agent where the entry has no command, and only such a one', () => {
+  it('changes only a preset if the entry has no command', () => {
     const wellKnown = (id: string) => (id === 'codex' ? { name: 'Codex', icon: 'sparkle' } : undefined)
     const layers = [
       user({ codex: { protocol: 'latest', env: { A: '1' } }, mine: { protocol: 'latest' } }),
@@ -64,7 +64,7 @@ describe('the setting parley.agents', () => {
     assert.equal(whole.agents[0]?.command, 'my-codex')
   })
 
-  it('does without a protocol that there is not, and says so', () => {
+  it('ignores an unknown protocol and reports it', () => {
     const layers = [user({ mine: { command: 'mine', protocol: 'v2' } })]
     const { agents, problems } = readAgentSettings(layers)
     assert.equal(agents[0]?.protocol, undefined)
@@ -75,7 +75,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('names an entry that is wrong, and the others work', () => {
+  it('reports an invalid entry and keeps the others', () => {
     const layers = [
       user({
         good: { command: 'good' },
@@ -154,7 +154,7 @@ describe('the setting parley.agents', () => {
     ],
   ]
   for (const [what, value, sentence] of bad) {
-    it(`names ${what}`, () => {
+    it(`reports ${what}`, () => {
       const { agents, problems } = readAgentSettings([user(value)])
       assert.deepEqual(agents, [])
       assert.deepEqual(problems.map(describeProblem), [sentence])
@@ -162,14 +162,14 @@ describe('the setting parley.agents', () => {
     })
   }
 
-  it('reports an unknown option and uses the agent anyway', () => {
+  it('reports an unknown property and uses the agent anyway', () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x', arguments: [] } })])
     assert.equal(agents.length, 1)
     assert.equal(problems[0]?.where, 'parley.agents › a › arguments')
     assert.equal(problems[0]?.fatal, false)
   })
 
-  it('reports a bad name or icon and does without it', () => {
+  it('reports an invalid name or icon and ignores it', () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x', name: 3, icon: '' } })])
     assert.deepEqual(agents, [{ id: 'a', name: 'a', command: 'x', args: [], env: {}, source: 'settings' }])
     assert.deepEqual(
@@ -181,7 +181,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('calls an entry without a name after the well-known agent of its id', () => {
+  it('names an entry without a name after the preset with its id', () => {
     const { agents } = readAgentSettings([user({ gemini: { command: 'x' } })], id =>
       id === 'gemini' ? { name: 'Gemini CLI', icon: 'sparkle' } : undefined,
     )
@@ -189,7 +189,7 @@ describe('the setting parley.agents', () => {
     assert.equal(agents[0]?.icon, 'sparkle')
   })
 
-  it('merges the scopes as VS Code does: objects by key, the nearer scope wins', () => {
+  it('merges the scopes like VS Code: objects by key, and the nearer scope wins', () => {
     const { agents, problems } = readAgentSettings([
       user({ a: { command: 'x', args: ['1', '2'], env: { A: '1', B: '1' } }, b: { command: 'y' } }),
       workspace({ a: { args: ['3'], env: { B: '2' } }, c: { command: 'z' } }),
@@ -205,7 +205,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('names the scope in which the wrong value stands', () => {
+  it('names the scope of an invalid value', () => {
     const layers = [user({ a: { command: 'x', cwd: 1 } }), workspace({ a: { args: [1] } })]
     assert.deepEqual(problemsOf(...layers), [
       'parley.agents › a › args[0] (workspace settings): expected a string, found a number.',
@@ -216,7 +216,7 @@ describe('the setting parley.agents', () => {
     ])
   })
 
-  it('keeps the other scopes when one is no object at all', () => {
+  it("keeps the other scopes if one isn't an object", () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x' } }), workspace('nonsense')])
     assert.deepEqual(
       agents.map(agent => agent.id),
@@ -225,7 +225,7 @@ describe('the setting parley.agents', () => {
     assert.equal(problems[0]?.scope, 'workspace')
   })
 
-  it('never repeats a string of the settings, which may be a secret', () => {
+  it('never repeats a string from the settings, which may be a secret', () => {
     const secret = 'sk-0123456789'
     for (const value of [
       { a: secret },
@@ -236,7 +236,7 @@ describe('the setting parley.agents', () => {
     }
   })
 
-  it('takes anything at all without failing, and gives only agents that can be used', () => {
+  it('never throws, and returns only usable agents', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 3 }), values => {
         const layers = values.map(value => user(value))
@@ -265,7 +265,7 @@ describe('the setting parley.agents', () => {
     },
     { requiredKeys: ['command'] },
   )
-  it('is not disturbed by bad entries next to good ones', () => {
+  it('keeps valid entries next to invalid ones', () => {
     fc.assert(
       fc.property(
         fc.dictionary(filled, goodEntry, { noNullPrototype: true }),

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { chooseSystemPrompt, planSystemPrompt } from '../../../src/agents/definition.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
-describe('the user’s own system prompt', () => {
+describe("the user's system prompt", () => {
   const can = (override?: boolean) => ({
     ...new FakeAgent().capabilities,
     ...(override !== undefined && { systemPrompt: { override } }),
   })
   const append = { text: 'Be brief.', mode: 'append' } as const
 
-  it('goes only to an agent that takes it, in a way it takes', () => {
+  it('is only sent to an agent that supports it, in a supported way', () => {
     const given = { mode: 'append', content: [{ type: 'text', text: 'Be brief.' }] }
     assert.deepEqual(planSystemPrompt(append, can(false)), { given, systemPrompt: 'appended' })
     assert.deepEqual(planSystemPrompt(append, can()), { systemPrompt: 'not-taken' })
@@ -22,7 +22,7 @@ describe('the user’s own system prompt', () => {
     assert.deepEqual(planSystemPrompt(undefined, can(true)), {})
   })
 
-  it('is the agent’s before the one for all; white space is none', () => {
+  it("is the agent's if it has one, else the common one; whitespace counts as none", () => {
     assert.deepEqual(chooseSystemPrompt(undefined, 'Be brief.'), append)
     assert.equal(chooseSystemPrompt({ text: ' ', mode: 'append' }, 'Be brief.'), undefined)
     for (const nothing of ['', ' \n', undefined, 5])

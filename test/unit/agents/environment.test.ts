@@ -11,7 +11,7 @@ import { pathOf } from '../../../src/common/processes/spawn-process.ts'
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
 
 describe('the environment of package managers', () => {
-  it("has VS Code's network settings, unless it says them itself", () => {
+  it("has VS Code's network settings unless it defines them itself", () => {
     const settings = { proxy: 'http://proxy:8080', noProxy: ['localhost', '.example.com'], strictSSL: false }
     assert.deepEqual(withNetworkSettings({ A: '1' }, settings), {
       ...{ A: '1', HTTP_PROXY: 'http://proxy:8080', HTTPS_PROXY: 'http://proxy:8080' },
@@ -29,7 +29,7 @@ describe('the environment of package managers', () => {
 })
 
 describe("the environment without the editor's variables", () => {
-  it('removes what VS Code, code-server and Electron set for themselves', () => {
+  it('removes variables that VS Code, code-server and Electron set for themselves', () => {
     const env = {
       VSCODE_PID: '1',
       VSCODE_IPC_HOOK: '/run/x.sock',
@@ -54,7 +54,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), {})
   })
 
-  it("keeps what is the user's", () => {
+  it("keeps the user's variables", () => {
     const env = {
       PATH: '/bin',
       HOME: '/home/me',
@@ -74,7 +74,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), env)
   })
 
-  it("takes the debugger's preload out of NODE_OPTIONS and leaves the rest", () => {
+  it("removes the debugger's preload from NODE_OPTIONS and keeps the rest", () => {
     const bootloader = '/home/me/.vscode/extensions/ms-vscode.js-debug/src/bootloader.js'
     const cases: Array<[string, string | undefined]> = [
       [`--require ${bootloader}`, undefined],
@@ -96,7 +96,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), {})
   })
 
-  it("takes the server's own commands off the PATH", () => {
+  it("removes the server's own directories from the PATH", () => {
     const path = '/usr/lib/code-server/lib/vscode/bin/remote-cli:/usr/bin::/bin'
     assert.deepEqual(without({ PATH: path }), { PATH: '/usr/bin::/bin' })
   })
@@ -114,11 +114,11 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), { XDG_DATA_DIRS: '/usr/share' })
   })
 
-  it('looks at names without their case on Windows', () => {
+  it('ignores the case of names on Windows', () => {
     assert.deepEqual(withoutEditorVariables({ Vscode_Pid: '1', Path: 'x' }, 'win32'), { Path: 'x' })
   })
 
-  it('does the same done twice', () => {
+  it('has the same result when applied twice', () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom('VSCODE_X', 'NODE_OPTIONS', 'TERM_PROGRAM', 'BROWSER', 'A_VSCODE_SNAP_ORIG', 'A'),
@@ -133,15 +133,15 @@ describe("the environment without the editor's variables", () => {
   })
 })
 
-describe('environments put together', () => {
-  it('replaces a variable whatever its case on Windows, and only there', () => {
+describe('merged environments', () => {
+  it('replace a variable whatever its case only on Windows', () => {
     assert.deepEqual(mergeEnvironment({ Path: 'a', X: '1' }, { PATH: 'b' }, 'win32'), { X: '1', PATH: 'b' })
     assert.deepEqual(mergeEnvironment({ Path: 'a' }, { PATH: 'b' }, 'linux'), { Path: 'a', PATH: 'b' })
     assert.equal(pathOf({ Path: 'a' }, 'win32'), 'a')
     assert.equal(pathOf({ Path: 'a' }, 'linux'), '')
   })
 
-  it('joins PATHs without empty or repeated directories', () => {
+  it('join PATHs without empty or repeated directories', () => {
     assert.equal(joinPaths(['/a:/b::', '', '/b:/c'], 'linux'), '/a:/b:/c')
     assert.equal(joinPaths(['C:\\a;C:\\b', 'C:\\a'], 'win32'), 'C:\\a;C:\\b')
   })

@@ -19,7 +19,7 @@ describe('local settings in remote windows', () => {
       userValue: name => (values as Record<string, unknown>)[name],
     })
 
-  it('are named once for each machine, those without a value there', () => {
+  it('are reported once per machine, only those without a value there', () => {
     const state = sharedState()
     assert.deepEqual(look(state, undefined, local), [])
     const missing = ['parley.agents › other', 'parley.mcpServers']
@@ -28,7 +28,7 @@ describe('local settings in remote windows', () => {
     assert.deepEqual(look(state, 'ssh two', {}), ['parley.agents › mine', ...missing])
   })
 
-  it('are not told where all of them are set, and later if one is added', () => {
+  it("aren't reported if all are set there, but are if one is added later", () => {
     const state = sharedState()
     look(state, undefined, { mcpServers: {} })
     assert.deepEqual(look(state, 'ssh', { mcpServers: {} }), [])
@@ -36,14 +36,14 @@ describe('local settings in remote windows', () => {
     assert.deepEqual(look(state, 'ssh', { mcpServers: {} }), ['parley.permissionRules'])
   })
 
-  it('are forgotten once the local settings no longer have them', () => {
+  it('are forgotten when the local settings no longer contain them', () => {
     const state = sharedState()
     look(state, undefined, local)
     look(state, undefined, {})
     assert.deepEqual(look(state, 'ssh', {}), [])
   })
 
-  it('survive a damaged state', () => {
+  it('ignore a damaged state', () => {
     const state = sharedState()
     state.set('localMachineSettings', { not: 'a list' })
     state.set('toldOfLocalSettings', 7)

@@ -8,7 +8,7 @@ import type { Logger } from '../../../src/common/logger.ts'
 
 const BASH = '/bin/bash'
 
-describe("a login shell's environment", () => {
+describe('the environment of a login shell', () => {
   let home: string
   const profile = (script: string) => writeFileSync(join(home, '.bash_profile'), script)
   const ask = (options: Partial<Parameters<typeof readLoginShellEnvironment>[0]> = {}) =>
@@ -39,14 +39,14 @@ describe("a login shell's environment", () => {
   })
   afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-  it('has what the profile adds to the PATH', async () => {
+  it('contains what the profile adds to the PATH', async () => {
     profile('export PATH="$HOME/versions/bin:$PATH"; export MINE=1')
     const env = await environment()
     assert.ok(env.PATH?.split(':').includes(`${home}/versions/bin`))
     assert.equal(env.MINE, '1')
   })
 
-  it('passes over whatever a profile prints, marks and JSON included', async () => {
+  it('ignores whatever a profile prints, including markers and JSON', async () => {
     profile(`echo 'Welcome! {"PATH":"no"}'; echo "_SHELL_ENV_DELIMITER_" ; printf '\\033[31mred\\033[0m'
       echo warning >&2; export MINE=yes; trap 'echo goodbye' EXIT`)
     assert.equal((await environment()).MINE, 'yes')
@@ -61,12 +61,12 @@ describe("a login shell's environment", () => {
     assert.equal(env.ODD, '"quoted" \\ ümläut 🙂 $HOME')
   })
 
-  it('gives a profile nothing to read, so that one that asks continues', async () => {
+  it('gives a profile no input, so that one that asks a question continues', async () => {
     profile('read -r -p "Update now? " answer; export ANSWER="[$answer]"')
     assert.equal((await environment()).ANSWER, '[]')
   })
 
-  it('does not wait for a program that the profile leaves in the background, nor ends it', async () => {
+  it('neither waits for nor stops a background program of the profile', async () => {
     profile('sleep 600 & echo $! > "$HOME/pid"; export MINE=1')
     assert.equal((await environment()).MINE, '1')
     const pid = Number(readFileSync(join(home, 'pid'), 'utf8'))
@@ -74,7 +74,7 @@ describe("a login shell's environment", () => {
     process.kill(pid, 'SIGKILL')
   })
 
-  it('leaves no variable of its own behind', async () => {
+  it('contains no variable of Parley', async () => {
     profile('')
     const names = Object.keys(await environment())
     assert.deepEqual(
@@ -83,7 +83,7 @@ describe("a login shell's environment", () => {
     )
   })
 
-  it('ends a profile that hangs at the time limit, with what it started', async () => {
+  it('stops a profile that hangs at the time limit, with its child processes', async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600 & echo $! > "$HOME/child"; sleep 601')
     // A slow machine may need a longer limit for the profile to get to where it hangs.
     for (const seconds of [0.5, 2, 8]) {
@@ -99,26 +99,26 @@ describe("a login shell's environment", () => {
     }
   })
 
-  it('ends a profile that prints without an end', async () => {
+  it('stops a profile that prints without end', async () => {
     profile('yes 0123456789012345678901234567890123456789')
     assert.equal(await failure(), 'its profile printed more than 8 MB')
   })
 
-  it('says that a profile ended the shell', async () => {
+  it('reports that the profile exited the shell', async () => {
     profile('exit 3')
     assert.equal(await failure(), 'it ended (exit code 3) without telling its environment')
   })
 
-  it('says that there is no such shell, and that its directory is gone', async () => {
+  it("reports a shell or a directory that doesn't exist", async () => {
     assert.match(await failure({ shell: join(home, 'no-shell') }), /command .*no-shell doesn't exist/)
     assert.match(await failure({ cwd: join(home, 'nowhere') }), /working directory .*nowhere doesn't exist/)
   })
 
-  it('does not reject when the system refuses to start anything', async () => {
+  it('resolves even if no process can be started', async () => {
     assert.match(await failure({ env: { HUGE: 'x'.repeat(4 * 1024 * 1024) } }), /E2BIG/)
   })
 
-  it('is ended when no one needs it any more', async () => {
+  it("stops when it's no longer needed", async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600')
     const gone = new AbortController()
     const answer = failure({ signal: gone.signal })
@@ -129,14 +129,14 @@ describe("a login shell's environment", () => {
     await until(() => !isAlive(Number(readFileSync(shell, 'utf8'))))
   })
 
-  it('quotes a Node with a blank and a quote in its path', async () => {
+  it('quotes a path of Node with a space and a quote', async () => {
     profile('')
     const link = join(home, "it's node")
     symlinkSync(process.execPath, link)
     assert.equal((await environment({ execPath: link })).HOME, home)
   })
 
-  describe('as agents get it', () => {
+  describe('the environment of agents', () => {
     let lines: string[]
     const log: Logger = {
       trace() {},
@@ -157,7 +157,7 @@ describe("a login shell's environment", () => {
       lines = []
     })
 
-    it("is the login shell's, without the editor's variables, and loses no directory of the PATH", async () => {
+    it("is the login shell's without the editor's variables, with all directories of both PATHs", async () => {
       profile('export PATH="$HOME/bin:/usr/bin:/bin" FROM_PROFILE=1 VSCODE_FROM_PROFILE=1')
       const { env, source: from } = await source().get()
       assert.equal(from, 'login-shell')
@@ -170,7 +170,7 @@ describe("a login shell's environment", () => {
       )
     })
 
-    it('is asked for once, also by two at the same time, until it is refreshed', async () => {
+    it("is requested once, also concurrently, until it's refreshed", async () => {
       profile('echo x >> "$HOME/runs"; export MINE=1')
       const runs = () => readFileSync(join(home, 'runs'), 'utf8').length / 2
       const environments = source()
@@ -183,7 +183,7 @@ describe("a login shell's environment", () => {
       assert.equal(runs(), 2)
     })
 
-    it("falls back to the editor's own and the common directories when the profile hangs, and says so", async () => {
+    it("falls back to the editor's own and common directories if the profile hangs, and reports it", async () => {
       profile('sleep 600')
       for (const version of ['v9.1.0', 'v18.20.0', 'v20.3.1', 'system']) {
         mkdirSync(join(home, '.nvm/versions/node', version, 'bin'), { recursive: true })
@@ -206,7 +206,7 @@ describe("a login shell's environment", () => {
       )
     })
 
-    it('starts no shell for what is known without one, nor on Windows', async () => {
+    it("starts no shell if it isn't needed, nor on Windows", async () => {
       profile('touch "$HOME/ran"')
       const { env, source: from } = source().current()
       assert.equal(from, 'process')
@@ -228,7 +228,7 @@ describe("the user's shell", () => {
   it('is SHELL', () => {
     assert.equal(loginShell({ SHELL: '/bin/zsh' }), '/bin/zsh')
   })
-  it('is none for a user who cannot log in', () => {
+  it("is undefined for a user who can't log in", () => {
     assert.equal(loginShell({ SHELL: '/usr/sbin/nologin' }), undefined)
     assert.equal(loginShell({ SHELL: '/bin/false' }), undefined)
   })

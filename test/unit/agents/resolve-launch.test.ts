@@ -11,7 +11,7 @@ import { findCommand, searchedDirectories } from '../../../src/common/processes/
 
 const { platform } = process
 
-describe('what is spawned', () => {
+describe('resolveLaunch', () => {
   let root: string
   let context: LaunchContext
   const program = (name: string, mode = 0o755) => {
@@ -64,7 +64,7 @@ describe('what is spawned', () => {
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-  it('is the command found on the PATH, in the first folder, with the environment', async () => {
+  it('returns the command on the PATH, in the first folder, with the environment', async () => {
     const path = program('bin/agent')
     assert.deepEqual(await launch(agent({ args: ['--acp'], env: { MORE: '1' } })), {
       command: path,
@@ -75,7 +75,7 @@ describe('what is spawned', () => {
     })
   })
 
-  it('starts in the home directory when no folder is open', async () => {
+  it('uses the home directory if no folder is open', async () => {
     program('bin/agent')
     assert.equal((await launch(agent({}), { folders: [] })).cwd, root)
   })
@@ -96,19 +96,19 @@ describe('what is spawned', () => {
     assert.equal(env.KEY, 'secret')
   })
 
-  it('takes ~ for the home directory, in command and cwd', async () => {
+  it('expands ~ in command and cwd', async () => {
     const path = program('bin/agent')
     const { command, cwd } = await launch(agent({ command: '~/bin/agent', cwd: '~' }))
     assert.deepEqual({ command, cwd }, { command: path, cwd: root })
   })
 
-  it('takes a relative command from its cwd, and a relative cwd from the first folder', async () => {
+  it('resolves a relative command against its cwd, and a relative cwd against the first folder', async () => {
     const path = program('one/sub/agent')
     const { command, cwd } = await launch(agent({ command: './agent', cwd: 'sub' }))
     assert.deepEqual({ command, cwd }, { command: path, cwd: join(root, 'one/sub') })
   })
 
-  it("searches the agent's own PATH when it sets one", async () => {
+  it("searches the agent's own PATH if it sets one", async () => {
     const path = program('two/agent')
     const definition = agent({ env: { PATH: `\${workspaceFolder:two}${delimiter}\${env:PATH}` } })
     const { command, env } = await launch(definition)
@@ -116,7 +116,7 @@ describe('what is spawned', () => {
     assert.ok(env.PATH?.endsWith(context.environment.env.PATH ?? '?'))
   })
 
-  it('is not found: with the command and the directories that were searched', async () => {
+  it('reports a missing command with the searched directories', async () => {
     const { failure: missing, message } = await failure(agent({ command: 'no-such-agent' }))
     assert.deepEqual(missing, {
       kind: 'command-missing',
@@ -126,7 +126,7 @@ describe('what is spawned', () => {
     assert.equal(message, 'The program "no-such-agent" wasn\'t found in the 2 directories of the PATH.')
   })
 
-  it('is not found at an absolute path, nor where nothing may be run', async () => {
+  it('reports a missing absolute path, and when no directory may be searched', async () => {
     const path = program('bin/agent', 0o644)
     const { failure: missing, message } = await failure(agent({ command: path }))
     assert.deepEqual(missing, { kind: 'command-missing', command: path, searched: [join(root, 'bin')] })
@@ -136,19 +136,19 @@ describe('what is spawned', () => {
     assert.equal((await failure(agent({ command: 'dir' }))).failure.kind, 'command-missing')
   })
 
-  it('says that the PATH is empty', async () => {
+  it('reports an empty PATH', async () => {
     const { message } = await failure(agent({}), { environment: withPath() })
     assert.equal(message, 'The program "agent" wasn\'t found: the PATH is empty.')
   })
 
-  it('never takes a program from a relative directory of the PATH', async () => {
+  it('never uses a program from a relative directory on the PATH', async () => {
     program('one/agent')
     const environment = withPath('.', 'one', '', join(root, 'bin'))
     assert.equal((await failure(agent({}), { environment })).failure.kind, 'command-missing')
     assert.deepEqual(searchedDirectories(environment.env, platform), [join(root, 'bin')])
   })
 
-  it('says which variable of which setting is wrong', async () => {
+  it('reports which variable of which setting is invalid', async () => {
     program('bin/agent')
     const definition = agent({ args: ['ok', '${workspaceFolder:three}'], cwd: '${nope}' })
     const { failure: wrong, message } = await failure(definition)
@@ -160,7 +160,7 @@ describe('what is spawned', () => {
     )
   })
 
-  it('continues with an environment variable that is not set, and notes it', async () => {
+  it("continues without an environment variable that isn't set, and reports it", async () => {
     program('bin/agent')
     const { args, notes } = await launch(agent({ args: ['[${env:NOPE}]'] }))
     assert.deepEqual(args, ['[]'])
@@ -169,14 +169,14 @@ describe('what is spawned', () => {
     ])
   })
 
-  it('says that a command is empty once its variables are replaced', async () => {
+  it('reports a command that is empty after its variables are replaced', async () => {
     assert.match(
       (await failure(agent({ command: '${env:NOPE}' }))).message,
       /command: the value is empty after/,
     )
   })
 
-  it('says that its cwd does not exist, or is a file', async () => {
+  it("reports a cwd that doesn't exist or is a file", async () => {
     const path = program('bin/agent')
     for (const cwd of [join(root, 'nowhere'), path]) {
       const { failure: wrong, message } = await failure(agent({ cwd }))
@@ -185,7 +185,7 @@ describe('what is spawned', () => {
     }
   })
 
-  it('takes the demo agent as it is, whatever its path looks like', async () => {
+  it('uses the demo agent unchanged, whatever its path', async () => {
     const demo = demoAgent(join(root, '${userHome}', 'demo.mjs'))
     const { command, args, env } = await launch(demo)
     assert.equal(command, process.execPath)
@@ -193,7 +193,7 @@ describe('what is spawned', () => {
     assert.equal(env.ELECTRON_RUN_AS_NODE, '1')
   })
 
-  it('finds the first of several programs of one name', async () => {
+  it('finds the first of several programs with the same name', async () => {
     program('bin/agent')
     const first = program('two/agent')
     const { env } = withPath(join(root, 'two'), join(root, 'bin'))

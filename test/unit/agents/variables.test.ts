@@ -33,13 +33,13 @@ describe('variables in settings', () => {
     })
   }
 
-  it('does not look again at what a variable stands for', () => {
+  it("doesn't expand variables recursively", () => {
     assert.deepEqual(substitute('${env:TRICK}', context), { text: '${env:TOKEN}$&$1', problems: [] })
     const odd = { ...context, folders: [{ name: 'x', path: '/${env:TOKEN}' }] }
     assert.equal(substitute('${workspaceFolder}', odd).text, '/${env:TOKEN}')
   })
 
-  it('knows no variable from the inside of an object', () => {
+  it('ignores inherited properties of objects', () => {
     for (const name of ['env:constructor', 'env:__proto__', 'constructor', '__proto__', 'toString']) {
       assert.equal(substitute(`\${${name}}`, context).problems.length, 1, name)
     }
@@ -58,7 +58,7 @@ describe('variables in settings', () => {
     ['${input:key}', /only in parley\.mcpServers/],
   ]
   for (const [text, message] of unknown) {
-    it(`leaves ${text} as it is and says why`, () => {
+    it(`keeps ${text} and reports why`, () => {
       const substitution = substitute(`a ${text} b`, context)
       assert.equal(substitution.text, `a ${text} b`)
       assert.equal(substitution.problems.length, 1)
@@ -68,14 +68,14 @@ describe('variables in settings', () => {
     })
   }
 
-  it('says that no folder is open', () => {
+  it('reports that no folder is open', () => {
     for (const text of ['${workspaceFolder}', '${workspaceFolderBasename}']) {
       const [problem] = substitute(text, { ...context, folders: [] }).problems
       assert.equal(problem?.message, 'no local folder is open')
     }
   })
 
-  it('takes an unset environment variable for nothing, as VS Code does, and tells it', () => {
+  it('replaces an unset environment variable with nothing, like VS Code, and reports it', () => {
     const substitution = substitute('a${env:NOPE}b', context)
     assert.equal(substitution.text, 'ab')
     assert.deepEqual(
@@ -84,13 +84,13 @@ describe('variables in settings', () => {
     )
   })
 
-  it('finds an environment variable whatever its case on Windows, and only there', () => {
+  it('ignores the case of an environment variable only on Windows', () => {
     assert.equal(substitute('${env:PATH}', { ...context, platform: 'win32' }).text, 'C:\\bin')
     assert.equal(substitute('${env:PATH}', context).text, '')
     assert.equal(substitute('a${/}b', { ...context, platform: 'win32' }).text, 'a\\b')
   })
 
-  it('asks the caller first for variables of its own', () => {
+  it("prefers the caller's own variables", () => {
     const more = (name: string) => (name === 'input:key' ? '${env:TOKEN}' : undefined)
     assert.deepEqual(substitute('${input:key}-${env:TOKEN}', context, more), {
       text: '${env:TOKEN}-secret',
@@ -98,7 +98,7 @@ describe('variables in settings', () => {
     })
   })
 
-  it('keeps a text without variables as it is', () => {
+  it('keeps a text without variables', () => {
     fc.assert(
       fc.property(
         fc.string().filter(text => !text.includes('${')),
@@ -110,7 +110,7 @@ describe('variables in settings', () => {
     )
   })
 
-  it('puts texts and values together piece by piece, whatever the values hold', () => {
+  it('replaces variables one by one, whatever the values contain', () => {
     // A piece that ends in `$` would make a variable of a `{` after it.
     const literal = fc.string().filter(text => !text.includes('${') && !text.endsWith('$'))
     const value = fc.string()
@@ -128,7 +128,7 @@ describe('variables in settings', () => {
     )
   })
 
-  it('never fails, and changes nothing without a variable or a problem', () => {
+  it('never throws, and changes nothing without a variable or a problem', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom('${', '}', '${env:', 'input:', '${env:TOKEN}', '$', '{'),

@@ -27,7 +27,7 @@ describe('withSlowNotice', () => {
     return { answer, giveUp, reported, outcome, isGivenUp: () => givenUp?.aborted }
   }
 
-  it('says nothing of an answer in time', async () => {
+  it('shows no notice for a quick response', async () => {
     const { answer, reported, outcome } = waiting()
     mock.timers.tick(14_999)
     answer.resolve('done')
@@ -36,7 +36,7 @@ describe('withSlowNotice', () => {
     assert.deepEqual(reported, [])
   })
 
-  it('says what takes long, until the answer is there', async () => {
+  it('shows the notice until the response arrives', async () => {
     const { answer, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     assert.equal(reported.length, 1)
@@ -47,7 +47,7 @@ describe('withSlowNotice', () => {
     assert.equal(isGivenUp(), false)
   })
 
-  it('says what takes long until it is refused', async () => {
+  it('shows the notice until the work fails', async () => {
     const { answer, reported, outcome } = waiting()
     mock.timers.tick(15_000)
     answer.reject(new Error('no'))
@@ -55,7 +55,7 @@ describe('withSlowNotice', () => {
     assert.equal(reported[0]?.aborted, true)
   })
 
-  it('waits no longer than the user, while the work continues', async () => {
+  it('stops waiting when the user does, while the work continues', async () => {
     const { answer, giveUp, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     giveUp.resolve()
@@ -67,7 +67,7 @@ describe('withSlowNotice', () => {
     await settle()
   })
 
-  it('takes the end of the telling for no wish once the answer was there', async () => {
+  it("doesn't stop when the notice closes because the work is done", async () => {
     const { answer, giveUp, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     answer.resolve('late')
@@ -79,7 +79,7 @@ describe('withSlowNotice', () => {
 })
 
 describe('withTimeout', () => {
-  it('resolves as the promise does, or with nothing once the time is over', async () => {
+  it('resolves like the promise, or with undefined after the timeout', async () => {
     assert.equal(await withTimeout(Promise.resolve(1), 60_000), 1)
     assert.equal(await withTimeout(new Promise(() => {}), 1), undefined)
     await assert.rejects(withTimeout(Promise.reject(new Error('no')), 60_000), /no/)
@@ -87,7 +87,7 @@ describe('withTimeout', () => {
 })
 
 describe('raceAbort', () => {
-  it('settles as the promise does, or is canceled', async () => {
+  it('settles like the promise or rejects when aborted', async () => {
     const abort = new AbortController()
     const never = raceAbort(new Promise(() => {}), abort.signal)
     assert.equal(await raceAbort(Promise.resolve(1), abort.signal), 1)

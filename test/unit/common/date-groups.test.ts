@@ -15,7 +15,7 @@ const groups = (now: number, times: Array<number | undefined>) =>
 describe('groupByDate', () => {
   const now = at(2026, 11, 20, 15)
 
-  it('tells today, yesterday, the seven days before, months and no date', () => {
+  it('has today, yesterday, the last seven days, months and no date', () => {
     const times = [
       at(2026, 11, 20, 0, 0),
       at(2026, 11, 19, 23, 59),
@@ -38,7 +38,7 @@ describe('groupByDate', () => {
     ])
   })
 
-  it('puts the newest first, whatever the order they come in', () => {
+  it('sorts by newest, whatever the order of its input', () => {
     const rows = [{ updatedAt: at(2026, 11, 20, 1) }, {}, { updatedAt: at(2026, 11, 20, 9) }]
     assert.deepEqual(
       groupByDate(rows, now).map(group => group.rows),
@@ -46,11 +46,11 @@ describe('groupByDate', () => {
     )
   })
 
-  it('takes the future for today', () => {
+  it('counts the future as today', () => {
     assert.deepEqual(groups(now, [at(2027, 1, 1)]), [['today', 1]])
   })
 
-  it('starts days at midnight where a day has 23 or 25 hours, and over the turn of a year', () => {
+  it('starts days at midnight also if a day has 23 or 25 hours, and at the end of a year', () => {
     // The clocks change in these nights in Europe and in America; elsewhere it holds anyway.
     for (const [year, month, day] of [
       [2026, 3, 29],
@@ -71,7 +71,7 @@ describe('groupByDate', () => {
     }
   })
 
-  it('keeps every row once, in descending order', () => {
+  it('contains each row once, in descending order', () => {
     const row = fc.record(
       { updatedAt: fc.integer({ min: 0, max: now + 1e9 }), id: fc.nat() },
       { requiredKeys: ['id'] },

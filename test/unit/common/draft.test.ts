@@ -60,7 +60,7 @@ const bare = (draft: Draft<Item>) => ({
 })
 
 describe('a draft', () => {
-  it('is sent in the order it was written, what stands next to the text at the end', () => {
+  it('is sent in the order in which it was written, with separate attachments at the end', () => {
     const draft = written('  Look at ', link('a.ts'), ' and ', link('b.ts'), '.\n')
     draft.items.unshift(image('shot'))
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('a draft', () => {
     )
   })
 
-  it('leaves out marks that do not fit: of nothing, beyond the text, twice, one over another', () => {
+  it('removes marks that are empty, out of range, duplicated or overlapping', () => {
     const a = link('a')
     const marks = [
       { from: 0, to: 2, id: a.id },
@@ -82,12 +82,12 @@ describe('a draft', () => {
     assert.deepEqual(sound, [{ from: 0, to: 2, id: a.id }])
   })
 
-  it('is empty without letters and items', () => {
+  it('is empty without text and items', () => {
     assert.equal(isEmptyDraft({ text: ' \n', marks: [], items: [] }), true)
     assert.equal(isEmptyDraft({ text: '', marks: [], items: [link('a')] }), false)
   })
 
-  it('goes behind another one with its chips', () => {
+  it('is appended to another one with its chips', () => {
     const joined = joinDrafts(written('one ', link('a')), written(' '), written(link('b'), ' two'))
     assert.equal(joined.text, 'one @a\n\n@b two')
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('a draft', () => {
     )
   })
 
-  it('keeps white space that was typed behind others', () => {
+  it('keeps whitespace that was typed when appended', () => {
     assert.equal(joinDrafts(written('one'), written(' \n')).text, 'one \n')
     assert.equal(joinDrafts(written('one'), written('two'), written(' ')).text, 'one\n\ntwo ')
     assert.equal(joinDrafts(written(' ')).text, ' ')
@@ -104,7 +104,7 @@ describe('a draft', () => {
 
   const text = fc.stringMatching(/^[a-z\n]{0,6} $/)
   const name = fc.stringMatching(/^[a-z]{1,5}\.ts$/)
-  it('comes back from the prompt that was made of it', () => {
+  it('is restored from the prompt that was created from it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(text, name), { maxLength: 5 }),
@@ -121,7 +121,7 @@ describe('a draft', () => {
     )
   })
 
-  it('has next to its text what came with a prompt for the model alone', () => {
+  it('shows content that was only for the model separately from its text', () => {
     const blocks = [
       { type: 'resource', uri: 'context', agentOnly: true as const },
       { type: 'resource', uri: 'file' },
@@ -130,7 +130,7 @@ describe('a draft', () => {
     assert.deepEqual(inText(blocks), [false, true, true])
   })
 
-  it('never throws nor loses an item, whatever its marks', () => {
+  it('never throws or loses an item, whatever its marks', () => {
     const mark = fc.record({ from: fc.integer(), to: fc.integer(), id: fc.constantFrom('a', 'b', 'c') })
     fc.assert(
       fc.property(fc.string(), fc.array(mark), (words, marks) => {

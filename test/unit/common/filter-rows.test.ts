@@ -9,29 +9,29 @@ const rows = [
 const titles = (filter: Parameters<typeof filterRows>[1]) => filterRows(rows, filter).map(row => row.title)
 
 describe('filterRows', () => {
-  it('keeps all without a filter', () => {
+  it('returns all rows without a filter', () => {
     assert.equal(filterRows(rows, {}).length, 3)
     assert.equal(filterRows(rows, { text: '  ' }).length, 3)
   })
 
-  it('finds all words in any order, whatever their case and accents', () => {
+  it('matches all words in any order, ignoring case and accents', () => {
     assert.deepEqual(titles({ text: 'cafe FIX' }), ['Fix the Café menu'])
     assert.deepEqual(titles({ text: 'codex api' }), ['Rename tests'])
     assert.deepEqual(titles({ text: 'café nothing' }), [])
     assert.deepEqual(titles({ text: '01A1' }), ['Shopping list'])
   })
 
-  it('finds a session by the titles that it had before', () => {
+  it('matches earlier titles of a session', () => {
     const row = { title: 'Session 7', cwd: '/w', formerTitles: ['Fix the parser', 'Parser'] }
     assert.deepEqual(filterRows([row], { text: 'fix parser' }), [row])
     assert.deepEqual(filterRows([row], { text: 'lexer' }), [])
   })
 
-  it('takes words as they are, not as patterns', () => {
+  it('matches words literally, not as patterns', () => {
     assert.deepEqual(titles({ text: '.*' }), [])
   })
 
-  it('keeps the sessions of a folder and of those in it', () => {
+  it('matches the sessions in a folder and its subfolders', () => {
     assert.deepEqual(titles({ folder: '/home/ann/shop' }), ['Fix the Café menu', 'Rename tests'])
     assert.deepEqual(titles({ folder: '/home/ann/shop/' }), ['Fix the Café menu', 'Rename tests'])
     assert.deepEqual(titles({ folder: '/home/ann/shop', text: 'rename' }), ['Rename tests'])
@@ -39,7 +39,7 @@ describe('filterRows', () => {
 })
 
 describe('isWithin', () => {
-  it('knows roots, Windows paths and neighbors', () => {
+  it('handles roots, Windows paths and siblings', () => {
     assert(isWithin('/a', '/'))
     assert(isWithin('C:\\work\\a', 'c:/work'))
     assert(isWithin('C:\\work', 'c:\\work\\'))

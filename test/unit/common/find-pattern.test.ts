@@ -9,14 +9,14 @@ function found(text: string, wanted: FindQuery): string[] {
   return matchesIn(findPattern(wanted), text, 1000).map(([start, end]) => text.slice(start, end))
 }
 
-describe('a pattern to find', () => {
-  it('takes a text for what it is', () => {
+describe('a find pattern', () => {
+  it('matches text literally', () => {
     assert.deepEqual(found('a.b a+b A.B', query('a.b')), ['a.b', 'A.B'])
     assert.deepEqual(found('a.b A.B', query('a.b', { matchCase: true })), ['a.b'])
     assert.deepEqual(found('x[0-9] x5', query('x[0-9]', { wholeWord: true })), ['x[0-9]'])
   })
 
-  it('finds any text in itself', () => {
+  it('matches any text in itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.boolean(), (text, matchCase) => {
         assert.equal(found(`${text}`, query(text, { matchCase }))[0], text)
@@ -24,20 +24,20 @@ describe('a pattern to find', () => {
     )
   })
 
-  it('keeps the edges of words of every script', () => {
+  it('matches whole words in every script', () => {
     const whole = { wholeWord: true }
     assert.equal(found('test tests Test', query('test', whole)).length, 2)
     assert.equal(found('größe größer', query('größe', whole)).length, 1)
     assert.equal(found('f(x) (x)', query('(x)', whole)).length, 2)
   })
 
-  it('reads expressions, and refuses what is none', () => {
+  it('matches regular expressions and rejects invalid ones', () => {
     assert.deepEqual(found('item 1, item 22', query('item \\d+', { regex: true })), ['item 1', 'item 22'])
     assert.deepEqual(found('a\nb', query('^b$', { regex: true })), ['b'])
     assert.throws(() => findPattern(query('(', { regex: true })), SyntaxError)
   })
 
-  it('ends where an expression matches nothing, and counts only what is something', () => {
+  it('ends if an expression matches nothing, and skips empty matches', () => {
     assert.equal(countMatches(findPattern(query('x*', { regex: true })), '😀xx😀x', 1000), 2)
     assert.equal(countMatches(findPattern(query('^', { regex: true })), 'a\nb', 1000), 0)
     fc.assert(
@@ -48,7 +48,7 @@ describe('a pattern to find', () => {
     )
   })
 
-  it('stops at the most that is wanted', () => {
+  it('stops at the maximum number of matches', () => {
     assert.equal(matchesIn(findPattern(query('a')), 'a'.repeat(50), 7).length, 7)
     assert.equal(countMatches(findPattern(query('a')), 'a'.repeat(50), 7), 7)
   })

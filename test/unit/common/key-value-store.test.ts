@@ -17,7 +17,7 @@ describe('FileStore', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('has on disk what was set, and nothing else', () => {
+  it('contains on disk exactly what was set', () => {
     const file = join(directory, 'not', 'there', 'kept.json')
     const store = new FileStore(file, log)
     store.set('a', { text: 'żółć' })
@@ -30,7 +30,7 @@ describe('FileStore', () => {
     assert.deepEqual(warnings, [])
   })
 
-  it('has a file for each, on disk at once, in a folder', () => {
+  it('writes one file per key to a folder immediately', () => {
     const folder = join(directory, 'not', 'there')
     const store = new FolderStore(folder, log)
     store.set('page', 'history')
@@ -44,7 +44,7 @@ describe('FileStore', () => {
   })
 
   for (const content of ['', '{"a": ', '[1]', 'null', '"text"'])
-    it(`starts over with a file that holds ${JSON.stringify(content)}`, () => {
+    it(`starts over if the file contains ${JSON.stringify(content)}`, () => {
       const file = join(directory, 'kept.json')
       writeFileSync(file, content)
       const store = new FileStore(file, log)
@@ -53,7 +53,7 @@ describe('FileStore', () => {
       assert.equal(new FileStore(file, log).get('a'), 'b')
     })
 
-  it('keeps for the window what cannot be written, and says so', () => {
+  it("keeps values in memory that can't be written, and logs it", () => {
     const file = join(directory, 'a-file')
     writeFileSync(file, '')
     const store = new FileStore(join(file, 'kept.json'), log)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { markdownText } from '../../../src/common/markdown-text.ts'
 import { cpuTime } from '../../support/cpu-time.ts'
 
-describe('text of markdown', () => {
+describe('the text of Markdown', () => {
   const cases: Array<[string, string]> = [
     ['plain words', 'plain words'],
     ['# Title', 'Title'],
@@ -23,10 +23,10 @@ describe('text of markdown', () => {
     ['Heading\n=======', 'Heading'],
   ]
   for (const [source, text] of cases) {
-    it(`of ${JSON.stringify(source)}`, () => assert.equal(markdownText(source), text))
+    it(`is extracted from ${JSON.stringify(source)}`, () => assert.equal(markdownText(source), text))
   }
 
-  it('keeps every word, whatever stands around it', () => {
+  it('contains every word, whatever the markup around it', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/)
     const mark = fc.constantFrom(
       '*',
@@ -57,7 +57,7 @@ describe('text of markdown', () => {
     )
   })
 
-  it('takes time in proportion to the text', () => {
+  it('takes linear time', () => {
     for (const piece of ['`', '*', '[', '_a', '](', '| ', '> ', '<', '~~~\n', '``` '])
       assert.ok(cpuTime(() => markdownText(piece.repeat(20_000))) < 1500, piece)
   })

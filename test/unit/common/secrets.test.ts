@@ -38,7 +38,7 @@ const secrets = fc
   .filter(text => text.length >= 8 && !/\s/.test(text))
 
 describe('SecretRegistry', () => {
-  it('hides every held value, however it is written, and in whatever it stands', () => {
+  it('hides every registered value in any encoding and any structure', () => {
     fc.assert(
       fc.property(
         fc.array(secrets, { minLength: 1, maxLength: 4 }),
@@ -56,7 +56,7 @@ describe('SecretRegistry', () => {
     )
   })
 
-  it('hides them in a text that comes in chunks, and loses nothing else', () => {
+  it('hides values in chunks of text, and loses nothing else', () => {
     fc.assert(
       fc.property(
         fc.array(secrets, { minLength: 1, maxLength: 3 }),
@@ -83,19 +83,19 @@ describe('SecretRegistry', () => {
     )
   })
 
-  it('passes on at once what cannot be the start of a secret', () => {
+  it("passes on immediately what can't be the start of a secret", () => {
     const stream = registryOf('hunter2-hunter2').stream()
     assert.equal(stream.push('a line\n'), 'a line\n')
     assert.equal(stream.push('it is hunter'), 'it is ')
     assert.equal(stream.push('s'), 'hunters')
   })
 
-  it('hides the token of a header alone, too', () => {
+  it('hides the token of a header also without its scheme', () => {
     const registry = registryOf('Bearer abcdef123456')
     assert.equal(registry.redact('token abcdef123456.'), 'token •••.')
   })
 
-  it('leaves short values alone, and shares what holds no secret', () => {
+  it('ignores short values, and returns the same object if there is no secret', () => {
     const registry = registryOf('yes', 'hunter2-hunter2')
     assert.equal(registry.redact('yes, yes'), 'yes, yes')
     const part = { deep: ['text'] }

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { plainMessage } from '../../../src/common/plain-message.ts'
 import { hasHidden, visible, visibleWords } from '../../../src/common/visible.ts'
 
-describe('what hides in a text', () => {
-  it('is spelled out', () => {
+describe('a hidden character', () => {
+  it('is shown as its code', () => {
     assert.equal(visible('echo \u202egnp.exe'), 'echo ‹U+202E›gnp.exe')
     assert.equal(
       visible('a\u200bb\u2066c\u00add\u{e0041}\u3164'),
@@ -16,7 +16,7 @@ describe('what hides in a text', () => {
     assert.equal(hasHidden('pl\u200bain'), true)
   })
 
-  it('is no joiner that a script or an emoji needs', () => {
+  it("is kept if it's a joiner that a script or an emoji requires", () => {
     for (const words of ['می\u200cخواهم', '👩\u200d💻', 'क\u200dष']) assert.equal(visibleWords(words), words)
     assert.equal(visibleWords('re\u200dject'), 're‹U+200D›ject')
     assert.equal(visibleWords('ü\u200c'), 'ü‹U+200C›')
@@ -29,7 +29,7 @@ describe('what hides in a text', () => {
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i
 
 describe('a text in a message of VS Code', () => {
-  it('is no link, whatever an agent writes', () => {
+  it('contains no link, whatever an agent writes', () => {
     const evil = 'Failed. [Try again](command:workbench.action.terminal.sendSequence)'
     assert.match(evil, link)
     assert.equal(plainMessage(evil), 'Failed. [Try again] (command:workbench.action.terminal.sendSequence)')
@@ -37,5 +37,5 @@ describe('a text in a message of VS Code', () => {
     fc.assert(fc.property(fc.array(piece), pieces => !link.test(plainMessage(pieces.join('')))))
   })
 
-  it('is as it was otherwise', () => assert.equal(plainMessage('a[0](b)'.replace('](', '] (')), 'a[0] (b)'))
+  it('is unchanged otherwise', () => assert.equal(plainMessage('a[0](b)'.replace('](', '] (')), 'a[0] (b)'))
 })

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { isWindowsDevice } from '../../../src/common/windows-names.ts'
 
 describe('names that Windows keeps for devices', () => {
-  it('are known in any case and with any ending', () => {
+  it('match in any case and with any extension', () => {
     for (const name of ['con', 'NUL', 'Aux.txt', 'com1', 'LPT9.tar.gz', 'prn ', 'nul .txt', 'com²', 'CONIN$'])
       assert.ok(isWindowsDevice(name), name)
   })
 
-  it('are not confused with others', () => {
+  it("don't match other names", () => {
     for (const name of ['', 'console', 'com', 'com10', 'my.con', 'null', 'a con', '.nul'])
       assert.ok(!isWindowsDevice(name), name)
   })

@@ -28,7 +28,7 @@ describe('the fake agent', () => {
   })
 })
 
-describe('an agent in memory', () => {
+describe('the in-memory agent', () => {
   agentContract(async () => {
     const { agent, pipe, exit } = memoryAgent()
     let started = 0

@@ -7,7 +7,7 @@ import { type PipeUnderTest, pipeContract } from '../../support/contracts/pipe.t
 import { type Frame, MemoryPipe } from '../../support/memory-pipe.ts'
 import { until } from '../../support/until.ts'
 
-describe('the pipe in memory', () => {
+describe('the in-memory pipe', () => {
   pipeContract(() => new MemoryPipe())
 })
 

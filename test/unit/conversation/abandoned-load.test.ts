@@ -13,7 +13,7 @@ const replayed = (said: string, sessionUpdate = 'user_message_chunk') => ({
   params: { sessionId: 's', update: { sessionUpdate, content: { type: 'text', text: said } } },
 })
 
-describe('a load that is abandoned', () => {
+describe('a canceled load', () => {
   function make(answer: object = ABLE) {
     const wire = memoryAgent(answer)
     const sessions = new AgentSessions(wire.agent)
@@ -26,7 +26,7 @@ describe('a load that is abandoned', () => {
   }
   const entries = (...said: string[]) => said.flatMap(words => [`user: ${words}`, `agent: re ${words}`])
 
-  it('does not mix its replay with that of the next load, whatever the agent makes of a cancellation', async () => {
+  it('keeps its replay apart from that of the next load, however the agent handles the cancellation', async () => {
     const { pipe, sessions, asked, replay } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
@@ -47,7 +47,7 @@ describe('a load that is abandoned', () => {
     assert.deepEqual(sketch(second.session.state), entries('1', '2', '3', '4'))
   })
 
-  it('leaves the conversation that was open as it was, and holds its next prompt until it is over', async () => {
+  it('keeps the open conversation and delays its next prompt until the load ends', async () => {
     const { pipe, sessions, asked, replay } = make()
     const opening = sessions.loadSession('s', setup)
     await pipe.asked('session/load')
@@ -72,7 +72,7 @@ describe('a load that is abandoned', () => {
     assert.deepEqual(sketch(again.session.state), [...entries('1'), 'user: and now', 'agent: done'])
   })
 
-  it('waits for the end of a replay that comes only after the answer', async () => {
+  it('waits for the end of a replay that arrives after the response', async () => {
     const { pipe, sessions, asked, replay } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
@@ -91,7 +91,7 @@ describe('a load that is abandoned', () => {
     assert.deepEqual(sketch(second.session.state), entries('1', '2', '3'))
   })
 
-  it('can be abandoned again while it waits for the first, which is sent no more', async () => {
+  it("is never sent if it's canceled while it waits for an earlier one", async () => {
     const { pipe, sessions, asked, replay } = make()
     const aborts = [new AbortController(), new AbortController()]
     const first = sessions.loadSession('s', setup, aborts[0]!.signal)
@@ -110,7 +110,7 @@ describe('a load that is abandoned', () => {
     assert.deepEqual(sketch(third.session.state), [])
   })
 
-  it('still reports what the agent says once of the session as a whole', async () => {
+  it('still reports what the agent says only once about the whole session', async () => {
     const { pipe, sessions, asked } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)

@@ -26,7 +26,7 @@ async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: stri
 }
 
 describe('AgentSessions: new sessions', () => {
-  it('takes what the answer reports for newer than what came before it, and leaves a state that was told', async () => {
+  it('prefers the response to earlier updates, and keeps a reported state', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.say(
@@ -46,7 +46,7 @@ describe('AgentSessions: new sessions', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('gives a session what the agent told at its start', async () => {
+  it('receive what the agent reports at their start', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.news[0]!.resolve({
@@ -61,7 +61,7 @@ describe('AgentSessions: new sessions', () => {
     assert.equal(sessions.get('s'), session)
   })
 
-  it('never mixes two sessions of an agent, nor two agents', async () => {
+  it('keep sessions of an agent, and agents, apart', async () => {
     const one = make()
     const two = make()
     const [a, b] = [await opened(one.agent, one.sessions, 'a'), await opened(one.agent, one.sessions, 'b')]
@@ -76,7 +76,7 @@ describe('AgentSessions: new sessions', () => {
     )
   })
 
-  it('makes two at the same time, answered in any order', async () => {
+  it('can be created at the same time, with responses in any order', async () => {
     const { agent, sessions } = make()
     const first = sessions.newSession({ ...setup, cwd: '/1' })
     const second = sessions.newSession({ ...setup, cwd: '/2' })
@@ -89,14 +89,14 @@ describe('AgentSessions: new sessions', () => {
     assert.deepEqual(sketch((await first).state), [])
   })
 
-  it('refuses the id of a session that is open already', async () => {
+  it('reject the id of a session that is already open', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     await assert.rejects(opened(agent, sessions, 's'), /already open/)
     assert.equal(sessions.get('s'), session)
   })
 
-  it('closes a session that the agent made though it was no longer wanted', async () => {
+  it('are closed if the agent creates them after they were canceled', async () => {
     const { agent, sessions } = make()
     const abort = new AbortController()
     const made = sessions.newSession(setup, abort.signal)
@@ -107,8 +107,8 @@ describe('AgentSessions: new sessions', () => {
   })
 })
 
-describe('AgentSessions: updates of sessions that are not known yet', () => {
-  it('bounds how many wait, giving up the oldest', async () => {
+describe('AgentSessions: updates of unknown sessions', () => {
+  it('are limited in number; the oldest are dropped', async () => {
     const { agent, sessions } = make({ limits: { updates: 3, ageMs: 1000 } })
     const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
     for (const value of ['1', '2', '3', '4']) agent.say(value === '1' ? 'old' : 's', chunk('agent', value))
@@ -118,7 +118,7 @@ describe('AgentSessions: updates of sessions that are not known yet', () => {
     assert.deepEqual(sketch((await old).state), [])
   })
 
-  it('bounds how long they wait', async () => {
+  it('are dropped after some time', async () => {
     let now = 0
     const { agent, sessions } = make({ limits: { updates: 10, ageMs: 1000 }, now: () => now })
     const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
@@ -131,7 +131,7 @@ describe('AgentSessions: updates of sessions that are not known yet', () => {
     assert.deepEqual(sketch((await session).state), ['agent: y'])
   })
 
-  it('keeps none while no session is being made', async () => {
+  it('are dropped if no session is being created', async () => {
     const { agent, sessions } = make()
     agent.say('s', chunk('agent', 'stray'))
     assert.deepEqual(sketch((await opened(agent, sessions, 's')).state), [])
@@ -142,7 +142,7 @@ describe('AgentSessions: updates of sessions that are not known yet', () => {
     assert.deepEqual(sketch((await opened(agent, sessions, 't')).state), [])
   })
 
-  it('drops those of a session that was closed, and hears of it again when it is loaded again', async () => {
+  it("are dropped for a closed session, and accepted again when it's loaded again", async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     await session.close()
@@ -156,7 +156,7 @@ describe('AgentSessions: updates of sessions that are not known yet', () => {
 })
 
 describe('AgentSessions: load', () => {
-  it('shows the replay before the answer, without times, and is ready after it', async () => {
+  it('shows the replay before the response, without times, and is ready afterward', async () => {
     const { agent, sessions } = make()
     const { session, opened } = sessions.loadSession('s', setup)
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { title: 'x' }))
@@ -184,7 +184,7 @@ describe('AgentSessions: load', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'user: next'])
   })
 
-  it('doesn’t duplicate a session that is loaded again', async () => {
+  it("doesn't duplicate a session that is loaded again", async () => {
     const { agent, sessions } = make()
     const replay = () => agent.say('s', chunk('user', 'hello', 'u'), chunk('agent', 'Hi', 'a'))
     const first = sessions.loadSession('s', setup)
@@ -204,7 +204,7 @@ describe('AgentSessions: load', () => {
     assert.equal(second.session.setup.cwd, '/w2')
   })
 
-  it('brings the conversation back when loading it again fails', async () => {
+  it('restores the conversation if loading it again fails', async () => {
     const { agent, sessions } = make()
     const first = sessions.loadSession('s', setup)
     agent.say('s', chunk('user', 'hello'))
@@ -218,7 +218,7 @@ describe('AgentSessions: load', () => {
     assert.deepEqual([first.session.phase, first.session.setup.cwd], ['ready', '/w'])
   })
 
-  it('leaves nothing of a session that could not be loaded', async () => {
+  it("leaves no trace of a session that couldn't be loaded", async () => {
     const { agent, sessions } = make()
     const { session, opened } = sessions.loadSession('s', setup)
     agent.loads[0]!.reject(refused)
@@ -227,7 +227,7 @@ describe('AgentSessions: load', () => {
     assert.deepEqual(agent.closes, [])
   })
 
-  it('does not load a session that works, nor one that is being loaded', async () => {
+  it('rejects a session that is working or being loaded', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     void session.prompt([text('x')])
@@ -238,7 +238,7 @@ describe('AgentSessions: load', () => {
 })
 
 describe('AgentSessions: resume', () => {
-  it('has no replay and can continue with a conversation that is there', async () => {
+  it('has no replay and can continue an existing conversation', async () => {
     const dead = make()
     const before = await opened(dead.agent, dead.sessions, 's')
     void before.prompt([text('hello')])
@@ -254,8 +254,8 @@ describe('AgentSessions: resume', () => {
   })
 })
 
-describe('AgentSessions: questions', () => {
-  it('routes them to their session, and cancels those of unknown sessions', async () => {
+describe('AgentSessions: requests', () => {
+  it('reach their session, and are canceled for unknown sessions', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     const answer = sessions.requestPermission(asking(), never)
@@ -266,7 +266,7 @@ describe('AgentSessions: questions', () => {
     })
   })
 
-  it('holds one until its session is known', async () => {
+  it('wait until their session is known', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const answer = sessions.requestPermission(asking({ sessionId: 's' }), never)
@@ -279,7 +279,7 @@ describe('AgentSessions: questions', () => {
     assert.deepEqual(await stray, { type: 'cancelled' })
   })
 
-  it('lets the agent withdraw a held one, and cancels it if its session is never created', async () => {
+  it('that wait can be canceled by the agent, and are canceled if the session is never created', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const abort = new AbortController()
@@ -293,8 +293,8 @@ describe('AgentSessions: questions', () => {
   })
 })
 
-describe('AgentSessions: the end of the agent', () => {
-  it('notifies all sessions and keeps their conversations', async () => {
+describe('AgentSessions: when the agent exits', () => {
+  it('all sessions are notified and keep their conversations', async () => {
     const { agent, sessions } = make()
     const [a, b] = [await opened(agent, sessions, 'a'), await opened(agent, sessions, 'b')]
     agent.say('b', chunk('agent', 'Hi'))
@@ -309,7 +309,7 @@ describe('AgentSessions: the end of the agent', () => {
     assert.equal((await outcome).type, 'failed')
   })
 
-  it('ends a session that was made just before', async () => {
+  it('a session that was just created ends', async () => {
     const { agent, sessions } = make()
     const made = opened(agent, sessions, 's')
     agent.exit({ exitCode: 3 })
@@ -317,7 +317,7 @@ describe('AgentSessions: the end of the agent', () => {
     assert.deepEqual([session.phase, session.exit?.exitCode, sessions.sessions.size], ['ended', 3, 0])
   })
 
-  it('ends a load that was under way, restoring what was there', async () => {
+  it('a pending load ends and the previous conversation is restored', async () => {
     const { agent, sessions } = make()
     const first = sessions.loadSession('s', setup)
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'))
@@ -336,7 +336,7 @@ describe('AgentSessions: the end of the agent', () => {
 describe('AgentSessions: subagents', () => {
   const announce = (sessionId: string) => ({ type: 'subagent', subagent: { sessionId } }) as const
 
-  it('leads what a subagent says and asks to the session it belongs to, however deep', async () => {
+  it('receive updates and requests through the parent session, at any depth', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
@@ -361,7 +361,7 @@ describe('AgentSessions: subagents', () => {
     assert.equal(sessions.of('grandchild'), undefined)
   })
 
-  it('closes the questions of a subagent that became idle', async () => {
+  it('have their requests canceled when they become idle', async () => {
     const { agent, sessions } = make()
     await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
@@ -371,7 +371,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
 
-  it('waits with what a subagent says until its session is known', async () => {
+  it('have their updates delayed until their session is known', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.say('child', chunk('agent', 'early'))
@@ -385,7 +385,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
 
-  it('makes no session a subagent that was opened by itself', async () => {
+  it("don't include a session that was opened by itself", async () => {
     const { agent, sessions } = make()
     const one = await opened(agent, sessions, 'one')
     const two = await opened(agent, sessions, 'two')
@@ -395,7 +395,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(sketch(two.state), ['agent: mine'])
   })
 
-  it('stops one subagent, when it may', async () => {
+  it('can be stopped one by one if they allow it', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
@@ -406,7 +406,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(agent.cancels, ['child'])
   })
 
-  it('continues with the subagents of a conversation that is resumed', async () => {
+  it('are still connected after their conversation is resumed', async () => {
     const { agent, sessions } = make()
     const before = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))

@@ -20,13 +20,13 @@ function working() {
 }
 
 describe('reduce: work in the background', () => {
-  it('continues when the turn is over', () => {
+  it('continues after the turn', () => {
     const state = working()
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
     assert.equal(state.activity, 'idle')
   })
 
-  it('is over once an idle session no longer reports it', () => {
+  it('ends when an idle session no longer reports it', () => {
     const state = working()
     const changes = reduce(state, idle({ background: ['watch'] }), 9)
     assert.deepEqual(changes, [
@@ -37,7 +37,7 @@ describe('reduce: work in the background', () => {
     assert.equal(state.entries[1]?.endedAt, 9)
   })
 
-  it('is over once a running session no longer reports it, but not what the turn started', () => {
+  it("ends when a running session no longer reports it, except for the turn's own tool calls", () => {
     const state = working()
     reduce(state, { type: 'state', state: 'running', background: ['watch'] }, 4)
     reduce(state, tool('new', { status: 'in_progress' }), 5)
@@ -49,13 +49,13 @@ describe('reduce: work in the background', () => {
     ])
   })
 
-  it('continues where nothing is told of it', () => {
+  it('continues if nothing is reported', () => {
     const state = working()
     reduce(state, { type: 'state', state: 'running' }, 4)
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
-  it('is known by its terminal alone, where a process does it', () => {
+  it("is found by its terminal if it's a process", () => {
     const state = createSessionState()
     reduce(state, { type: 'state', state: 'running' }, 1)
     const content = [{ type: 'terminal', terminalId: 'x' } as const]
@@ -67,7 +67,7 @@ describe('reduce: work in the background', () => {
     assert.deepEqual(sketch(state), ['tool serve: cancelled', 'tool left: cancelled'])
   })
 
-  it('is counted, with what nothing shows', () => {
+  it("is counted, including work that isn't shown", () => {
     const state = working()
     assert.equal(state.background, 2)
     const reported = { background: ['watch'], backgroundTerminals: ['x'], backgroundOthers: 2 }
@@ -83,13 +83,13 @@ describe('reduce: work in the background', () => {
     assert.equal(state.background, undefined)
   })
 
-  it('is still there after a load', () => {
+  it('is still shown after a load', () => {
     const state = working()
     reduceLocal(state, { type: 'load_finished' })
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
-  it('that ended as it said is not ended again', () => {
+  it("doesn't end again if it already ended", () => {
     const state = working()
     reduce(state, tool('sleep', { status: 'completed' }), 4)
     const changes = reduce(state, idle({ background: ['watch'] }), 9)
@@ -98,8 +98,8 @@ describe('reduce: work in the background', () => {
   })
 })
 
-describe('reduce: counted tokens', () => {
-  it('stand next to how full the context is, whichever comes first', () => {
+describe('reduce: token counts', () => {
+  it('are shown with the context usage, whichever arrives first', () => {
     const tokens = { of: 'turn', total: 150, input: 100, output: 50 } as const
     const state = createSessionState()
     reduce(state, { type: 'state', state: 'running' })
@@ -116,7 +116,7 @@ describe('reduce: counted tokens', () => {
 })
 
 describe('reduce: the cost', () => {
-  it('stays when an update of the context names none, and is taken back by null', () => {
+  it('is kept if an update of the context omits it, and cleared by null', () => {
     const cost = { amount: 0.5, currency: 'USD' }
     const state = createSessionState()
     reduce(state, { type: 'usage', usage: { used: 1, size: 9, cost } })
@@ -128,7 +128,7 @@ describe('reduce: the cost', () => {
 })
 
 describe('Session: work in the background', () => {
-  it('keeps its questions when the turn is stopped or ends', async () => {
+  it('keeps its requests when the turn is stopped or ends', async () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const making = sessions.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] })

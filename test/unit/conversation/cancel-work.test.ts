@@ -3,8 +3,8 @@ import { Session } from '../../../src/conversation/session.ts'
 import { FakeAgent } from './fake-agent.ts'
 import { tool } from './updates.ts'
 
-describe('Session: stopping one piece of work', () => {
-  it('asks the agent, for what it said can be stopped and for nothing else', async () => {
+describe('Session: stopping a single tool call or terminal', () => {
+  it('asks the agent only if it can be stopped', async () => {
     const asked: string[] = []
     const agent = Object.assign(new FakeAgent(), {
       cancelToolCall: async (sessionId: string, id: string) => void asked.push(`${sessionId} tool ${id}`),

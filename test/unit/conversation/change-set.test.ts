@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { ChangeSet } from '../../../src/conversation/change-set.ts'
 
 describe('ChangeSet', () => {
-  it('joins appended text by entry and block and names each thing once', () => {
+  it('joins appended text by entry and block and contains each change once', () => {
     const changes = new ChangeSet()
     changes.add([
       { type: 'text', id: 'e0', block: 0, text: 'a' },
@@ -29,7 +29,7 @@ describe('ChangeSet', () => {
     assert(changes.isEmpty)
   })
 
-  it('forgets appended text once the whole is told, before or after', () => {
+  it('drops appended text if the whole entry is reported, before or after', () => {
     const changes = new ChangeSet()
     changes.add([
       { type: 'text', id: 'e0', block: 0, text: 'a' },
@@ -44,7 +44,7 @@ describe('ChangeSet', () => {
     assert.deepEqual([taken.terminals, taken.outputs], [['t'], []])
   })
 
-  it('is nothing but a reset after a reset', () => {
+  it('contains only a reset after a reset', () => {
     const changes = new ChangeSet()
     changes.add([{ type: 'entry', id: 'e0' }, { type: 'reset' }, { type: 'entry', id: 'e1' }])
     assert(!changes.isEmpty)

@@ -20,7 +20,7 @@ const upsert = (messageId: string, ...content: ContentBlock[]): SessionUpdate =>
 const link: ContentBlock = { type: 'resource_link', uri: 'file:///a', name: 'a' }
 
 describe('the echo of a prompt', () => {
-  it('is not shown again: one chunk with an id', () => {
+  it("isn't shown again: one chunk with an id", () => {
     const state = prompted(
       [text('hello there')],
       running,
@@ -33,7 +33,7 @@ describe('the echo of a prompt', () => {
     assert.equal(prompt.messageId, 'u')
   })
 
-  it('is not shown again: in pieces, with and without an id', () => {
+  it("isn't shown again: several chunks, with and without an id", () => {
     assert.deepEqual(
       sketch(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),
       ['user: hello there'],
@@ -42,20 +42,20 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(sketch(byId), ['user: hello there'])
   })
 
-  it('is not shown again: a whole message, or an empty one and then chunks', () => {
+  it("isn't shown again: a whole message, or an empty one followed by chunks", () => {
     assert.deepEqual(sketch(prompted([text('hello')], upsert('u', text('hello')))), ['user: hello'])
     assert.deepEqual(sketch(prompted([text('hello')], upsert('u'), chunk('user', 'hello', 'u'))), [
       'user: hello',
     ])
   })
 
-  it('is known though its white space differs, and with what the agent appended to it', () => {
+  it('is recognized with other whitespace and with text that the agent appended', () => {
     assert.deepEqual(sketch(prompted([text('a\n\n  b')], chunk('user', 'a b'))), ['user: a\n\n  b'])
     const expanded = prompted([text('look')], chunk('user', 'look\n<context>…</context>', 'u'))
     assert.deepEqual(sketch(expanded), ['user: look'])
   })
 
-  it('may hold the other blocks of the prompt', () => {
+  it('may contain the other blocks of the prompt', () => {
     const state = prompted([text('see'), link], upsert('u', link, text('see')))
     assert.deepEqual(sketch(state), ['user: see|[resource_link]'])
     const pieces = prompted(
@@ -66,12 +66,12 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(sketch(pieces), ['user: see|[resource_link]'])
   })
 
-  it('comes late, after the turn ended', () => {
+  it('is recognized after the turn ended', () => {
     const state = prompted([text('hello')], running, idle('end_turn'), chunk('user', 'hello', 'u'))
     assert.deepEqual(sketch(state), ['user: hello', 'turn_end: empty'])
   })
 
-  it('is known by the id that the agent answered with, whatever it says', () => {
+  it('is recognized by the message id in the response, whatever its text', () => {
     const state = createSessionState()
     reduceLocal(state, { type: 'prompt', content: [text('hello')] }, 1)
     reduceLocal(state, { type: 'prompt_accepted', messageId: 'u' }, 2)
@@ -79,12 +79,12 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(sketch(state), ['user: hello'])
   })
 
-  it('is taken once: the same words again are a message', () => {
+  it('is recognized once: the same text again is a message', () => {
     const state = prompted([text('go on')], chunk('user', 'go on', 'u'), chunk('user', 'go on', 'v'))
     assert.deepEqual(sketch(state), ['user: go on', 'user: go on'])
   })
 
-  it('is one message: what its id does not cover is another', () => {
+  it('is one message: another id is another message', () => {
     const state = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', 'there', 'v'))
     assert.deepEqual(sketch(state), ['user: hello there', 'user: there'])
     const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }
@@ -96,12 +96,12 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(sketch(images), ['user: see|[image]', 'user: [image]'])
   })
 
-  it('is no part of a message that is shown already', () => {
+  it("isn't appended to a message that is already shown", () => {
     const state = prompted([text('hello')], chunk('user', 'other ', 's'), chunk('user', 'hello', 's'))
     assert.deepEqual(sketch(state), ['user: hello', 'user: other hello'])
   })
 
-  it('is not any other user message', () => {
+  it("isn't confused with another user message", () => {
     const state = prompted([text('hello')], chunk('user', '<system>', 's'), chunk('user', 'hello', 'u'))
     assert.deepEqual(sketch(state), ['user: hello', 'user: <system>'])
     assert.equal(state.turn, 1)
@@ -116,12 +116,12 @@ describe('the echo of a prompt', () => {
     )
   })
 
-  it('does not swallow what follows a prompt without text', () => {
+  it("doesn't hide what follows a prompt without text", () => {
     const state = prompted([link], chunk('user', 'what is this', 'u'))
     assert.deepEqual(sketch(state), ['user: [resource_link]', 'user: what is this'])
   })
 
-  it('is nothing to a replay', () => {
+  it("isn't recognized in a replay", () => {
     const state = createSessionState()
     for (const update of [
       chunk('user', 'hello', 'u'),

@@ -22,8 +22,8 @@ const said = (one: ElicitationField, value: unknown) => {
   return problem && describeFieldProblem(problem, english)
 }
 
-describe('what a form takes', () => {
-  it('asks for what is required, and for nothing else', () => {
+describe('the validation of a form', () => {
+  it('requires the required fields only', () => {
     assert.equal(said(field({ type: 'text', required: true }), ''), 'A value is required.')
     assert.equal(said(field({ type: 'boolean', required: true }), undefined), 'A value is required.')
     assert.equal(said(field({ type: 'boolean', required: true }), false), undefined)
@@ -31,7 +31,7 @@ describe('what a form takes', () => {
     assert.match(said(field({ type: 'unknown', raw: 1, required: true }), undefined) ?? '', /doesn't support/)
   })
 
-  it('keeps to lengths in characters, bounds, whole numbers and choices', () => {
+  it('checks lengths in characters, ranges, integers and choices', () => {
     const name = field({ type: 'text', minLength: 2, maxLength: 3 })
     assert.equal(said(name, '👋'), 'Enter at least 2 characters.')
     assert.equal(said(name, '👋👋👋'), undefined)
@@ -54,7 +54,7 @@ describe('what a form takes', () => {
     assert.equal(said(several, ['a', 'b']), undefined)
   })
 
-  it('knows the formats', () => {
+  it('checks formats', () => {
     const takes = (format: string, text: string) => said(field({ type: 'text', format }), text) === undefined
     const good = {
       email: ['a@b.org', "o'neil+x@sub.example.com"],
@@ -75,7 +75,7 @@ describe('what a form takes', () => {
     assert(takes('hostname', 'anything'), 'a format that is not known asks for nothing')
   })
 
-  it('holds to a pattern, but not to one that is none, nor forever', () => {
+  it("checks a pattern, unless it's invalid or too slow", () => {
     const word = field({ type: 'text', pattern: '^[a-z]+$' })
     assert.equal(said(word, 'ab1'), "The value doesn't match the required format.")
     assert.equal(said(word, 'ab'), undefined)
@@ -85,14 +85,14 @@ describe('what a form takes', () => {
     assert.equal(matchesInTime('^(a+)+$', `${'a'.repeat(60)}!`), true)
   })
 
-  it('starts with the preset where it is one of the choices', () => {
+  it("starts with the default if it's one of the choices", () => {
     const choices = [{ value: 'a', title: 'A' }]
     assert.equal(presetOf(field({ type: 'select', choices, default: 'z' })), undefined)
     assert.deepEqual(presetOf(field({ type: 'multi_select', choices, default: ['a', 'z', 'a'] })), ['a'])
     assert.equal(presetOf(field({ type: 'boolean', default: false })), false)
   })
 
-  it('keeps keys that mean something to JavaScript', () => {
+  it('accepts keys with a special meaning in JavaScript', () => {
     const form = [field({ key: '__proto__', type: 'text', required: true })]
     const checked = checkContent(form, { ['__proto__']: 'x' }, matchesInTime)
     assert(checked.ok)
@@ -182,11 +182,11 @@ async function fieldsOf(requestedSchema: object): Promise<ElicitationField[]> {
   return asked.fields
 }
 
-describe('what a form takes, next to a JSON schema validator', () => {
+describe('the validation of a form, compared with a JSON schema validator', () => {
   const ajv = new Ajv({ strict: false })
   addFormats.default(ajv)
 
-  it('takes what the schema takes, and nothing else', async () => {
+  it('accepts exactly what the schema accepts', async () => {
     let taken = 0
     await fc.assert(
       fc.asyncProperty(schema, fc.array(filling, { minLength: 1, maxLength: 12 }), async (form, fillings) => {
@@ -222,7 +222,7 @@ describe('what a form takes, next to a JSON schema validator', () => {
 })
 
 describe('a URL that an agent asks to open', () => {
-  it('is told in parts, the host apart', () => {
+  it('is shown in parts with a separate host', () => {
     assert.deepEqual(describeUrl('https://Example.com:8443/a?b#c'), {
       before: 'https://',
       host: 'example.com:8443',
@@ -232,7 +232,7 @@ describe('a URL that an agent asks to open', () => {
     })
   })
 
-  it('is warned about when it is not what it seems', () => {
+  it("has a warning if it's misleading", () => {
     const warnings = (url: string) => describeUrl(url)?.warnings
     assert.deepEqual(warnings('http://example.com'), ['http'])
     assert.deepEqual(warnings('http://localhost:1234/cb'), [])
@@ -244,7 +244,7 @@ describe('a URL that an agent asks to open', () => {
     assert.equal(describeUrl('https://evil.example@evil.example/')?.before, 'https://evil.example@')
   })
 
-  it('is opened only on the web', () => {
+  it('opens only with http or https', () => {
     for (const url of [
       'file:///etc/passwd',
       'command:parley.x',
@@ -256,7 +256,7 @@ describe('a URL that an agent asks to open', () => {
     assert.equal(describeUrl('no address'), undefined)
   })
 
-  it('loses nothing of the URL', () => {
+  it('is shown completely', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), url => {
         const reported = describeUrl(url)

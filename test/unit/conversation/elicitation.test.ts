@@ -23,7 +23,7 @@ async function open() {
 }
 
 describe('Session: forms and URLs', () => {
-  it('asks with a form, several at once, and gives each its own checked answer', async () => {
+  it('shows several forms at once and sends each its own validated answer', async () => {
     const { session } = await open()
     const one = session.createElicitation(form(), never)
     const two = session.createElicitation(form({ message: 'And you?' }), never)
@@ -44,7 +44,7 @@ describe('Session: forms and URLs', () => {
     ])
   })
 
-  it('keeps the question open when the form does not take the values', async () => {
+  it('keeps the request pending if the form rejects the values', async () => {
     const { session } = await open()
     void session.createElicitation(form(), never)
     const wrong: Array<Record<string, string | number>> = [
@@ -62,7 +62,7 @@ describe('Session: forms and URLs', () => {
     assert.equal(session.answerElicitation('another', { action: 'decline' }), false)
   })
 
-  it('cancels it when the agent withdraws it, the turn is stopped or ends, or the agent is gone', async () => {
+  it('cancels the request if the agent cancels it, the turn is stopped or ends, or the agent exits', async () => {
     const { agent, session } = await open()
     const withdrawn = new AbortController()
     const first = session.createElicitation(form(), withdrawn.signal)
@@ -85,7 +85,7 @@ describe('Session: forms and URLs', () => {
     assert.deepEqual(await session.createElicitation(form(), never), { action: 'cancel' })
   })
 
-  it('waits for what is done at a URL until the agent says so', async () => {
+  it('waits until the agent reports that the action at a URL is complete', async () => {
     const { sessions, session } = await open()
     const asked = session.createElicitation(visit, never)
     assert.equal(session.elicitation(session.pendingRequests[0]!.requestId)?.mode, 'url')
@@ -102,7 +102,7 @@ describe('Session: forms and URLs', () => {
     assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept done'])
   })
 
-  it('waits no longer than the turn, and still hears that it is done', async () => {
+  it('stops waiting when the turn ends, and still handles the completion', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     void session.createElicitation(visit, never)
@@ -114,7 +114,7 @@ describe('Session: forms and URLs', () => {
     assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept done')
   })
 
-  it('keeps a question of a session that is still being made', async () => {
+  it('keeps a request of a session that is being created', async () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const making = sessions.newSession(setup)

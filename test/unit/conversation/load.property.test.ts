@@ -85,14 +85,14 @@ async function load(turns: readonly Turn[]) {
   return { session, opened, clock, doIt, answer, outcomes }
 }
 
-describe('a long load that is merged in steps', function () {
+describe('a long load that is merged in several steps', function () {
   this.timeout(120_000)
 
   const turns = fc
     .array(fc.record({ isKnown: fc.boolean(), isReplayed: fc.boolean() }), { minLength: 60, maxLength: 90 })
     .map(list => list.map((turn, id): Turn => ({ id, ...turn })))
 
-  it('is what it is when nothing comes in between, whatever the agent says between its steps', async () => {
+  it('has the same result as a single step, whatever the agent sends meanwhile', async () => {
     const fresh = (id: number): Turn => ({ id, isKnown: false, isReplayed: false })
     const said = fc.oneof(
       fc.record({ type: fc.constant('said' as const), text: fc.constantFrom('more words', 'and more') }),
@@ -133,7 +133,7 @@ describe('a long load that is merged in steps', function () {
     assert.ok(inBetween > 25, 'there are steps to come between')
   })
 
-  it('loses no turn and doubles none, and keeps what Parley shows or asks between its steps', async () => {
+  it('neither loses nor duplicates a turn, and keeps what Parley adds between the steps', async () => {
     const own = fc.constantFrom<Meanwhile>({ type: 'notice' }, { type: 'asked' })
     await fc.assert(
       fc.asyncProperty(turns, fc.array(own, { maxLength: 3 }), async (list, meanwhile) => {
@@ -168,7 +168,7 @@ describe('a long load that is merged in steps', function () {
     )
   })
 
-  it('is over at once where the session ends', async () => {
+  it('ends immediately if the session ends', async () => {
     const list = Array.from({ length: 90 }, (_, id): Turn => ({ id, isKnown: true, isReplayed: true }))
     const { session, opened, answer } = await load(list)
     answer()

@@ -36,8 +36,8 @@ async function load(known: () => ReducingState | undefined = kept) {
 
 const before = ['user: once', 'agent: said']
 
-describe('a load that replays nothing', () => {
-  it('keeps the saved conversation, with what the agent reported about the session, and adds a note', async () => {
+describe('a load without a replay', () => {
+  it('keeps the saved conversation and what the agent reported about the session, and adds a note', async () => {
     const { clock, session, answer, changes, titles } = await load()
     await answer()
     assert.deepEqual(sketch(session.state).slice(0, 2), before)
@@ -67,7 +67,7 @@ describe('a load that replays nothing', () => {
     assert.equal(session.state.entries.length, 6)
   })
 
-  it('is merged with a replay that comes after the answer', async () => {
+  it('is merged with a replay that arrives after the response', async () => {
     const { agent, clock, session, answer } = await load()
     await answer()
     clock.pass(250)
@@ -87,7 +87,7 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(sketch(session.state), [...merged, 'user: the third', 'user: and now', 'agent: go on'])
   })
 
-  it('adds the note once, however often it is loaded', async () => {
+  it('adds the note only once', async () => {
     const first = await load()
     await first.answer()
     first.clock.pass(250)
@@ -97,7 +97,7 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(again.titles(), [MARK])
   })
 
-  it('is shown as it is when nothing was kept, or something is replayed', async () => {
+  it('adds no note if nothing was saved, or something is replayed', async () => {
     const none = await load(() => undefined)
     await none.answer()
     assert.equal(none.clock.waiting, 0)
@@ -109,7 +109,7 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(sketch(some.session.state), ['agent: replayed'])
   })
 
-  it('leaves a conversation that was open as it was', async () => {
+  it('keeps an open conversation unchanged', async () => {
     const { agent, session, answer } = await load(() => undefined)
     agent.say('s', chunk('user', 'open'))
     await answer()
@@ -120,7 +120,7 @@ describe('a load that replays nothing', () => {
   })
 })
 
-describe('a load that replays less than was seen', () => {
+describe('a load that replays less than the conversation', () => {
   /** A turn that ended, and one that was cut off in its answer. */
   function seen(): ReducingState {
     const state = createSessionState()
@@ -159,7 +159,7 @@ describe('a load that replays less than was seen', () => {
     return loading
   }
 
-  it('keeps the turn that was cut off, with a note, and what the agent does not replay of the others (quirk 25)', async () => {
+  it("keeps the interrupted turn, with a note, and everything else that isn't replayed (quirk 25)", async () => {
     const { session } = await replayed(
       chunk('user', 'fix the bug'),
       // in one piece, rewrapped
@@ -175,7 +175,7 @@ describe('a load that replays less than was seen', () => {
     assert.equal(session.state.entries[0]?.startedAt, 1000, 'as it was seen')
   })
 
-  it('puts the rest of an answer at its end, and what was done since after it', async () => {
+  it('appends the rest of a message to it, and later work after it', async () => {
     const { agent, session } = await replayed(
       chunk('user', 'fix the bug'),
       chunk('agent', 'I look at it. It is fixed.'),
@@ -198,7 +198,7 @@ describe('a load that replays less than was seen', () => {
     assert.deepEqual(tools, ['Edit', 'Tests'], 'it is known by its id')
   })
 
-  it('splits prompts that are replayed as one, and recognizes known ones among similar prompts', async () => {
+  it('splits prompts that are replayed as one, and recognizes known prompts among similar ones', async () => {
     const state = createSessionState()
     for (const [prompt, answer] of [
       ['go on', ''],
@@ -222,7 +222,7 @@ describe('a load that replays less than was seen', () => {
     ])
   })
 
-  it('keeps the options, the commands and the title that the agent told this process once (quirk 30)', async () => {
+  it('keeps options, commands and a title that the agent reports only once per process (quirk 30)', async () => {
     const { agent, session, answer } = await load(() => undefined)
     agent.say('s', chunk('user', 'open'), { type: 'info', title: 'Told once' })
     agent.say('s', { type: 'commands', commands: [{ name: 'init', description: '' }] })
@@ -237,7 +237,7 @@ describe('a load that replays less than was seen', () => {
     assert.deepEqual([session.state.commands.length, session.state.configOptions.length], [1, 1])
   })
 
-  it('isn’t duplicated by an agent that replays on resume', async () => {
+  it("doesn't duplicate anything if the agent replays on resume", async () => {
     const agent = new FakeAgent()
     const clock = new Clock()
     const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })
@@ -250,8 +250,8 @@ describe('a load that replays less than was seen', () => {
   })
 })
 
-describe('a load of a conversation that is open', () => {
-  it('shows what comes late of a replayed message or terminal when it is merged, and notifies its views', async () => {
+describe('a load of an open conversation', () => {
+  it("shows late parts of a replayed message or terminal when it's merged, and notifies its views", async () => {
     const { agent, clock, session, answer } = await load()
     agent.say('s', chunk('user', 'new'), chunk('agent', 'a', 'm'))
     agent.say('s', { type: 'terminal', terminal: { terminalId: 'x' } })
@@ -272,7 +272,7 @@ describe('a load of a conversation that is open', () => {
     assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
   })
 
-  it('starts over with the terminals that are replayed, whose output is not doubled', async () => {
+  it('replaces the output of replayed terminals instead of duplicating it', async () => {
     const shown: SessionUpdate[] = [
       chunk('user', 'once'),
       tool('t', { content: [{ type: 'terminal', terminalId: 'x' }], status: 'completed' }),

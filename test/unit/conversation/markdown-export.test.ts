@@ -53,8 +53,8 @@ function folds(text: string): { opened: number; closed: number; deepest: number;
   return seen
 }
 
-describe('markdown of', () => {
-  it('code stays one block of code, whatever is in it', () => {
+describe('in Markdown', () => {
+  it('code is one code block, whatever it contains', () => {
     fc.assert(
       fc.property(nasty, text => {
         const tokens = markdown.parse(fenced(text, 'ts'), {})
@@ -67,7 +67,7 @@ describe('markdown of', () => {
     )
   })
 
-  it('a title stays a title', () => {
+  it('a title is only a title', () => {
     fc.assert(
       fc.property(nasty, text => {
         const tokens = markdown.parse(`# ${escaped(`x${text}`)}`, {})
@@ -80,7 +80,7 @@ describe('markdown of', () => {
     )
   })
 
-  it('a part cannot break out of its fold', () => {
+  it('no entry can end its collapsed section', () => {
     fc.assert(
       fc.property(nasty, nasty, (summary, text) => {
         const whole = `${folded(summary, [contained(text)])}\n\n# After`
@@ -91,7 +91,7 @@ describe('markdown of', () => {
     )
   })
 
-  it('any conversation is whole: every fold closed, every entry that says something there', () => {
+  it('any conversation is complete: all sections are closed and every entry with text is included', () => {
     fc.assert(
       fc.property(fc.array(arbitraryUpdate, { maxLength: 25 }), updates => {
         const state = createSessionState()
@@ -106,7 +106,7 @@ describe('markdown of', () => {
     )
   })
 
-  it('a conversation reads as it was', () => {
+  it('a conversation reads as it was shown', () => {
     const state = createSessionState()
     const update = (one: Parameters<typeof reduce>[1]) => reduce(state, one, 1)
     update({ type: 'message_chunk', role: 'user', content: { type: 'text', text: 'Fix it' } })

@@ -133,8 +133,8 @@ const unplaced = ({ id: _id, turn: _turn, ...entry }: Entry) => entry
 
 const conversation = fc.array(turnPlan, { minLength: 1, maxLength: 6 }).map(unique)
 
-describe('merging a replay with what was seen (property)', () => {
-  it('takes nothing away that was seen, and keeps it in its order', () => {
+describe('merging a replay with the known conversation (property)', () => {
+  it('keeps everything that was shown, in its order', () => {
     fc.assert(
       fc.property(conversation, fc.boolean(), loss, (plans, cut, how) => {
         const known = seen(plans, cut).entries
@@ -156,7 +156,7 @@ describe('merging a replay with what was seen (property)', () => {
     )
   })
 
-  it('doubles nothing: neither a prompt, nor a word, nor a tool call', () => {
+  it('duplicates no prompt, no text and no tool call', () => {
     fc.assert(
       fc.property(conversation, fc.boolean(), loss, (plans, cut, how) => {
         const known = seen(plans, cut).entries
@@ -189,7 +189,7 @@ describe('merging a replay with what was seen (property)', () => {
     )
   })
 
-  it('comes to the same however often the same is replayed', () => {
+  it('has the same result if the same is replayed again', () => {
     fc.assert(
       fc.property(conversation, fc.boolean(), loss, (plans, cut, how) => {
         const known = seen(plans, cut).entries
@@ -205,7 +205,7 @@ describe('merging a replay with what was seen (property)', () => {
     )
   })
 
-  it('marks what only Parley has, below it, and nothing else', () => {
+  it('marks only what just Parley has, with a note below it', () => {
     fc.assert(
       fc.property(conversation, loss, (plans, how) => {
         const known = seen(plans, false).entries

@@ -109,7 +109,7 @@ describe('two sessions and two agents at once', () => {
     return { said: text(session), own: `early;${own}` }
   }
 
-  it('never mix, in v1 and v2, and no answer overtakes what was said before it', async () => {
+  it('stay apart in v1 and v2, and no response is handled before earlier updates', async () => {
     const names = ['one', 'two', 'three'] as const
     const agents = await Promise.all([start('one', 1), start('two', 1), start('three', 2)])
     const setup = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [] }

@@ -247,8 +247,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
-describe('requests that wait for the user', () => {
-  it('are answered by their own answer or not at all, whatever happens to the session', async () => {
+describe('pending requests', () => {
+  it('get their own answer or none, whatever happens to the session', async () => {
     const list = fc.array(acts, { maxLength: 40, size: 'max' })
     await fc.assert(
       fc.asyncProperty(list, async steps => {

@@ -60,8 +60,8 @@ async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: 
   assert.equal(sketch(session.state).at(-1), 'permission rm -rf ~: cancelled')
 }
 
-describe('a request after one that was allowed', () => {
-  it('waits for an answer of its own after a restart', async () => {
+describe('a request that follows an allowed one', () => {
+  it('needs its own answer after a restart', async () => {
     const before = await allowed()
     before.agent.exit()
     const agent = new ForkingAgent()
@@ -72,7 +72,7 @@ describe('a request after one that was allowed', () => {
     await neverAllowed(agent, sessions, session)
   })
 
-  it('waits for an answer of its own in a fork', async () => {
+  it('needs its own answer in a fork', async () => {
     const { agent, sessions, session } = await allowed()
     agent.endTurn(agent.prompts[0]!)
     const fork = await sessions.forkSession('s', setup, undefined, forkState(session.reducingState, 'a/s'))
@@ -81,7 +81,7 @@ describe('a request after one that was allowed', () => {
 })
 
 describe('a pending request', () => {
-  it('outlives the turn only as long as the background work that it is about', async () => {
+  it('outlives the turn only while its background work continues', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     const subject = { type: 'tool_call', toolCall: { toolCallId: 'watch' } } as const
@@ -96,7 +96,7 @@ describe('a pending request', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('of a subagent ends when its parent reports that it is idle, as in v1', async () => {
+  it('of a subagent ends when the parent reports the subagent as idle, as in v1', async () => {
     const { agent, sessions, session } = await open()
     agent.say('s', running, {
       type: 'subagent',
@@ -114,7 +114,7 @@ describe('a pending request', () => {
     assert.deepEqual(await own, { action: 'cancel' })
   })
 
-  it('is not answered by a rule that comes to its answer after the turn', async () => {
+  it("isn't answered by a rule that decides after the turn", async () => {
     const { agent, sessions, session } = await open()
     let decide = () => {}
     session.answerByRule = () =>
@@ -131,7 +131,7 @@ describe('a pending request', () => {
     assert.deepEqual(sketch(session.state), ['user: go', 'turn_end: empty'])
   })
 
-  it('is shown again in a conversation that a late replay replaces', async () => {
+  it('is shown again after a late replay replaces the conversation', async () => {
     const clock = new Clock()
     const { agent, sessions, session } = await open(new ForkingAgent(), { schedule: clock.schedule })
     agent.say('s', chunk('agent', 'known'))
@@ -150,7 +150,7 @@ describe('a pending request', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('and all changes that come with its end are reported at once', async () => {
+  it('is reported together with all other changes at its end', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     agent.say('s', running)

@@ -4,8 +4,8 @@ import { optionHint, optionName, outcomeWords } from '../../../src/conversation/
 const t = (message: string) => message
 const hint = (name: string, kind: string) => optionHint({ optionId: 'o', name, kind }, t)
 
-describe('the words of an option', () => {
-  it('are its name, or what its kind means', () => {
+describe('the label of a permission option', () => {
+  it('is its name, or describes its kind', () => {
     assert.equal(optionName({ optionId: 'o', name: ' Yes ', kind: 'allow_once' }, t), 'Yes')
     assert.equal(optionName({ optionId: 'o', name: ' ', kind: 'reject_always' }, t), 'Always reject')
     assert.equal(optionName({ optionId: 'o', name: '', kind: 'later' }, t), 'later')
@@ -15,7 +15,7 @@ describe('the words of an option', () => {
     )
   })
 
-  it('say what it does where its name says something else, or nothing', () => {
+  it('describes its effect if the name says something else or nothing', () => {
     assert.equal(hint('Reject', 'allow_always'), 'Always allow')
     assert.equal(hint('Allow', 'reject_once'), 'Reject')
     assert.equal(hint('Allow', 'allow_always'), 'Always allow')
@@ -27,7 +27,7 @@ describe('the words of an option', () => {
     assert.equal(hint('Whatever', 'later'), 'later')
   })
 
-  it('are enough where its name says it', () => {
+  it('is the name if that describes the effect', () => {
     for (const [name, kind] of [
       ['Allow once', 'allow_once'],
       ['Yes, proceed', 'allow_once'],
@@ -44,7 +44,7 @@ describe('the words of an option', () => {
     }
   })
 
-  it('are in the past tense once it was chosen', () => {
+  it('is in the past tense after it was selected', () => {
     assert.equal(outcomeWords('allow_once', t), 'Allowed once')
     assert.equal(outcomeWords('reject_once', t), 'Rejected')
     assert.equal(outcomeWords('later', t), 'Answered')

@@ -24,7 +24,7 @@ describe('PromptQueue', () => {
   const idOf = (words: string) => session.queue.queued[waiting().indexOf(words)]!.id
   const sent = () => agent.prompts.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
 
-  it('is put into another order', () => {
+  it('moves a prompt', () => {
     session.queue.move(idOf('three'), 0)
     assert.deepEqual(waiting(), ['three', 'one', 'two'])
     session.queue.move(idOf('three'), 99)
@@ -33,7 +33,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(waiting(), ['one', 'two', 'three'])
   })
 
-  it('sends one at once: the turn is stopped, and the rest follows in its order', async () => {
+  it('sends a prompt now: stops the turn and keeps the order of the others', async () => {
     session.sendNow(idOf('two'))
     assert.equal(agent.cancels.length, 1)
     assert.deepEqual(sent(), ['running'])
@@ -45,7 +45,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent(), session.queue.isPaused], [['running', 'two', 'one'], false])
   })
 
-  it('sends it also when the agent answers the stopped turn with an error', async () => {
+  it('sends a prompt now, also if the agent ends the stopped turn with an error', async () => {
     session.sendNow(idOf('two'))
     agent.prompts[0]!.answer.reject(
       new AgentRequestError('session/prompt', 'cancelled', { code: -32800, message: 'cancelled' }),
@@ -54,7 +54,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(sent(), ['running', 'two'])
   })
 
-  it('sends it from a queue that is held, without stopping anything', async () => {
+  it('sends a prompt now from a paused queue without stopping anything', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
@@ -63,7 +63,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent(), agent.cancels.length], [['running', 'three'], 1])
   })
 
-  it('stops what the agent does on its own, too', async () => {
+  it('sends a prompt now by stopping what the agent does without a prompt', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
@@ -75,7 +75,7 @@ describe('PromptQueue', () => {
     assert.equal(sent()[1], 'three')
   })
 
-  it('sends what is written after a stop before what was queued by then, and that in its order', async () => {
+  it('sends a prompt that is written after a stop before those that were queued, and these in order', async () => {
     session.cancel()
     for (const words of ['no, this', 'and this']) void session.prompt([text(words)])
     assert.deepEqual(waiting(), ['no, this', 'and this', 'one', 'two', 'three'])
@@ -87,7 +87,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(sent(), ['running', 'no, this', 'and this', 'one', 'two', 'three', 'last'])
   })
 
-  it('sends what is written after a failed turn first, too', async () => {
+  it('sends a prompt that is written after a failed turn first', async () => {
     agent.prompts[0]!.answer.reject(new Error('broken'))
     await settle()
     assert.equal(session.queue.isPaused, true)
@@ -95,7 +95,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent().at(-1), waiting()], ['instead', ['one', 'two', 'three']])
   })
 
-  it('pauses again when what was written after a stop is refused', async () => {
+  it('pauses again if the prompt that was written after a stop is refused', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
@@ -113,7 +113,7 @@ describe('PromptQueue', () => {
     )
   })
 
-  it('holds what was asked to be sent next after all when the user stops again', async () => {
+  it('stays paused if the user stops again after selecting a prompt to send next', async () => {
     session.sendNow(idOf('two'))
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
@@ -121,7 +121,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent(), session.queue.isPaused], [['running'], true])
   })
 
-  it('returns one to the composer, which may be sent again', async () => {
+  it('returns a prompt to the composer, from which it can be sent again', async () => {
     assert.equal(session.queue.edit(idOf('two')), true)
     assert.equal(session.queue.edit('gone'), false)
     assert.deepEqual(waiting(), ['one', 'three'])
@@ -134,7 +134,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(waiting(), ['one', 'three', 'two!'])
   })
 
-  it('knows a prompt that comes twice', async () => {
+  it('adds a prompt with the same id once', async () => {
     const queue = new PromptQueue()
     const prompt = { id: 'p', draft: { text: 'p', marks: [], items: [] } }
     const made: string[] = []
@@ -148,7 +148,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([made, queue.prompts.length], [['first'], 1])
   })
 
-  it('does nothing for one that is gone', () => {
+  it('ignores a prompt that is no longer queued', () => {
     session.sendNow('gone')
     assert.deepEqual([agent.cancels.length, sent()], [0, ['running']])
   })

@@ -19,7 +19,7 @@ async function open(): Promise<{ agent: FakeAgent; sessions: AgentSessions; sess
 }
 
 describe('quirks of agents, in a conversation', () => {
-  it('quirk 5: updates come before session/new answers', async () => {
+  it('quirk 5: updates arrive before the response to session/new', async () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const made = sessions.newSession(setup)
@@ -34,7 +34,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(session.state.commands.length, 1)
   })
 
-  it('quirk 34: prompts without an answer between them, and texts with a plan between them, stay apart', async () => {
+  it('quirk 34: prompts without an answer between them, and texts with a plan between them, stay separate', async () => {
     const { agent, session } = await open()
     const plan = { type: 'plan' as const, plan: { planId: 'p', entries: [] } }
     agent.say('s', chunk('user', 'first'), chunk('user', 'second'))
@@ -42,7 +42,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual(sketch(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
   })
 
-  it('quirk 6: a permission comes before its tool call, or with none ever', async () => {
+  it('quirk 6: a permission request arrives before its tool call, or the tool call never does', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])
     const toolCall = { toolCallId: 't', title: 'Edit a.txt', kind: 'edit' }
@@ -55,7 +55,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual([entry.title, entry.toolKind, entry.status], ['Edit a.txt', 'edit', 'completed'])
   })
 
-  it('quirk 6: an update comes before its tool call, and the same tool call twice', async () => {
+  it('quirk 6: an update arrives before its tool call, and the tool call arrives twice', async () => {
     const { agent, session } = await open()
     agent.say(
       's',
@@ -66,7 +66,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual(sketch(session.state), ['tool t: in_progress'])
   })
 
-  it('quirk 7: a tool call without kind, status or content is over when its turn is', async () => {
+  it('quirk 7: a tool call without kind, status or content ends with its turn', async () => {
     const { agent, session } = await open()
     void session.prompt([text('x')])
     agent.say('s', running, tool('t', { title: 'List' }), tool('t', { rawOutput: [104, 105] }))
@@ -76,7 +76,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual([entry.status, entry.toolKind, entry.rawOutput], ['completed', 'other', [104, 105]])
   })
 
-  it('quirk 8: terminals that no one created hold what the agent reports them', async () => {
+  it('quirk 8: terminals of the agent contain what it reports', async () => {
     const { agent, session } = await open()
     agent.say('s', tool('t', { content: [{ type: 'terminal', terminalId: 't' }] }))
     assert.equal(session.state.terminals.size, 0)
@@ -84,7 +84,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(session.state.terminals.get('t')?.output, 'out\n')
   })
 
-  it('quirk 10: options keep the agent’s order and names, two of a kind included', async () => {
+  it("quirk 10: options keep the agent's order and names, also two of the same kind", async () => {
     const { sessions, session } = await open()
     const options = [
       { optionId: 'http://never', name: 'No', kind: 'reject_always' },
@@ -103,7 +103,7 @@ describe('quirks of agents, in a conversation', () => {
     ['end_turn', 'completed'],
     ['cancelled', 'cancelled'],
   ] as const) {
-    it(`quirk 33: a command that was allowed and never closed is ${status} after ${stopReason}`, async () => {
+    it(`quirk 33: an allowed command that was never closed is ${status} after ${stopReason}`, async () => {
       const { agent, sessions, session } = await open()
       void session.prompt([text('x')])
       for (const id of ['allowed', 'rejected']) {
@@ -136,7 +136,7 @@ describe('quirks of agents, in a conversation', () => {
     })
   }
 
-  it('quirk 11: tool calls that a cancel leaves open are closed, also when the agent answers end_turn', async () => {
+  it('quirk 11: tool calls that a cancellation leaves open are closed, also if the agent responds with end_turn', async () => {
     for (const stopReason of ['cancelled', 'end_turn']) {
       const { agent, session } = await open()
       void session.prompt([text('x')])
@@ -149,7 +149,7 @@ describe('quirks of agents, in a conversation', () => {
     }
   })
 
-  it('quirk 11: the agent withdraws its question after a cancel', async () => {
+  it('quirk 11: the agent cancels its request after a cancellation', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])
     const abort = new AbortController()
@@ -160,7 +160,7 @@ describe('quirks of agents, in a conversation', () => {
     agent.endTurn(agent.prompts[0]!, 'cancelled')
   })
 
-  it('quirk 12: the replay comes after the answer to load', async () => {
+  it('quirk 12: the replay arrives after the response to session/load', async () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const { session, opened } = sessions.loadSession('s', setup)
@@ -176,7 +176,7 @@ describe('quirks of agents, in a conversation', () => {
     assert(session.state.entries.every(entry => entry.startedAt === undefined))
   })
 
-  it('quirk 12: a prompt that waited for the load comes after the late replay', async () => {
+  it('quirk 12: a prompt that waited for the load follows the late replay', async () => {
     const agent = new FakeAgent()
     const clock = new Clock()
     const sessions = new AgentSessions(agent, { schedule: clock.schedule })
@@ -190,7 +190,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('quirk 12: commands and usage follow the answer to load, which told neither modes nor options', async () => {
+  it('quirk 12: commands and usage follow a response to session/load without modes and options', async () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const { session, opened } = sessions.loadSession('s', setup)
@@ -200,7 +200,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual([session.state.usage, session.state.configOptions], [{ used: 1, size: 9 }, []])
   })
 
-  it('quirk 13: empty chunks and a title come after the turn', async () => {
+  it('quirk 13: empty chunks and a title arrive after the turn', async () => {
     const { agent, session } = await open()
     void session.prompt([text('x')])
     agent.say('s', running, chunk('agent', 'Hi'))
@@ -211,14 +211,14 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(session.state.title, 'A title')
   })
 
-  it('quirk 13: a banner and a failed tool call come outside of any turn', async () => {
+  it('quirk 13: a banner and a failed tool call arrive outside of a turn', async () => {
     const { agent, session } = await open()
     agent.say('s', chunk('agent', 'Banner'), tool('mcp', { title: 'Start server', status: 'failed' }))
     assert.deepEqual(sketch(session.state), ['agent: Banner', 'tool mcp: failed'])
     assert.deepEqual([session.state.activity, session.state.turn], ['idle', 0])
   })
 
-  it('quirk 14: prompts are sent one at a time, and never an empty one', async () => {
+  it('quirk 14: prompts are sent one at a time, and never empty', async () => {
     const { agent, session } = await open()
     void session.prompt([text('one')])
     void session.prompt([text('two')])
@@ -226,7 +226,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.throws(() => session.prompt([text('')]), RangeError)
   })
 
-  it('quirk 15: a value that is no choice is kept, and a change told only by the answer stays', async () => {
+  it("quirk 15: a value that isn't a choice is kept, and so is a change that only the response reports", async () => {
     const { agent, session } = await open()
     agent.say('s', { type: 'config_options', options: [modes('somewhere')] })
     const done = session.setConfigOption('mode', 'code')
@@ -237,7 +237,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(option.currentValue, 'code')
   })
 
-  it('quirk 17: ids may be any text', async () => {
+  it('quirk 17: ids can be any text', async () => {
     const { agent, session } = await open()
     agent.say('s', tool('0'), tool('__proto__'), tool('constructor'), chunk('agent', 'x', '__proto__'))
     agent.say('s', tool('__proto__', { status: 'completed' }), chunk('agent', 'y', '__proto__'))
@@ -249,7 +249,7 @@ describe('quirks of agents, in a conversation', () => {
     ])
   })
 
-  it('quirk 19: messages are told apart by their id and by a change of role', async () => {
+  it('quirk 19: messages are separated by their ids and by a change of role', async () => {
     const { agent, session } = await open()
     agent.say(
       's',
@@ -274,7 +274,7 @@ describe('quirks of agents, in a conversation', () => {
     ])
   })
 
-  it('quirk 19: text that is streamed again after a dropped stream stays a message of its own id', async () => {
+  it('quirk 19: text that is streamed again after an interruption is a message with its own id', async () => {
     const { agent, session } = await open()
     agent.say('s', chunk('agent', 'Hel', 'm1'), {
       type: 'notice',
@@ -285,7 +285,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual(sketch(session.state), ['agent: Hel', 'notice: Reconnecting', 'agent: Hello'])
   })
 
-  it('quirk 22: a session’s time is read in each of its shapes', async () => {
+  it('quirk 22: the time of a session is read in all formats', async () => {
     const { agent, session } = await open()
     for (const fraction of ['', '.874', '.874572', '.874572231']) {
       agent.say('s', { type: 'info', updatedAt: `2026-11-20T09:33:09${fraction}Z` })
@@ -293,7 +293,7 @@ describe('quirks of agents, in a conversation', () => {
     }
   })
 
-  it('quirk 35: what a killed turn still says does not mix with the words of the next', async () => {
+  it('quirk 35: late updates of a killed turn stay separate from the next turn', async () => {
     const { agent, session } = await open()
     void session.prompt([text('one')])
     agent.say('s', running, chunk('agent', 'The old', 'a'), tool('t', { status: 'in_progress' }))
@@ -317,7 +317,7 @@ describe('quirks of agents, in a conversation', () => {
     ])
   })
 
-  it('an agent of v2 that echoes prompts and repeats its idle state shows one conversation', async () => {
+  it('a v2 agent that echoes prompts and repeats its idle state shows one conversation', async () => {
     const { agent, session } = await open()
     const outcome = session.prompt([text('hello')])
     agent.say('s', { type: 'notice', severity: 'warning', title: 'Model metadata not found' }, running)

@@ -4,26 +4,26 @@ import { createSessionState, reduce } from '../../../src/conversation/reducer/re
 import { appendBounded, TERMINAL_KEEP, tail } from '../../../src/conversation/reducer/reduce-terminals.ts'
 
 describe('bounded text', () => {
-  it('keeps all that fits', () => {
+  it('keeps everything within the limit', () => {
     assert.deepEqual(appendBounded('ab', 'cd', 4), { text: 'abcd', cut: false })
   })
 
-  it('cuts at the start of a line', () => {
+  it('is cut at the start of a line', () => {
     assert.equal(tail('one\ntwo\nthree\n', 9), 'three\n')
     assert.equal(tail('one\ntwo\n', 4), 'two\n')
     assert.equal(tail('one\ntwo\nthree\n', 10), 'two\nthree\n')
   })
 
-  it('cuts inside a line that is longer than what is kept, but not inside a surrogate pair', () => {
+  it('is cut inside a line that is longer than the limit, but not inside a surrogate pair', () => {
     assert.equal(tail('abcdef', 3), 'def')
     assert.equal(tail('😀😀😀', 3), '😀')
   })
 
-  it('keeps a line that ends where the text ends', () => {
+  it('keeps a line that ends at the end of the text', () => {
     assert.equal(tail('abcdef\n', 3), 'ef\n')
   })
 
-  it('keeps an end of the text, within its bound, whatever comes', () => {
+  it('keeps the end of the text within the limit', () => {
     const piece = fc.string({ unit: fc.constantFrom('a', '\n', '😀', 'é'), maxLength: 30 })
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 4, max: 40 }), (list, keep) => {
@@ -46,7 +46,7 @@ describe('bounded text', () => {
     )
   })
 
-  it('bounds a terminal and tells the view to take it again when it was cut', () => {
+  it('limits a terminal, and the view requests it again when it was cut', () => {
     const state = createSessionState()
     const line = `${'x'.repeat(1023)}\n`
     let cuts = 0
@@ -61,7 +61,7 @@ describe('bounded text', () => {
     assert(cuts > 0 && cuts < 10, `${cuts} cuts`)
   })
 
-  it('bounds what replaces the output, too', () => {
+  it('limits output that replaces other output', () => {
     const state = createSessionState()
     const output = 'y'.repeat(TERMINAL_KEEP + 5)
     reduce(state, { type: 'terminal', terminal: { terminalId: 't', output } })

@@ -25,8 +25,8 @@ function deepFreeze<T>(value: T): T {
 
 const time = fc.option(fc.constant(1_800_000_000_000), { nil: undefined })
 
-describe('reduce, whatever comes', () => {
-  it('never throws, never changes its input, and its memory agree with its entries', () => {
+describe('reduce (property)', () => {
+  it('never throws, never changes its input, and its memory matches its entries', () => {
     fc.assert(
       fc.property(happenings, time, (list, now) => {
         const state = createSessionState()
@@ -39,7 +39,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('reports enough for a view that looks at nothing else', () => {
+  it('reports every change that a view needs', () => {
     fc.assert(
       fc.property(happenings, time, (list, now) => {
         const state = createSessionState()
@@ -51,7 +51,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('tells an entry in one list of changes either as a whole or by its text', () => {
+  it('reports an entry in one list of changes either whole or by its appended text', () => {
     fc.assert(
       fc.property(happenings, list => {
         const state = createSessionState()
@@ -64,7 +64,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('gathers the same into a change set, whenever it is taken', () => {
+  it("has the same changes in a change set, whenever it's taken", () => {
     fc.assert(
       fc.property(happenings, fc.array(fc.boolean(), { maxLength: 60, size: 'max' }), (list, frames) => {
         const state = createSessionState()
@@ -92,7 +92,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('comes to the same state from the same replay', () => {
+  it('has the same result for the same replay', () => {
     fc.assert(
       fc.property(fc.array(update, { maxLength: 60, size: 'max' }), list => {
         const [one, two] = [createSessionState(), createSessionState()]
@@ -103,7 +103,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('comes to the same state however text is cut into chunks', () => {
+  it('has the same result however text is split into chunks', () => {
     const cut = fc.tuple(update, fc.array(fc.nat(11), { maxLength: 3 }))
     fc.assert(
       fc.property(fc.array(cut, { maxLength: 40, size: 'max' }), list => {
@@ -118,7 +118,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('keeps all text that a message was told', () => {
+  it('keeps all text of a message', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b'), block), { maxLength: 60, size: 'max' }),

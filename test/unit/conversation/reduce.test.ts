@@ -24,7 +24,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: Hello'])
   })
 
-  it('keeps text after another block apart', () => {
+  it('keeps text after another block separate', () => {
     const state = replayed(
       chunk('agent', 'a'),
       { type: 'message_chunk', role: 'agent', content: { type: 'image', data: '', mimeType: 'image/png' } },
@@ -34,7 +34,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: a|[image]|bc'])
   })
 
-  it('never changes what an update holds', () => {
+  it('never changes an update', () => {
     const update = chunk('agent', 'one', 'm')
     const whole: SessionUpdate = { type: 'message', role: 'agent', messageId: 'n', content: [text('list')] }
     const call = tool('t', { content: [{ type: 'content', content: text('x') }] })
@@ -52,17 +52,17 @@ describe('reduce: messages', () => {
     assert.deepEqual([update, whole, call], before)
   })
 
-  it('lets chunks of two messages interleave by their ids', () => {
+  it('separates interleaved chunks of two messages by their ids', () => {
     const state = replayed(chunk('agent', 'a1', 'a'), chunk('agent', 'b1', 'b'), chunk('agent', 'a2', 'a'))
     assert.deepEqual(sketch(state), ['agent: a1a2', 'agent: b1'])
   })
 
-  it('does not glue a message without an id to one with an id', () => {
+  it("doesn't append a message without an id to one with an id", () => {
     const state = replayed(chunk('agent', 'Warning'), chunk('agent', 'Hello', 'm'), chunk('agent', 'Late'))
     assert.deepEqual(sketch(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
   })
 
-  it('starts a new message without an id after a tool call, and not after an unknown update', () => {
+  it('starts a new message without an id after a tool call, but not after an unknown update', () => {
     const state = replayed(
       chunk('agent', 'be'),
       { type: 'unknown', kind: 'vendor', raw: {} },
@@ -73,7 +73,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: before', 'unknown: vendor', 'tool t: pending', 'agent: after'])
   })
 
-  it('takes a whole message: absent keeps, null clears, a list replaces', () => {
+  it('updates a whole message: keeps absent properties, clears null and replaces a list', () => {
     const state = replayed(chunk('agent', 'old', 'm'))
     const upsert = (content?: null | ReturnType<typeof text>[]) =>
       reduce(state, {
@@ -105,7 +105,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state).slice(2), ['agent: Found it', 'thought: hm'])
   })
 
-  it('is one message for who copies it, from each of its parts', () => {
+  it('copies as one message from each of its parts', () => {
     const state = replayed(
       chunk('agent', 'Other', 'other'),
       chunk('agent', 'One ', 'm'),
@@ -121,7 +121,7 @@ describe('reduce: messages', () => {
     assert.equal(wholeMessage(state.entries, 2), undefined)
   })
 
-  it('takes a whole message whose start stands above a tool call', () => {
+  it('updates a whole message that starts above a tool call', () => {
     const upsert = (value: string): SessionUpdate => ({
       type: 'message',
       role: 'agent',
@@ -136,7 +136,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: Something else', 'tool t: pending', 'agent: '])
   })
 
-  it('keeps the place of a prompt that starts empty', () => {
+  it('keeps the position of a prompt that starts empty', () => {
     const state = replayed(
       { type: 'message', role: 'user', messageId: 'u', content: [] },
       chunk('user', 'question', 'u'),
@@ -161,7 +161,7 @@ describe('reduce: messages', () => {
     )
   })
 
-  it('gives a thought that came all at once the time since what stands before it', () => {
+  it('measures a thought that arrives at once from the previous entry', () => {
     const state = createSessionState()
     take(state, [chunk('user', 'Why?')], 1000)
     take(state, [chunk('thought', 'hm')], 5000)
@@ -181,7 +181,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(times[5], [9000, 9010], 'nobody knows when a message ended')
   })
 
-  it('gives no times in a replay and the time of a thought in a turn', () => {
+  it('sets no times in a replay, and those of a thought in a turn', () => {
     assert.equal('startedAt' in replayed(chunk('thought', 'hm')).entries[0]!, false)
     const state = createSessionState()
     take(state, [chunk('thought', 'hm')], 1000)
@@ -196,7 +196,7 @@ describe('reduce: messages', () => {
 })
 
 describe('reduce: thoughts', () => {
-  it('end when a message that was there continues', () => {
+  it('end when an earlier message continues', () => {
     const state = createSessionState()
     take(state, [chunk('agent', 'One', 'a')], 1)
     take(state, [chunk('thought', 'hm', 't')], 2)
@@ -206,7 +206,7 @@ describe('reduce: thoughts', () => {
 })
 
 describe('reduce: tool calls', () => {
-  it('keeps what is absent, clears what is null, replaces lists', () => {
+  it('keep absent properties, clear null and replace lists', () => {
     const state = replayed(
       tool('t', {
         title: 'Read',
@@ -271,7 +271,7 @@ describe('reduce: tool calls', () => {
     )
   })
 
-  it('appends streamed content, also to a tool call that is not known yet', () => {
+  it('append streamed content, also before the tool call is known', () => {
     const state = createSessionState()
     const item = (value: string): SessionUpdate => ({
       type: 'tool_call_content',
@@ -284,7 +284,7 @@ describe('reduce: tool calls', () => {
     assert.equal(entry.content.length, 2)
   })
 
-  it('times a tool call that was asked about from the answer on', () => {
+  it('are timed from the answer to their permission request', () => {
     const state = createSessionState()
     const request = {
       sessionId: 's',
@@ -300,7 +300,7 @@ describe('reduce: tool calls', () => {
     assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [90_000, 90_200])
   })
 
-  it('times a tool call and takes the end back when it continues', () => {
+  it('are timed, and the end is removed if they continue', () => {
     const state = createSessionState()
     take(state, [tool('t', { status: 'in_progress' })], 1000)
     take(state, [tool('t', { status: 'completed' })], 1500)
@@ -309,14 +309,14 @@ describe('reduce: tool calls', () => {
     assert.equal(state.entries[0]!.endedAt, undefined)
   })
 
-  it('reports nothing when an update changes nothing', () => {
+  it('report nothing if an update changes nothing', () => {
     const state = replayed(tool('t', { title: 'Read', status: 'completed' }))
     assert.deepEqual(take(state, [tool('t', { title: 'Read', status: 'completed' }), tool('t')]), [])
   })
 })
 
 describe('reduce: turns', () => {
-  it('runs from state to state', () => {
+  it('change from state to state', () => {
     const state = createSessionState()
     take(state, [running], 5)
     assert.deepEqual([state.activity, state.turnStartedAt], ['running', 5])
@@ -330,7 +330,7 @@ describe('reduce: turns', () => {
     assert.deepEqual(sketch(state), [])
   })
 
-  it('takes a state it does not know for a busy one that is not confirmed', () => {
+  it('count an unknown state as busy, unconfirmed', () => {
     for (const name of ['_dreaming', 'unknown']) {
       const state = createSessionState()
       take(state, [running])
@@ -344,7 +344,7 @@ describe('reduce: turns', () => {
     }
   })
 
-  it('shows how a turn ended otherwise than ordinarily, once', () => {
+  it('show once how they ended, unless normally', () => {
     const state = createSessionState()
     take(state, [running, idle('max_tokens'), idle('max_tokens')])
     assert.deepEqual(sketch(state), ['turn_end: max_tokens'])
@@ -355,7 +355,7 @@ describe('reduce: turns', () => {
     assert.deepEqual(last.error, { code: 1, message: 'broken' })
   })
 
-  it('leaves open what continues in the background', () => {
+  it('leave background work open', () => {
     const state = createSessionState()
     take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])
     take(state, [{ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] }])
@@ -363,8 +363,8 @@ describe('reduce: turns', () => {
   })
 })
 
-describe('reduce: what a turn leaves open', () => {
-  it('is canceled with a turn that was cut short, even without a status', () => {
+describe('reduce: open entries of a turn', () => {
+  it('are canceled with an interrupted turn, even without a status', () => {
     for (const stopReason of ['cancelled', 'error']) {
       assert.equal(sketch(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
     }
@@ -373,7 +373,7 @@ describe('reduce: what a turn leaves open', () => {
 })
 
 describe('reduce: terminals', () => {
-  it('is upserted; output is appended, replaced and cleared', () => {
+  it('are created and updated; output is appended, replaced and cleared', () => {
     const state = createSessionState()
     const output = (value: string): SessionUpdate => ({
       type: 'terminal_output',
@@ -412,8 +412,8 @@ describe('reduce: terminals', () => {
   })
 })
 
-describe('reduce: the head', () => {
-  it('keeps plans by id', () => {
+describe("reduce: the session's properties", () => {
+  it('keep plans by id', () => {
     const plan = (planId: string, content: string): SessionUpdate => ({
       type: 'plan',
       plan: { planId, entries: [{ content, priority: 'high', status: 'pending' }] },
@@ -431,7 +431,7 @@ describe('reduce: the head', () => {
     assert.equal(state.plans.length, 1)
   })
 
-  it('drops a plan that is done with the next prompt, and keeps one that is not', () => {
+  it('remove a completed plan with the next prompt, and keep an incomplete one', () => {
     const plan = (planId: string, ...statuses: string[]): SessionUpdate => ({
       type: 'plan',
       plan: { planId, entries: statuses.map(status => ({ content: 'x', priority: 'high', status })) },
@@ -451,7 +451,7 @@ describe('reduce: the head', () => {
     assert.deepEqual(ids(), ['open', 'bare', 'done'])
   })
 
-  it('tells a title once, clears it with null and reads the time', () => {
+  it('report a title once, clear it with null and read the time', () => {
     const state = createSessionState()
     assert.deepEqual(
       take(state, [{ type: 'info', title: ' T ', updatedAt: '2026-11-20T09:33:09.874572231Z' }]),
@@ -466,7 +466,7 @@ describe('reduce: the head', () => {
     assert.deepEqual(['title' in state, 'updatedAt' in state], [false, false])
   })
 
-  it('changes an option by its category, also to a value that is no choice', () => {
+  it("change an option by its category, also to a value that isn't a choice", () => {
     const update: SessionUpdate = { type: 'config_options', options: [modes()] }
     const state = replayed(update)
     take(state, [{ type: 'config_value', category: 'mode', value: 'elsewhere' }])
@@ -479,7 +479,7 @@ describe('reduce: the head', () => {
 })
 
 describe('reduce: the end of a message', () => {
-  it('keeps what follows without an id apart, and ends a thought', () => {
+  it('keeps later text without an id separate, and ends a thought', () => {
     const state = createSessionState()
     const end = { type: 'message_end' } as const
     reduce(state, chunk('thought', 'hm'), 1)
@@ -492,7 +492,7 @@ describe('reduce: the end of a message', () => {
 })
 
 describe('reduce: notices, compactions, unknown updates', () => {
-  it('shows them in their place', () => {
+  it('are shown in order', () => {
     const state = replayed(
       { type: 'notice', severity: 'warning', title: 'careful' },
       { type: 'compaction', compactionId: 'c', status: 'in_progress' },
@@ -509,14 +509,14 @@ describe('reduce: notices, compactions, unknown updates', () => {
     assert.deepEqual([compaction.summary, 'error' in compaction], [[], false])
   })
 
-  it('starts a compaction with a chunk', () => {
+  it('start a compaction with a chunk', () => {
     const state = replayed({ type: 'compaction_chunk', compactionId: 'c', content: text('x') })
     assert.deepEqual(sketch(state), ['compaction: in_progress'])
   })
 })
 
 describe('reduceLocal', () => {
-  it('puts a prompt in and starts a turn', () => {
+  it('adds a prompt and starts a turn', () => {
     const state = createSessionState()
     const content = [text('hello')]
     reduceLocal(state, { type: 'prompt', content }, 9)
@@ -525,7 +525,7 @@ describe('reduceLocal', () => {
     assert.deepEqual(state.entries[0]?.turn, 1)
   })
 
-  it('asks, answers, and continues', () => {
+  it('shows a request and its answer, and continues', () => {
     const state = createSessionState()
     reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
     reduceLocal(state, { type: 'permission_asked', requestId: 'p1', request: asking({ title: 'A' }) }, 2)
@@ -541,7 +541,7 @@ describe('reduceLocal', () => {
     assert.deepEqual(reduceLocal(state, again, 6), [])
   })
 
-  it('continues after an answer though the agent does not say so', () => {
+  it("continues after an answer even if the agent doesn't report it", () => {
     const state = createSessionState()
     take(state, [running, { type: 'state', state: 'requires_action' }])
     reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() })
@@ -549,7 +549,7 @@ describe('reduceLocal', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('shows the tool call or the command that a question is about', () => {
+  it('shows the tool call or command that a request is about', () => {
     const state = createSessionState()
     const ask = (requestId: string, patch: Parameters<typeof asking>[0]) =>
       reduceLocal(state, { type: 'permission_asked', requestId, request: asking(patch) })
@@ -569,7 +569,7 @@ describe('reduceLocal', () => {
     assert.deepEqual([command.title, command.toolKind], ['rm x', 'execute'])
   })
 
-  it('closes everything when the agent is gone', () => {
+  it('closes everything when the agent exits', () => {
     const state = createSessionState()
     reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
     take(state, [chunk('thought', 'hm'), tool('t', { status: 'in_progress' })], 2)
@@ -589,7 +589,7 @@ describe('reduceLocal', () => {
     assert.deepEqual(state.terminals.get('term')?.exit, { exitCode: null, signal: null })
   })
 
-  it('settles what a replay left open, unless the agent is at work', () => {
+  it('closes what a replay left open, unless the agent is working', () => {
     const state = replayed(tool('told', { status: 'in_progress' }), tool('untold', { title: 'x' }))
     reduceLocal(state, { type: 'load_finished' })
     assert.deepEqual(sketch(state), ['tool told: cancelled', 'tool untold: completed'])

@@ -14,8 +14,8 @@ const kept = (state: SessionState) =>
     head: { title: state.title, plans: state.plans, usage: state.usage },
   })
 
-describe('a conversation that was kept', () => {
-  it('shows what it showed, with nothing left open', () => {
+describe('a saved conversation', () => {
+  it('shows the same entries, all of them closed', () => {
     fc.assert(
       fc.property(fc.array(update, { maxLength: 60 }), updates => {
         const before = createSessionState()
@@ -33,7 +33,7 @@ describe('a conversation that was kept', () => {
     )
   })
 
-  it('says that the turn was interrupted, where one was under way', () => {
+  it('says that the turn was interrupted if one was running', () => {
     const before = createSessionState()
     reduce(before, { type: 'state', state: 'running' }, 1)
     reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } }, 1)
@@ -54,7 +54,7 @@ describe('a conversation that was kept', () => {
     )
   })
 
-  it('can be continued: what comes for it finds it', () => {
+  it('can be continued by later updates', () => {
     const before = createSessionState()
     reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } })
     const message = (text: string) =>

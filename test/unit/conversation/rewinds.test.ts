@@ -32,7 +32,7 @@ describe('going back in a conversation', () => {
   }
   const talk = () => [user(1, 'first'), answer(1), user(2, 'second'), answer(2), user(3, 'third'), answer(3)]
 
-  it('is told to the agent with the next prompt, once', () => {
+  it('is reported to the agent with the next prompt, once', () => {
     const entries = talk()
     assert.equal(noteOf(entries), undefined)
     entries.push(back('n', { from: 2, to: 3, restored: 'x' }))
@@ -48,14 +48,14 @@ describe('going back in a conversation', () => {
     assert.equal(noteOf(entries), undefined)
   })
 
-  it('reports where files were left, and of several the earliest prompt', () => {
+  it('reports the state of the files; of several, the earliest prompt counts', () => {
     const entries = [...talk(), back('n', { from: 3, to: 3 })]
     assert.match(noteOf(entries)!, /left as they are.*third$/s)
     entries.push(back('m', { from: 1, to: 3 }))
     assert.match(noteOf(entries)!, /first$/)
   })
 
-  it('is no more once it is taken back', () => {
+  it("isn't reported after it was undone", () => {
     const entries = talk()
     const state = { entries }
     assert.deepEqual(rewindsOf(state), [])
@@ -67,7 +67,7 @@ describe('going back in a conversation', () => {
     assert.equal(noteOf(entries), undefined)
   })
 
-  it('is there again after a reload', () => {
+  it('is restored after a reload', () => {
     const entries = JSON.parse(JSON.stringify([...talk(), back('n', { from: 2, to: 3, restored: 'x' })]))
     const state = restoreState({ entries, terminals: [], head: {} } as never)
     assert.deepEqual(

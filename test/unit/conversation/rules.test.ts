@@ -31,8 +31,8 @@ function make() {
 }
 const never = new AbortController().signal
 
-describe('Session: rules for permissions', () => {
-  it('answer a question that then never waits, and are shown with it', async () => {
+describe('Session: permission rules', () => {
+  it('answer a request without asking the user, and are shown with it', async () => {
     const { session, activities } = make()
     session.receive(tool('t', { kind: 'execute', title: 'npm test', rawInput: { command: 'npm test' } }))
     let asked: unknown
@@ -55,7 +55,7 @@ describe('Session: rules for permissions', () => {
     assert.deepEqual(session.pendingRequests, [])
   })
 
-  it('leave a question to the user where none fits', async () => {
+  it('leave a request to the user if none matches', async () => {
     const { session } = make()
     session.answerByRule = async () => undefined
     const answer = session.requestPermission(asking(), never)
@@ -68,7 +68,7 @@ describe('Session: rules for permissions', () => {
     assert.deepEqual(await answer, { type: 'selected', optionId: option })
   })
 
-  it('answer nothing any more once the turn was stopped, or the question withdrawn', async () => {
+  it('answer nothing after the turn was stopped or the request canceled', async () => {
     for (const stop of ['cancel', 'withdraw'] as const) {
       const { session } = make()
       let settleRule: (answer: RuleAnswer) => void = () => {}
@@ -90,7 +90,7 @@ describe('Session: rules for permissions', () => {
     }
   })
 
-  it('are not asked about what Parley itself asks', async () => {
+  it("don't apply to Parley's own questions", async () => {
     const { session } = make()
     session.answerByRule = async () => ({ optionId: 'yes', rule })
     void session.askUser(asking(), never)

@@ -136,8 +136,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   act(1, 'load failed', world => world.session.loadFailed()),
 )
 
-describe('Session, whatever the user and the agent do', () => {
-  it('never has two turns, answers everything in the end, and shows what is', async () => {
+describe('Session (property)', () => {
+  it('never has two turns, answers every request in the end, and shows the current state', async () => {
     const list = fc.array(fc.tuple(acts, fc.boolean()), { maxLength: 50, size: 'max' })
     await fc.assert(
       fc.asyncProperty(list, async steps => {
@@ -165,7 +165,7 @@ describe('Session, whatever the user and the agent do', () => {
     )
   })
 
-  it('sends each prompt once, one at a time and in the order shown, when the agent keeps to the protocol', async () => {
+  it('sends each prompt once, one at a time and in the displayed order, with an agent that follows the protocol', async () => {
     const keeps = fc.array(
       fc.oneof(
         act(4, 'prompt', world => world.prompt()),

@@ -28,7 +28,7 @@ const hello = [text('hello')]
 const never = new AbortController().signal
 
 describe('Session: turns', () => {
-  it('sends a prompt, shows it at once, and reports how the turn ended', async () => {
+  it('sends a prompt, shows it immediately, and reports how the turn ended', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     assert.deepEqual(sketch(session.state), ['user: hello'])
@@ -40,7 +40,7 @@ describe('Session: turns', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('ends a turn of v2 with the idle state, the prompt having been taken before', async () => {
+  it('ends a turn of v2 with the idle state, after the prompt was accepted', async () => {
     const { agent, session } = make('ready', 2)
     const outcome = session.prompt(hello)
     agent.say('s', running)
@@ -51,7 +51,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
   })
 
-  it('takes an idle state told again before a turn of v2 started for what it is', async () => {
+  it('ignores a repeated idle state before a turn of v2 starts', async () => {
     const { agent, session } = make('ready', 2)
     const outcome = session.prompt(hello)
     agent.say('s', idle('end_turn'))
@@ -75,7 +75,7 @@ describe('Session: turns', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('queues prompts behind the turn that runs, in their order', async () => {
+  it('queues prompts behind the running turn, in order', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
@@ -116,7 +116,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state).slice(2), ['user: two', 'agent: fine'])
   })
 
-  it('records who canceled a turn, whatever the agent answers (quirk 29)', async () => {
+  it("records who canceled a turn, whatever the agent's response (quirk 29)", async () => {
     const { agent, session } = make()
     const last = () => session.state.entries.at(-1)
     const stopped = session.prompt([text('one')])
@@ -156,7 +156,7 @@ describe('Session: turns', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('ends a turn that the agent refused, with its error, and pauses the queue', async () => {
+  it('ends a turn that the agent refused with its error and pauses the queue', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -191,7 +191,7 @@ describe('Session: turns', () => {
     assert.deepEqual([session.queue.isPaused, agent.prompts.length], [true, 1])
   })
 
-  it('tells the error itself though the idle state came first', async () => {
+  it('reports the error of the response even if the idle state arrives first', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     const error = new AgentRequestError('session/prompt', 'auth-required', {
@@ -209,7 +209,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'turn_end: error'])
   })
 
-  it('continues when the agent became idle and never answers', async () => {
+  it('continues when the agent becomes idle and never responds', async () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -222,7 +222,7 @@ describe('Session: turns', () => {
     assert.equal(clock.waiting, 0)
   })
 
-  it('is not ended by an idle state from before it', async () => {
+  it('ignores an idle state from before the turn', async () => {
     const { agent, session } = make('ready', 2)
     void session.prompt(hello)
     agent.say('s', idle())
@@ -231,7 +231,7 @@ describe('Session: turns', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('gives times to what comes in a turn, and none to what comes outside of one', async () => {
+  it('sets times for updates in a turn and none outside of one', async () => {
     const { agent, clock, session } = make()
     agent.say('s', chunk('agent', 'banner'))
     void session.prompt(hello)
@@ -244,8 +244,8 @@ describe('Session: turns', () => {
   })
 })
 
-describe('Session: cancel', () => {
-  it('asks the agent to stop, cancels every question, and pauses the queue', async () => {
+describe('Session: stopping the turn', () => {
+  it('cancels it with the agent, cancels every request, and pauses the queue', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -267,13 +267,13 @@ describe('Session: cancel', () => {
     assert.deepEqual(agent.prompts[2]?.content, [text('two')])
   })
 
-  it('does nothing when nothing is running', () => {
+  it('does nothing if no turn is running', () => {
     const { agent, session } = make()
     session.cancel()
     assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
   })
 
-  it('asks no agent to stop that has told the end and only owes its answer', async () => {
+  it("doesn't cancel a turn whose end was reported before its response", async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', running, idle('end_turn'))
@@ -283,7 +283,7 @@ describe('Session: cancel', () => {
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
   })
 
-  it('becomes overdue when the agent does not stop, and can then be abandoned', async () => {
+  it("becomes overdue if the agent doesn't stop, and can then be abandoned", async () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', running, tool('t', { status: 'in_progress' }))
@@ -298,14 +298,14 @@ describe('Session: cancel', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
   })
 
-  it('abandons nothing unless the turn was canceled', () => {
+  it('abandons only a canceled turn', () => {
     const { session } = make()
     void session.prompt(hello)
     session.abandonTurn()
     assert.equal(session.state.activity, 'running')
   })
 
-  it('does not take the late end of an abandoned turn for the end of the next', async () => {
+  it("doesn't confuse the late end of an abandoned turn with the end of the next", async () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
@@ -322,7 +322,7 @@ describe('Session: cancel', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('takes the end for that of the running turn when its answer comes with it', async () => {
+  it('ends the running turn if the response arrives with the end', async () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
@@ -337,8 +337,8 @@ describe('Session: cancel', () => {
   })
 })
 
-describe('Session: what the user stopped', () => {
-  it('is canceled, not failed', async () => {
+describe('Session: a tool call that the user stopped', () => {
+  it('is shown as canceled, not failed', async () => {
     const { agent, session } = make()
     void session.prompt(hello)
     agent.say('s', running, tool('a', { status: 'failed' }), tool('b', { status: 'in_progress' }))
@@ -349,7 +349,7 @@ describe('Session: what the user stopped', () => {
 })
 
 describe('Session: permissions', () => {
-  it('asks several at once and gives each its answer', async () => {
+  it('are shown at the same time, and each gets its own answer', async () => {
     const { session } = make()
     void session.prompt(hello)
     const first = session.requestPermission(asking({ title: 'A' }), never)
@@ -364,7 +364,7 @@ describe('Session: permissions', () => {
     assert.equal(session.state.activity, 'running')
   })
 
-  it('takes no option that was not offered, and no second answer', async () => {
+  it("reject an option that wasn't offered, and a second answer", async () => {
     const { session } = make()
     const answer = session.requestPermission(asking(), never)
     const { requestId } = session.pendingRequests[0]!
@@ -375,7 +375,7 @@ describe('Session: permissions', () => {
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
   })
 
-  it('is withdrawn by the agent', async () => {
+  it('are canceled by the agent', async () => {
     const { session } = make()
     const abort = new AbortController()
     const answer = session.requestPermission(asking(), abort.signal)
@@ -385,7 +385,7 @@ describe('Session: permissions', () => {
     assert.deepEqual(await session.requestPermission(asking(), abort.signal), { type: 'cancelled' })
   })
 
-  it('is closed with the turn', async () => {
+  it('are closed with the turn', async () => {
     const { agent, session } = make()
     void session.prompt(hello)
     const answer = session.requestPermission(asking(), never)
@@ -394,7 +394,7 @@ describe('Session: permissions', () => {
   })
 })
 
-describe('Session: options', () => {
+describe('Session: config options', () => {
   const withModes = () => {
     const made = make()
     made.agent.say('s', { type: 'config_options', options: [modes()] })
@@ -406,7 +406,7 @@ describe('Session: options', () => {
   }
   const refused = new AgentRequestError('session/set_config_option', 'other', { code: 1, message: 'no' })
 
-  it('shows a choice at once and waits for the agent', async () => {
+  it('show a choice immediately and wait for the agent', async () => {
     const { agent, session, value } = withModes()
     const done = session.setConfigOption('mode', 'code')
     assert.deepEqual([value(), session.pendingOptions], ['code', ['mode']])
@@ -415,7 +415,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['code', []])
   })
 
-  it('reverts it when the agent refuses, and says why', async () => {
+  it('are reverted if the agent refuses, with the reason', async () => {
     const { agent, session, value } = withModes()
     const done = session.setConfigOption('mode', 'code')
     agent.options[0]!.answer.reject(refused)
@@ -423,7 +423,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it('reverts to the agent’s value after several choices', async () => {
+  it("are reverted to the agent's value after several choices", async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -435,7 +435,7 @@ describe('Session: options', () => {
     assert.equal(value(), 'code')
   })
 
-  it('reverts to the agent’s value when every choice is refused', async () => {
+  it("are reverted to the agent's value if every choice is refused", async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -447,7 +447,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it('shows what the agent has when the user waits no longer, and what it takes late', async () => {
+  it("show the agent's value when the user stops waiting, and the new one if it's accepted later", async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -463,7 +463,7 @@ describe('Session: options', () => {
     assert.equal(value(), 'plan')
   })
 
-  it('waits no longer when the session ends', async () => {
+  it('stop waiting when the session ends', async () => {
     const { agent, session } = withModes()
     const done = session.setConfigOption('mode', 'code')
     session.agentEnded({ reason: 'exited', stderrTail: '' })
@@ -472,7 +472,7 @@ describe('Session: options', () => {
     await assert.rejects(done)
   })
 
-  it('keeps what the agent told meanwhile', async () => {
+  it('keep what the agent reported meanwhile', async () => {
     const { agent, session, value } = withModes()
     const done = session.setConfigOption('mode', 'code')
     agent.say('s', { type: 'config_value', category: 'mode', value: 'plan' })
@@ -481,7 +481,7 @@ describe('Session: options', () => {
     assert.equal(value(), 'plan')
   })
 
-  it('refuses unknown options and values', async () => {
+  it('reject unknown options and values', async () => {
     const { agent, session } = withModes()
     await assert.rejects(session.setConfigOption('nope', 'x'), RangeError)
     await assert.rejects(session.setConfigOption('mode', true), TypeError)
@@ -489,8 +489,8 @@ describe('Session: options', () => {
   })
 })
 
-describe('Session: terminals of the client', () => {
-  it('shows them', () => {
+describe('Session: terminals of Parley', () => {
+  it('are shown', () => {
     const { session } = make()
     session.upsertTerminal({ terminalId: 'x', command: 'ls', cwd: '/w' })
     session.appendTerminalOutput('x', 'a\n')
@@ -507,7 +507,7 @@ describe('Session: terminals of the client', () => {
 })
 
 describe('Session: the end', () => {
-  it('keeps the conversation when the agent is gone, and closes what is open', async () => {
+  it('keeps the conversation when the agent exits, and closes what is open', async () => {
     const { agent, session } = make()
     const ends: unknown[] = []
     session.onDidEnd(exit => ends.push(exit?.reason))
@@ -534,7 +534,7 @@ describe('Session: the end', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('closes with the agent, once, and drops what still comes', async () => {
+  it('closes with the agent once and drops later updates', async () => {
     const { agent, changes, session } = make()
     void session.prompt(hello)
     await Promise.all([session.close(), session.close()])
@@ -544,7 +544,7 @@ describe('Session: the end', () => {
     assert.equal(changes.length, before)
   })
 
-  it('stops the turn of an agent that cannot close', async () => {
+  it("stops the turn of an agent that can't close sessions", async () => {
     const { agent, session } = make()
     agent.capabilities.close = false
     void session.prompt(hello)
@@ -552,7 +552,7 @@ describe('Session: the end', () => {
     assert.deepEqual([agent.closes, agent.cancels], [[], ['s']])
   })
 
-  it('is closed on this side though the agent refuses', async () => {
+  it('is closed in Parley even if the agent refuses', async () => {
     const { agent, session } = make()
     agent.closeError = new Error('no')
     await assert.rejects(session.close(), /no/)

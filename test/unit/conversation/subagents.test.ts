@@ -21,7 +21,7 @@ function announced() {
 }
 
 describe('reduce: subagents', () => {
-  it('has one entry for a subagent, where it was announced', () => {
+  it('have one entry each, at the point where they were announced', () => {
     const state = announced()
     reduce(state, { type: 'message_chunk', role: 'agent', content: text('x') }, 2)
     const changes = reduce(
@@ -42,7 +42,7 @@ describe('reduce: subagents', () => {
     })
   })
 
-  it('replaces the state as a whole and knows when its work ended', () => {
+  it('replace their whole state, and their work ends', () => {
     const state = announced()
     const reported = (subagent: object, now: number) =>
       reduce(state, { type: 'subagent', subagent: { sessionId: 'child', ...subagent } }, now)
@@ -56,7 +56,7 @@ describe('reduce: subagents', () => {
     assert.deepEqual([entry.state, entry.canCancel], [undefined, false])
   })
 
-  it('continues with the turn of its parent ended, and ends with the agent', () => {
+  it("continue after their parent's turn, and end with the agent", () => {
     const state = announced()
     reduce(state, { type: 'state', state: 'running' }, 2)
     reduce(state, { type: 'state', state: 'idle', stopReason: 'end_turn' }, 3)
@@ -67,7 +67,7 @@ describe('reduce: subagents', () => {
     assert.deepEqual([entry.state, entry.canCancel, entry.endedAt], [undefined, false, 9])
   })
 
-  it('gathers a message between sessions, whatever comes first', () => {
+  it('join a message between sessions, whatever arrives first', () => {
     const state = createSessionState()
     reduce(state, { type: 'session_message_chunk', messageId: 'm', content: text('a') })
     reduce(state, { type: 'session_message', message: { messageId: 'm', from: 'child', to: 's' } })
@@ -81,14 +81,14 @@ describe('reduce: subagents', () => {
     assert.equal(state.entries.length, 1)
   })
 
-  it('keeps a message between sessions apart from one of the conversation with the same id', () => {
+  it('keep a message between sessions separate from one of the conversation with the same id', () => {
     const state = createSessionState()
     reduce(state, { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] })
     reduce(state, { type: 'session_message', message: { messageId: 'm', content: [text('b')] } })
     assert.deepEqual(sketch(state), ['agent: a', 'session message: b'])
   })
 
-  it('is found again after it was kept, and no longer works', () => {
+  it('are restored from a saved conversation, no longer working', () => {
     const { entries } = announced()
     const state = restoreState({ entries, terminals: [], head: {} })
     reduce(state, { type: 'subagent', subagent: { sessionId: 'child', title: 'Again' } })
@@ -96,11 +96,11 @@ describe('reduce: subagents', () => {
   })
 })
 
-describe('reduce: what a subagent does', () => {
+describe('reduce: the work of a subagent', () => {
   const nested = (state: ReturnType<typeof announced>) =>
     state.entries.map(({ within }, at) => `${within ?? '-'} ${sketch(state)[at]}`)
 
-  it('stands among the entries of its parent, each keeping its own ids and its open message', () => {
+  it('is shown among the entries of its parent, with its own ids and open message', () => {
     const state = announced()
     reduce(state, chunk('agent', 'one '), 2)
     reduceWithin(state, 'child', chunk('agent', 'child '), 3)
@@ -117,7 +117,7 @@ describe('reduce: what a subagent does', () => {
     ])
   })
 
-  it('is told by the state of its session, and closes what it left open, alone', () => {
+  it('follows the state of its session, and closes only its own open entries', () => {
     const state = announced()
     reduce(state, { type: 'state', state: 'running' }, 2)
     reduce(state, tool('mine', { status: 'in_progress' }), 2)
@@ -137,7 +137,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('is over where its parent alone reports so, as in v1', () => {
+  it('ends if only its parent reports it, as in v1', () => {
     const state = announced()
     reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
     const subagent = { sessionId: 'child', state: { activity: 'idle', stopReason: 'end_turn' } }
@@ -146,7 +146,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(state.activity, 'idle')
   })
 
-  it('asks the user, whose answer it gets', () => {
+  it('asks the user and gets the answer', () => {
     const state = announced()
     const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
     reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 2)
@@ -158,7 +158,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(sketch(state).at(-1), 'permission May I?: selected')
   })
 
-  it('was told what to do: no prompt of the user, and no turn', () => {
+  it('starts with instructions that are neither a prompt of the user nor a turn', () => {
     const state = announced()
     reduceWithin(state, 'child', chunk('user', 'Look '), 2)
     reduceWithin(state, 'child', chunk('user', 'there'), 3)
@@ -180,7 +180,7 @@ describe('reduce: what a subagent does', () => {
     ])
   })
 
-  it('is found again after it was kept', () => {
+  it('is restored from a saved conversation', () => {
     const before = announced()
     reduceWithin(before, 'child', tool('t', { status: 'in_progress' }), 2)
     reduceWithin(before, 'child', { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] }, 2)

@@ -23,13 +23,13 @@ const META: SessionMeta = {
   credits: 0,
 }
 
-describe('demo agent: parts', () => {
-  it('cuts any text into pieces that joined are the text', () => {
+describe('demo agent: helpers', () => {
+  it('splits any text into pieces that join to the same text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), text => pieces(text).join('') === text))
     assert.deepEqual(pieces('one two\n\nthree'), ['one ', 'two\n\n', 'three'])
   })
 
-  it('changes nothing but its own comment', () => {
+  it('changes only its own comment', () => {
     const proposed = (file: string, text: string) =>
       proposeEdit(file, text) ?? assert.fail(`no edit for ${file}`)
     fc.assert(
@@ -44,7 +44,7 @@ describe('demo agent: parts', () => {
     assert.equal(proposeEdit('package.json', '{}'), undefined)
   })
 
-  it('names a session after its first line, with what it speaks of', () => {
+  it('derives the title of a session from its first line', () => {
     const resource = { uri: 'file:///p/my%20planets.js', text: '' }
     assert.equal(
       titleOf([
@@ -61,7 +61,7 @@ describe('demo agent: parts', () => {
     assert.equal([...titleOf([{ type: 'text', text: '🪐'.repeat(100) }])].length, 60)
   })
 
-  it('fences text that holds fences', () => {
+  it('encloses text that contains code fences', () => {
     const block = fenced('```js\n1\n```')
     assert.deepEqual(block, { type: 'content', content: { type: 'text', text: '````\n```js\n1\n```\n````' } })
   })
@@ -85,7 +85,7 @@ describe('demo agent: parts', () => {
     assert.match(stateDirectory({ LOCALAPPDATA: 'C:\\L' }, 'win32'), /^C:\\L/)
   })
 
-  it('ends the tool calls that a transcript leaves open', () => {
+  it('closes the tool calls that a transcript leaves open', () => {
     const ends = interruptions([
       { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'A', status: 'pending' },
       { sessionUpdate: 'tool_call', toolCallId: 'b', title: 'B', status: 'pending' },
@@ -110,7 +110,7 @@ describe('demo agent: store', () => {
 
   const file = (name: string) => path.join(directory, 'sessions', META.sessionId, name)
 
-  it('skips what is damaged and keeps the rest', async () => {
+  it('skips damaged sessions and keeps the others', async () => {
     store.save(META)
     store.append(META.sessionId, [{ sessionUpdate: 'plan', entries: [] }])
     await fs.appendFile(file('transcript.ndjson'), '{"sessionUpdate": "pl\nnull\n[]\n"text"\n')
@@ -128,7 +128,7 @@ describe('demo agent: store', () => {
     assert.equal(store.read(META.sessionId)?.settings.mode, 'ask')
   })
 
-  it('never shows half a file to a reader next to a writer', async () => {
+  it("never returns half a file while it's being written", async () => {
     store.save(META)
     const rounds = 200
     for (let round = 0; round < rounds; round++) {
@@ -144,7 +144,7 @@ describe('demo agent: store', () => {
     assert.deepEqual(await fs.readdir(path.dirname(file('x'))), ['meta.json'])
   })
 
-  it('joins the words of one message and writes them in order', () => {
+  it('joins the chunks of a message and writes messages in order', () => {
     const errors: unknown[] = []
     const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
     const say = (messageId: string, text: string) =>
@@ -168,7 +168,7 @@ describe('demo agent: store', () => {
     assert.deepEqual(errors, [])
   })
 
-  it('reports a disk that cannot be written and continues', async () => {
+  it("reports a disk that can't be written and continues", async () => {
     await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
     const errors: unknown[] = []
     const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
@@ -179,7 +179,7 @@ describe('demo agent: store', () => {
 })
 
 describe('demo agent: tool calls', () => {
-  it('stay open when their end could not be told', async () => {
+  it("stay open if their end couldn't be reported", async () => {
     let cancelled = true
     const call = new ToolCall('one', { title: 'Run', kind: 'execute' }, async () => {
       if (cancelled) throw new TurnCancelled()

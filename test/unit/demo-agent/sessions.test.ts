@@ -19,7 +19,7 @@ describe('demo agent: sessions', () => {
   const prompt = (sessionId: string, words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
-  it('names its commands only after the response that names the session', async () => {
+  it('reports its commands only after the response with the session id', async () => {
     const sessionId = await open()
     assert.deepEqual(rig.client.updates(sessionId), [])
     await rig.client.when(() => rig.client.ofKind('available_commands_update').length === 1)
@@ -33,7 +33,7 @@ describe('demo agent: sessions', () => {
     }
   })
 
-  it('titles a session by its first prompt', async () => {
+  it('derives the title of a session from its first prompt', async () => {
     const sessionId = await open()
     await prompt(sessionId, `/think about ${'everything '.repeat(20)}\nand more`)
     await prompt(sessionId, '/help')
@@ -43,7 +43,7 @@ describe('demo agent: sessions', () => {
     assert.equal([...(titles[0] ?? '')].length, 60)
   })
 
-  it('forks a session: what was said so far is in both, what follows in one', async () => {
+  it('forks a session: both have the conversation so far, and each its own continuation', async () => {
     const source = await open()
     await prompt(source, '/think about it')
     const before = rig.client.updates(source).length
@@ -105,7 +105,7 @@ describe('demo agent: sessions', () => {
     assert.equal((await prompt(sessionId, '/help')).stopReason, 'end_turn')
   })
 
-  it('lists in pages, the newest first, filtered by folder, without what was never prompted', async () => {
+  it('lists page by page, newest first, filtered by folder, without sessions that were never prompted', async () => {
     const store = new SessionStore(rig.state)
     for (let index = 0; index < 45; index++) {
       const sessionId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
@@ -162,7 +162,7 @@ describe('demo agent: sessions', () => {
     assert.deepEqual(await fs.readdir(path.join(rig.state, 'sessions')), [])
   })
 
-  it('answers with the error of the protocol for a session it does not know, and reads no path from it', async () => {
+  it("responds with the protocol's error for an unknown session id, and doesn't use it as a path", async () => {
     for (const sessionId of ['00000000-0000-4000-8000-000000000000', '../../etc', '']) {
       await assert.rejects(
         rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] }),
@@ -177,7 +177,7 @@ describe('demo agent: sessions', () => {
     })
   })
 
-  it('takes the folders of the newest load and reports folders and MCP servers', async () => {
+  it('uses the folders of the latest load and reports folders and MCP servers', async () => {
     const sessionId = await open()
     await prompt(sessionId, '/help')
     await rig.agent.request('session/load', {
@@ -210,7 +210,7 @@ describe('demo agent: sessions', () => {
     assert.equal((await again).stopReason, 'cancelled')
   })
 
-  it('never mixes two sessions that run at once', async () => {
+  it('keeps two running sessions apart', async () => {
     const [one, two] = [await open(), await open()]
     await Promise.all([prompt(one, '/plan count sheep'), prompt(two, '/markdown')])
     const [first, second] = [rig.client.updates(one), rig.client.updates(two)]
@@ -220,8 +220,8 @@ describe('demo agent: sessions', () => {
   })
 })
 
-describe('demo agent: as a program', () => {
-  it('keeps its sessions through a restart, ends with its stdin, and marks what a kill cut short', async () => {
+describe('demo agent: as a process', () => {
+  it('keeps its sessions across a restart, exits with its stdin, and marks what a kill interrupted', async () => {
     const state = await temporary('state')
     const workspace = await temporary('workspace')
     try {

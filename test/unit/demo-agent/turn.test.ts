@@ -18,7 +18,7 @@ describe('demo agent: turns', () => {
   const prompt = (words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
-  it('takes an unknown prompt through the whole tour', async () => {
+  it('gives the whole tour for an unknown prompt', async () => {
     const { stopReason } = await prompt('Please look at my project')
     assert.equal(stopReason, 'end_turn')
     const command = process.platform === 'win32' ? 'dir' : 'ls -la'
@@ -51,12 +51,12 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.said, /\| edit \| written \|/)
   })
 
-  it('answers what a commit message is asked with by a message alone', async () => {
+  it('answers a request for a commit message with only a message', async () => {
     await prompt('Write the message of a Git commit for …\n\ndiff --git a/src/one.ts b/src/one.ts\n+1')
     assert.equal(rig.client.said, 'Update src/one.ts')
   })
 
-  it('counts tokens of each turn, and a cost of the session that continues in a fork', async () => {
+  it('counts tokens per turn, and the cost of a session that continues in a fork', async () => {
     const first = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
     const cost = () => rig.client.ofKind('usage_update').at(-1)?.cost?.amount
     assert.equal(cost(), first.usage.totalTokens / 1000)
@@ -69,7 +69,7 @@ describe('demo agent: turns', () => {
     assert.equal(cost(), both)
   })
 
-  it('shows the diff with the question and again when it is done', async () => {
+  it('shows the diff with the request and again when the edit is done', async () => {
     await prompt('/edit README.md')
     const [asked] = rig.client.permissions
     const oldText = '# Sample\n\nA sample project.\n'
@@ -86,7 +86,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it('edits what the file holds after the user answered', async () => {
+  it("edits the content of the file after the user's answer", async () => {
     const file = path.join(rig.workspace, 'README.md')
     rig.client.answer = async request => {
       await fs.writeFile(file, 'Typed meanwhile.\n')
@@ -99,7 +99,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it('says so and continues when the user rejects', async () => {
+  it('reports a rejection and continues', async () => {
     rig.client.answer = request => select(request, 'reject_once')
     const { stopReason } = await prompt('a tour please')
     assert.equal(stopReason, 'end_turn')
@@ -112,7 +112,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it('asks no more after "always", and never again after "reject always"', async () => {
+  it(`doesn't ask again after "always", nor after "reject always"`, async () => {
     rig.client.answer = request => select(request, 'allow_always')
     await prompt('/edit README.md')
     await prompt('/edit README.md')
@@ -125,13 +125,13 @@ describe('demo agent: turns', () => {
     assert.equal(rig.client.tools['echo two'], 'failed')
   })
 
-  it('ends the turn as canceled when the question is cancelled', async () => {
+  it('ends the turn as canceled when the request is canceled', async () => {
     rig.client.answer = () => ({ outcome: { outcome: 'cancelled' } })
     assert.equal((await prompt('/edit README.md')).stopReason, 'cancelled')
     assert.equal(rig.client.tools['Edit README.md'], 'failed')
   })
 
-  it('runs a command line in a terminal of the client and releases it', async () => {
+  it('runs a command in a terminal of the client and releases it', async () => {
     await prompt('/run echo out && exit 3')
     const embedded = rig.client
       .ofKind('tool_call_update')
@@ -143,7 +143,7 @@ describe('demo agent: turns', () => {
     assert.deepEqual(rig.client.released, ['terminal-1'])
   })
 
-  it('cancels slow work at once and closes its tool call', async () => {
+  it('cancels slow work immediately and closes its tool call', async () => {
     const turn = prompt('/slow 3600')
     await rig.client.when(() => rig.client.tools['Work for 3600 seconds'] === 'in_progress')
     await rig.agent.notify('session/cancel', { sessionId })
@@ -151,7 +151,7 @@ describe('demo agent: turns', () => {
     assert.equal(rig.client.tools['Work for 3600 seconds'], 'failed')
   })
 
-  it('kills the command when the turn is cancelled', async () => {
+  it('kills the command when the turn is canceled', async () => {
     const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
     const turn = prompt(`/run ${line}`)
     await rig.client.when(() => rig.client.tools[line] === 'in_progress')
@@ -161,7 +161,7 @@ describe('demo agent: turns', () => {
     assert.deepEqual(new Set(rig.client.killed), new Set(['terminal-1']))
   })
 
-  it('withdraws an open question when the turn is canceled, also if the client never answers', async () => {
+  it('cancels an open request when the turn is canceled, also if the client never responds', async () => {
     rig.client.answer = () => new Promise(() => {})
     const turn = prompt('/edit README.md')
     await rig.client.when(() => rig.client.permissions.length === 1)
@@ -169,7 +169,7 @@ describe('demo agent: turns', () => {
     assert.equal((await turn).stopReason, 'cancelled')
   })
 
-  it('refuses a second prompt while one runs', async () => {
+  it('refuses a second prompt while one is running', async () => {
     const turn = prompt('/slow 3600')
     await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
     await assert.rejects(prompt('hello'), { code: -32600 })
@@ -183,7 +183,7 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.said, /The turn goes on\.$/)
   })
 
-  it('names back what was sent along', async () => {
+  it('lists what was attached', async () => {
     const uri = pathToFileURL(path.join(rig.workspace, 'README.md')).href
     await rig.agent.request('session/prompt', {
       sessionId,
@@ -199,7 +199,7 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.said, /an image \(image\/png, about 3 bytes\)/)
   })
 
-  it('leaves files alone that are outside the folders of the session', async () => {
+  it("doesn't touch files outside of the session's folders", async () => {
     await prompt('/read ../outside.txt')
     await prompt('/edit /etc/hosts.txt')
     assert.deepEqual(rig.client.reads, [])
@@ -213,7 +213,7 @@ describe('demo agent: turns', () => {
     }
   })
 
-  it('plays every other command to its end', async () => {
+  it('runs every other command to its end', async () => {
     for (const words of [
       '/help',
       '/plan bake bread',
@@ -236,7 +236,7 @@ describe('demo agent: turns', () => {
     }
   })
 
-  it('sends what the optional commands are for', async () => {
+  it('sends updates that only its optional commands show', async () => {
     await prompt('/notice')
     assert.deepEqual(
       rig.client.ofKind('notice').map(update => update.severity),
@@ -274,7 +274,7 @@ describe('demo agent: modes', () => {
   const prompt = (words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
-  it('asks for no edit in "Edit freely", but for a command', async () => {
+  it('asks for permission to run a command in "Edit freely", but not to edit', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'edit' })
     await prompt('tour')
     assert.deepEqual(
@@ -284,7 +284,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.writes.length, 1)
   })
 
-  it('changes nothing in "Plan" unless it may leave it', async () => {
+  it('changes nothing in "Plan" until the user allows it', async () => {
     await rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'plan' })
     rig.client.answer = request => select(request, 'reject_once')
     await prompt('tour')
@@ -297,7 +297,7 @@ describe('demo agent: modes', () => {
     assert.deepEqual(rig.client.writes, [])
   })
 
-  it('leaves "Plan" when the user says so and reports the new mode', async () => {
+  it('leaves "Plan" when the user allows it and reports the new mode', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     await prompt('tour')
     assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
@@ -309,7 +309,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.writes.length, 1)
   })
 
-  it('keeps modes and config options in step', async () => {
+  it('keeps modes and config options in sync', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     const reported = rig.client.ofKind('config_option_update').at(-1)
     assert.equal(reported?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
@@ -322,7 +322,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
   })
 
-  it('thinks no more when thoughts are switched off', async () => {
+  it('sends no thoughts when they are disabled', async () => {
     await rig.agent.request('session/set_config_option', {
       sessionId,
       configId: 'thoughts',
@@ -333,7 +333,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.ofKind('agent_thought_chunk').length, 0)
   })
 
-  it('refuses a mode, an option or a value that is not its own', async () => {
+  it('rejects an unknown mode, option or value', async () => {
     await assert.rejects(rig.agent.request('session/set_mode', { sessionId, modeId: 'root' }), {
       code: -32602,
     })
@@ -348,7 +348,7 @@ describe('demo agent: modes', () => {
   })
 })
 
-describe('demo agent: a client that offers nothing', () => {
+describe('demo agent: a client without capabilities', () => {
   let rig: Rig
   let sessionId: string
 
@@ -363,7 +363,7 @@ describe('demo agent: a client that offers nothing', () => {
   })
   afterEach(() => rig.close())
 
-  it('reads, edits and runs by itself', async () => {
+  it('lets it read, edit and run by itself', async () => {
     await rig.agent.request('session/prompt', { sessionId, prompt: [text('tour')] })
     assert.deepEqual(rig.client.reads, [])
     assert.deepEqual(rig.client.writes, [])
@@ -380,7 +380,7 @@ describe('demo agent: a client that offers nothing', () => {
     assert.match(output, /```console[\s\S]*README\.md/)
   })
 
-  it('kills the command it runs when the turn is cancelled', async () => {
+  it('has it kill its command when the turn is canceled', async () => {
     const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
     const turn = rig.agent.request<PromptResponse>('session/prompt', {
       sessionId,
@@ -391,7 +391,7 @@ describe('demo agent: a client that offers nothing', () => {
     assert.equal((await turn).stopReason, 'cancelled')
   })
 
-  it('sends no notice, compaction or form', async () => {
+  it('gets no notice, compaction or form', async () => {
     for (const words of ['/notice', '/compact', '/ask']) {
       await rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
     }

@@ -22,8 +22,8 @@ function make(phase: 'ready' | 'loading' = 'ready') {
   return { session, heard }
 }
 
-describe('where an agent works', () => {
-  it('is heard once for each place, the newest of a tool call', () => {
+describe("the location of an agent's work", () => {
+  it('is reported once per place, the latest of a tool call', () => {
     const { session, heard } = make()
     session.receive(tool('a', { locations: [{ path: '/w/a', line: 3 }] }))
     session.receive(tool('a', { status: 'in_progress' }))
@@ -33,7 +33,7 @@ describe('where an agent works', () => {
     assert.deepEqual(heard, ['/w/a:3', '/w/b:', '/w/a:3'])
   })
 
-  it('is not heard of a replay', () => {
+  it("isn't reported in a replay", () => {
     const { session, heard } = make('loading')
     session.receive(tool('a', { locations: [{ path: '/w/a', line: 3 }] }))
     assert.deepEqual(heard, [])
@@ -50,19 +50,19 @@ const group = (viewColumn: number, more: Partial<GroupSeen> = {}): GroupSeen => 
 })
 
 describe('the editor group that follows an agent', () => {
-  it('is the active one, when no one works in it', () => {
+  it("is the active one if the user isn't working in it", () => {
     assert.equal(placeFor([group(1), group(2, { isActive: true })], now), 2)
     assert.equal(placeFor([group(1, { isActive: true, shows: 'nothing' })], now), 1)
     assert.equal(placeFor([group(1, { usedAt: now - RESTS_AFTER_MS })], now), 1)
   })
 
-  it('is never one that the user types in, or that holds unsaved text', () => {
+  it('is never one in which the user types or that has unsaved text', () => {
     assert.equal(placeFor([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
     assert.equal(placeFor([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
     assert.equal(placeFor([group(1, { usedAt: now - 100 })], now), undefined)
   })
 
-  it('never covers a conversation in a tab', () => {
+  it('never contains a conversation', () => {
     assert.equal(placeFor([group(1, { isActive: true, shows: 'other' })], now), 'beside')
     assert.equal(placeFor([group(1, { isActive: true, shows: 'other' }), group(2)], now), 2)
     assert.equal(placeFor([group(1, { shows: 'other' }), group(2, { isDirty: true })], now), undefined)

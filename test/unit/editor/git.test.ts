@@ -155,7 +155,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.match(ran(), /fsmonitor/)
   })
 
-  it('is ended with everything that it started, once it printed too much', async () => {
+  it('stops Git with all its child processes once it printed too much', async () => {
     const started = join(directory, 'started')
     const printed = "head -c 5000 /dev/zero | tr '\\0' x"
     git(top, 'config', 'alias.hang', `!trap '' TERM; sleep 600 & echo $! > '${started}'; ${printed}; wait`)
@@ -165,7 +165,7 @@ posix('Git in a repository that wants to run programs', () => {
     await until(() => !isRunning(pid))
   })
 
-  it('runs none of them for the list of files', async () => {
+  it('runs none of them to list files', async () => {
     arm()
     assert.deepEqual((await listFiles(top)).includes('a.txt'), true)
     assert.equal(ran(), '')
@@ -192,7 +192,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('runs none of them to see what changed during a turn', async () => {
+  it('runs none of them to find the changes of a turn', async () => {
     const tree = new WorkTree(memoryTracker())
     const before = await tree.snapshot([top])
     arm()
@@ -202,7 +202,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('runs none of them to learn how a checkout ends lines and which encoding it writes', async () => {
+  it('runs none of them to find the line endings and encodings of a checkout', async () => {
     writeFileSync(join(top, 'wide.txt'), 'one\n')
     git(top, 'add', 'wide.txt')
     git(top, 'commit', '-qm', 'wide')
@@ -224,7 +224,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('runs none of them to find the folder of hooks', async () => {
+  it('runs none of them to find the hooks folder', async () => {
     arm()
     const files = new ProtectedFiles(new PathRules())
     const realPath = join(directory, 'hooks/pre-commit')
@@ -246,7 +246,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('does nothing where a filter cannot be switched off', async () => {
+  it("does nothing if a filter can't be disabled", async () => {
     git(top, 'config', 'filter.a=b.clean', program('equals'))
     writeFileSync(join(top, '.git/info/attributes'), '*.txt filter=a=b\n')
     writeFileSync(join(top, 'a.txt'), 'two\n')
@@ -254,7 +254,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('is not a program of the folder', async () => {
+  it("doesn't run a Git in the folder", async () => {
     const path = process.env.PATH
     writeFileSync(join(top, 'git'), `#!/bin/sh\nexec '${trap}' own\n`)
     chmodSync(join(top, 'git'), 0o755)

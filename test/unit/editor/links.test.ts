@@ -35,14 +35,14 @@ describe('links', () => {
     it(`reads ${href}`, () => assert.deepEqual(parseLink(href, linux), target))
   }
 
-  it('knows the drives of Windows', () => {
+  it('handle Windows drives', () => {
     assert.deepEqual(parseLink('C:\\w\\a.ts:12', windows), file('C:\\w\\a.ts', 12))
     assert.deepEqual(parseLink('c:/w/a.ts', windows), file('c:/w/a.ts'))
     assert.deepEqual(parseLink('file:///c:/w/a.ts#L2', windows), file('C:\\w\\a.ts', 2))
     assert.equal(parseLink('C:\\w\\a.ts', linux).type, 'refused')
   })
 
-  it('opens the web outside, and keeps the URL', () => {
+  it('open websites externally with the URL unchanged', () => {
     const href = 'https://example.org/a?b=c%26d&e=f#g'
     assert.deepEqual(parseLink(href, linux), { type: 'external', href })
     assert.equal(parseLink('HTTP://example.org', linux).type, 'external')
@@ -63,10 +63,10 @@ describe('links', () => {
     'file://elsewhere/share/x',
     'a%00b',
   ]) {
-    it(`refuses ${JSON.stringify(href)}`, () => assert.equal(parseLink(href, linux).type, 'refused'))
+    it(`reject ${JSON.stringify(href)}`, () => assert.equal(parseLink(href, linux).type, 'refused'))
   }
 
-  it('never gives what is not http(s) to the world', () => {
+  it('never open externally unless they are http or https', () => {
     const scheme = fc.constantFrom('http', 'https', 'command', 'file', 'javascript', 'vscode', 'x')
     const any = fc.oneof(
       fc.string(),
@@ -82,7 +82,7 @@ describe('links', () => {
     )
   })
 
-  it('are looked for under each root in turn', () => {
+  it('are resolved against each root in turn', () => {
     const roots = ['/w/app', '/w/lib']
     assert.deepEqual(candidates('src/a.ts', roots, '/home/me', linux), ['/w/app/src/a.ts', '/w/lib/src/a.ts'])
     assert.deepEqual(candidates('/x/../a', roots, '/home/me', linux), ['/a'])

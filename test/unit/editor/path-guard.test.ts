@@ -20,13 +20,13 @@ describe('the path guard', () => {
     writeFileSync(at('outside', 'secret'), '')
   })
 
-  it('lets the root, what is in it and what is not yet in it', async () => {
+  it('allows the root, its content, and new files in it', async () => {
     for (const target of [at('root'), at('root/src/a.ts'), at('root/new/deep/file'), 'src/a.ts', './x']) {
       assert.equal(await inside(target), true, target)
     }
   })
 
-  it('keeps out what is elsewhere', async () => {
+  it('rejects everything outside of the roots', async () => {
     for (const target of [
       at('outside/secret'),
       at('root-two/x'),
@@ -40,12 +40,12 @@ describe('the path guard', () => {
     }
   })
 
-  it('knows each additional directory', async () => {
+  it('allows additional directories', async () => {
     const judged = await guard(at('outside')).check(at('outside/secret'))
     assert.equal(judged.inside, true)
   })
 
-  it('follows links out of the root', async () => {
+  it('follows links that lead outside of the root', async () => {
     symlinkSync(at('outside'), at('root/link'))
     symlinkSync(at('outside/secret'), at('root/file'))
     assert.equal(await inside(at('root/link/secret')), false)
@@ -54,7 +54,7 @@ describe('the path guard', () => {
     assert.deepEqual([judged.inside, judged.realPath], [false, at('outside/secret')])
   })
 
-  it('follows a link to what does not exist yet, which a write would create', async () => {
+  it('follows a link to a missing file, which a write would create', async () => {
     symlinkSync(at('outside/new'), at('root/dangling'))
     symlinkSync('../outside/newer', at('root/relative'))
     assert.equal(await inside(at('root/dangling')), false)
@@ -62,7 +62,7 @@ describe('the path guard', () => {
     assert.equal(await inside(at('root/relative')), false)
   })
 
-  it('takes `..` in a link from where the link before it leads', async () => {
+  it('resolves `..` in a link after the link before it', async () => {
     mkdirSync(at('outside/deep'))
     symlinkSync(at('outside/deep'), at('root/deep'))
     symlinkSync('deep/../new', at('root/tricky'))
@@ -70,7 +70,7 @@ describe('the path guard', () => {
     assert.deepEqual([judged.inside, judged.realPath], [false, at('outside/new')])
   })
 
-  it('lets links within the root, and into it', async () => {
+  it('allows links within the root, and to it', async () => {
     symlinkSync(at('root/src'), at('root/alias'))
     symlinkSync(at('root'), at('door'))
     assert.equal(await inside(at('root/alias/a.ts')), true)
@@ -84,25 +84,25 @@ describe('the path guard', () => {
     })
   })
 
-  it('knows a root that is a link itself, and the way to a file through it', async () => {
+  it('allows a root that is a link, and paths through it', async () => {
     symlinkSync(at('root'), at('door'))
     const linked = new PathGuard({ cwd: at('door'), additionalDirectories: [] })
     const judged = await linked.check(at('root/src/a.ts'))
     assert.deepEqual([judged.inside, judged.aliases], [true, [at('door/src/a.ts')]])
   })
 
-  it('ends on links in a circle', async () => {
+  it('rejects circular links', async () => {
     symlinkSync(at('root/two'), at('root/one'))
     symlinkSync(at('root/one'), at('root/two'))
     await assert.rejects(guard().check(at('root/one')), { code: 'ELOOP' })
   })
 
-  it('refuses what cannot be a path', async () => {
+  it('rejects invalid paths', async () => {
     await assert.rejects(guard().check(''), InvalidPathError)
     await assert.rejects(guard().check('a\0b'), InvalidPathError)
   })
 
-  it('does not judge where it may not look', async () => {
+  it('reports a folder without permission', async () => {
     const links: Links = {
       realpath: async () => Promise.reject(Object.assign(new Error('denied'), { code: 'EACCES' })),
       readlink: async () => assert.fail(),
@@ -111,7 +111,7 @@ describe('the path guard', () => {
     await assert.rejects(blind.check('/w/a'), { code: 'EACCES' })
   })
 
-  it('goes by the spelling of the disk, not by folded case', async () => {
+  it('compares the case as on disk', async () => {
     // A Mac whose disk has /Work/App only, then one whose disk is case-sensitive.
     const folding = disk(['/Work/App', '/Work/App/a'], true)
     const mac = { rules: new PathRules('darwin'), links: folding }
@@ -123,7 +123,7 @@ describe('the path guard', () => {
     assert.equal((await onExact.check('/Work/app/x')).inside, false)
   })
 
-  it('knows the drives and shares of Windows', async () => {
+  it('handles Windows drives and shares', async () => {
     const rules = new PathRules('win32')
     const links = disk(['C:\\Work\\App', 'D:\\', '\\\\server\\share\\dir'], true, '\\')
     const roots = { cwd: 'c:\\work\\app', additionalDirectories: ['\\\\server\\share\\dir'] }
@@ -138,7 +138,7 @@ describe('the path guard', () => {
     assert.equal(await judge('c:\\work\\app\\..\\x'), false)
   })
 
-  it('never takes for inside what leads outside, and reports where it leads', async () => {
+  it('never allows what leads outside, and returns the target', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const way = fc.array(fc.oneof(name, fc.constantFrom('..', '.')), { minLength: 1, maxLength: 5 })
     const entry = fc.record({

@@ -6,7 +6,7 @@ const mac = new PathRules('darwin')
 const windows = new PathRules('win32')
 
 describe('path rules', () => {
-  it('knows what is absolute', () => {
+  it('recognizes absolute paths', () => {
     assert.equal(linux.isAbsolute('/a'), true)
     assert.equal(linux.isAbsolute('a'), false)
     assert.equal(linux.isAbsolute('C:\\a'), false)
@@ -18,7 +18,7 @@ describe('path rules', () => {
     assert.equal(windows.isAbsolute('\\\\server'), false)
   })
 
-  it('compares as the platform does', () => {
+  it('compares like the platform', () => {
     assert.equal(linux.same('/A/b', '/a/b'), false)
     assert.equal(linux.same('/a/./b/', '/a/c/../b'), true)
     assert.equal(mac.same('/A/B', '/a/b'), true)
@@ -27,7 +27,7 @@ describe('path rules', () => {
     assert.equal(windows.same('\\\\Server\\Share\\x', '//server/share/X'), true)
   })
 
-  it('contains by whole names', () => {
+  it('compares containment by whole names', () => {
     assert.equal(linux.contains('/a/b', '/a/b/c'), true)
     assert.equal(linux.contains('/a/b', '/a/b'), true)
     assert.equal(linux.contains('/a/b', '/a/bc'), false)
@@ -37,24 +37,24 @@ describe('path rules', () => {
     assert.equal(windows.contains('C:\\work', 'D:\\work\\x'), false)
   })
 
-  it('takes a relative path from the cwd', () => {
+  it('resolves a relative path against the cwd', () => {
     assert.equal(linux.absolute('/w', 'a/../b'), '/w/b')
     assert.equal(linux.absolute('/w', '../b'), '/b')
     assert.equal(windows.absolute('C:\\w', 'a/b'), 'C:\\w\\a\\b')
   })
 
-  it('takes a file URI', () => {
+  it('accepts a file URI', () => {
     assert.equal(linux.absolute('/w', 'file:///a%20b/c'), '/a b/c')
     assert.equal(windows.absolute('C:\\w', 'file:///d:/a/b'), 'D:\\a\\b')
     assert.throws(() => linux.absolute('/w', 'file://elsewhere/a'), InvalidPathError)
   })
 
-  it('keeps a backslash of a name where it is no separator', () => {
+  it('keeps a backslash that is part of a name', () => {
     assert.equal(linux.absolute('/w', '/a\\..\\b'), '/a\\..\\b')
   })
 
   for (const path of ['', '/a\0b']) {
-    it(`refuses ${JSON.stringify(path)}`, () => {
+    it(`rejects ${JSON.stringify(path)}`, () => {
       assert.throws(() => linux.absolute('/w', path), InvalidPathError)
     })
   }
@@ -70,12 +70,12 @@ describe('path rules', () => {
     'C:\\a\\com1.txt',
     'a\\CON',
   ]) {
-    it(`refuses ${path} on Windows`, () => {
+    it(`rejects ${path} on Windows`, () => {
       assert.throws(() => windows.absolute('C:\\w', path), InvalidPathError)
     })
   }
 
-  it('understands the long form of Windows paths', () => {
+  it('accepts extended-length paths on Windows', () => {
     assert.equal(windows.absolute('C:\\w', '\\\\?\\D:\\a'), 'D:\\a')
     assert.equal(windows.absolute('C:\\w', '\\\\?\\UNC\\server\\share\\a'), '\\\\server\\share\\a')
   })

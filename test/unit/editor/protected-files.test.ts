@@ -3,7 +3,7 @@ import { PathRules } from '../../../src/editor/path-rules.ts'
 import { isProtectedPath, ProtectedFiles } from '../../../src/editor/protected-files.ts'
 
 describe('protected files', () => {
-  it('are settings, hooks and MCP servers, wherever they are and however they are spelled', () => {
+  it('include settings, hooks and MCP servers in any folder and spelling', () => {
     for (const path of [
       '.vscode/settings.json',
       '.vscode',
@@ -38,7 +38,7 @@ describe('protected files', () => {
     }
   })
 
-  it("are the editor's own settings, and not what extensions store next to them", async () => {
+  it("include the editor's own settings, but not the data of extensions next to them", async () => {
     const files = new ProtectedFiles(new PathRules('linux'), ['/home/u/.config/Code/User'])
     const includes = (realPath: string) => files.includes({ realPath, relative: ['x'] }, [])
     assert.equal(await includes('/home/u/.config/Code/User/settings.json'), true)

@@ -42,37 +42,37 @@ function planned(more: Partial<RootsInput> = {}): RootsPlan {
 }
 
 describe('the roots of a new session', () => {
-  it('are the one folder there is, whatever the setting', () => {
+  it('are the only folder, whatever the setting', () => {
     for (const setting of ['ask', 'activeEditor', 'first'] as const) {
       const plan = planned({ folders: [app], setting })
       assert.deepEqual(plan, { cwd: '/w/app', cwdLabel: 'app', additional: [], unseen: [], scratch: false })
     }
   })
 
-  it('take the folder of the active editor, and the others go along', () => {
+  it('start with the folder of the active editor, followed by the others', () => {
     const plan = planned({ activePath: '/w/lib/src/x.ts' })
     assert.deepEqual(rootsOf(plan), { cwd: '/w/lib', additionalDirectories: ['/w/app', '/w/docs'] })
     assert.equal(plan.cwdLabel, 'lib')
     assert.deepEqual(plan.additional[0], { path: '/w/app', label: 'app' })
   })
 
-  it('take the first folder without an active editor, or with one from elsewhere', () => {
+  it('start with the first folder if no editor is active, or one from elsewhere', () => {
     assert.equal(planned().cwd, '/w/app')
     assert.equal(planned({ activePath: '/w/library/x.ts' }).cwd, '/w/app')
     assert.equal(planned({ setting: 'first', activePath: '/w/lib/x' }).cwd, '/w/app')
   })
 
-  it('ask when the setting says so and there are several', () => {
+  it('ask if the setting says so and there are several folders', () => {
     assert.deepEqual(planRoots(input({ setting: 'ask' })), { type: 'pick', choices: [app, lib, docs] })
     assert.equal(planned({ setting: 'ask', picked: '/w/docs' }).cwd, '/w/docs')
     assert.equal(planRoots(input({ setting: 'ask', picked: '/w/gone' })).type, 'pick')
   })
 
-  it('let the user choose against any setting', () => {
+  it("start with the user's choice whatever the setting", () => {
     assert.equal(planned({ activePath: '/w/lib/x', picked: '/w/docs' }).cwd, '/w/docs')
   })
 
-  it('say which folders the agent does not see when it can take only one', () => {
+  it("report the folders that the agent can't see if it supports only one", () => {
     const plan = planned({ additionalDirectories: false })
     assert.deepEqual(rootsOf(plan).additionalDirectories, [])
     assert.deepEqual(
@@ -82,12 +82,12 @@ describe('the roots of a new session', () => {
     for (const { reason } of plan.unseen) assert.match(reason, /more than one folder/)
   })
 
-  it('hold a folder only once, and the cwd never twice', () => {
+  it('contain a folder only once, and the cwd never twice', () => {
     const plan = planned({ folders: [app, folder('/w/app/'), lib, folder('/w/lib/../lib')] })
     assert.deepEqual(rootsOf(plan), { cwd: '/w/app', additionalDirectories: ['/w/lib'] })
   })
 
-  it('fold case where the file system does', () => {
+  it('ignore case if the file system does', () => {
     const folders = [app, folder('/W/App'), lib]
     assert.deepEqual(planned({ folders, rules: new PathRules('darwin') }).additional, [
       { path: '/w/lib', label: 'lib' },
@@ -101,7 +101,7 @@ describe('the roots of a new session', () => {
     )
   })
 
-  it('keep nested folders, and work in the innermost', () => {
+  it('keep nested folders and start with the innermost', () => {
     const nested = folder('/w/app/packages/core')
     const plan = planned({ folders: [app, nested], activePath: '/w/app/packages/core/x.ts' })
     assert.deepEqual(rootsOf(plan), { cwd: '/w/app/packages/core', additionalDirectories: ['/w/app'] })
@@ -109,7 +109,7 @@ describe('the roots of a new session', () => {
     assert.deepEqual(rootsOf(outer), { cwd: '/w/app', additionalDirectories: ['/w/app/packages/core'] })
   })
 
-  it('do not call a folder unseen that lies within the cwd', () => {
+  it("don't report folders within the cwd as unseen", () => {
     const plan = planned({
       folders: [app, folder('/w/app/packages/core'), lib],
       additionalDirectories: false,
@@ -120,7 +120,7 @@ describe('the roots of a new session', () => {
     )
   })
 
-  it('leave out folders that are not on this disk, and say so', () => {
+  it("omit folders that aren't on this disk, and report them", () => {
     const remote = folder('/repo', { scheme: 'vscode-vfs', name: 'remote' })
     const plan = planned({ folders: [remote, lib] })
     assert.equal(plan.cwd, '/w/lib')
@@ -128,7 +128,7 @@ describe('the roots of a new session', () => {
     assert.match(plan.unseen[0]?.reason ?? '', /vscode-vfs:/)
   })
 
-  it('are a scratch folder when there is none', () => {
+  it('are a scratch folder if no folder is open', () => {
     assert.deepEqual(planRoots(input({ folders: [] })), { type: 'scratch', unseen: [] })
     const decision = planRoots(input({ folders: [folder('/r', { scheme: 'untitled' })] }))
     assert.equal(decision.type, 'scratch')
@@ -139,8 +139,8 @@ describe('the roots of a new session', () => {
   })
 })
 
-describe('the roots of a session from history', () => {
-  it('are its own, and what this window adds is marked', () => {
+describe('the roots of an existing session', () => {
+  it('are its own, and those that this window adds are marked', () => {
     const own = { cwd: '/w/lib', additionalDirectories: ['/w/docs', '/else/where', 'relative'] }
     const plan = rootsForExisting(own, input())
     assert.deepEqual(plan.additional, [
@@ -151,7 +151,7 @@ describe('the roots of a session from history', () => {
     assert.deepEqual(plan.unseen, [])
   })
 
-  it("are its own alone where it belongs to another workspace, which is said of this window's folders", () => {
+  it("are only its own if it belongs to another workspace, and this window's folders are reported", () => {
     const own = { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] }
     const plan = rootsForExisting(own, input())
     assert.deepEqual(rootsOf(plan), { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] })
@@ -163,21 +163,21 @@ describe('the roots of a session from history', () => {
     assert.match(plan.cwdRemark ?? '', /isn't open in this window/)
   })
 
-  it('are said to be unseen where the agent takes one folder only', () => {
+  it('report unseen folders if the agent supports only one', () => {
     const own = { cwd: '/w/lib', additionalDirectories: ['/else/where'] }
     const plan = rootsForExisting(own, input({ additionalDirectories: false }))
     assert.deepEqual(plan.additional, [])
     assert.ok(plan.unseen.some(({ label }) => label === '/else/where'))
   })
 
-  it('keep its cwd, and the other folders go along', () => {
+  it('keep its cwd, followed by the other folders', () => {
     const plan = rootsIn('/w/lib', input())
     assert.deepEqual(rootsOf(plan), { cwd: '/w/lib', additionalDirectories: ['/w/app', '/w/docs'] })
     assert.equal(plan.cwdLabel, 'lib')
     assert.equal(plan.cwdRemark, undefined)
   })
 
-  it('say when it is from elsewhere', () => {
+  it('report that the session is from another workspace', () => {
     const plan = rootsIn('/home/me/other', input())
     assert.deepEqual(rootsOf(plan), {
       cwd: '/home/me/other',
@@ -187,11 +187,11 @@ describe('the roots of a session from history', () => {
     assert.match(plan.cwdRemark ?? '', /isn't open in this window/)
   })
 
-  it('do not say so of a folder within the workspace', () => {
+  it("don't report it for a folder within the workspace", () => {
     assert.equal(rootsIn('/w/app/src', input()).cwdRemark, undefined)
   })
 
-  it('send the cwd as the agent told it', () => {
+  it('contain the cwd exactly as the agent reported it', () => {
     const plan = rootsIn('/W/App', input({ rules: new PathRules('darwin') }))
     assert.equal(plan.cwd, '/W/App')
     assert.deepEqual(
@@ -200,7 +200,7 @@ describe('the roots of a session from history', () => {
     )
   })
 
-  it('know the scratch folder again', () => {
+  it('recognize the scratch folder', () => {
     const plan = rootsIn('/store/scratch', {
       ...input({ folders: [] }),
       scratchFolder: '/store/scratch',
@@ -209,7 +209,7 @@ describe('the roots of a session from history', () => {
     assert.equal(plan.cwdRemark, undefined)
   })
 
-  it('refuse a cwd that is not absolute (quirk 21)', () => {
+  it('reject a relative cwd (quirk 21)', () => {
     for (const cwd of ['', '.', 'w/app', '~']) {
       assert.throws(() => rootsIn(cwd, input()), /isn't an absolute path/)
     }
@@ -219,13 +219,13 @@ describe('the roots of a session from history', () => {
 describe('the scratch folder', () => {
   const storage = useTemporaryFolder()
 
-  it('is made on demand, for the user alone', async function () {
+  it('is created when needed, with access only for the user', async function () {
     if (process.platform === 'win32') this.skip()
     const folder = await ensureScratchFolder(path.join(storage(), 'global'))
     assert.equal(statSync(folder).mode & 0o777, 0o700)
   })
 
-  it('is made private again, and keeps what is in it', async function () {
+  it('is made private again and keeps its content', async function () {
     if (process.platform === 'win32') this.skip()
     const folder = await ensureScratchFolder(storage())
     writeFileSync(path.join(folder, 'note'), 'x')
@@ -235,7 +235,7 @@ describe('the scratch folder', () => {
     assert.equal(statSync(path.join(folder, 'note')).size, 1)
   })
 
-  it('is not a link to elsewhere, nor a file', async () => {
+  it("can't be a link or a file", async () => {
     mkdirSync(path.join(storage(), 'elsewhere'))
     symlinkSync(path.join(storage(), 'elsewhere'), path.join(storage(), 'scratch'), 'junction')
     await assert.rejects(ensureScratchFolder(storage()), /isn't a folder/)

@@ -19,8 +19,8 @@ const text = fc
   )
   .map(parts => parts.join(''))
 
-describe('text', () => {
-  it('is the same after bytes and back, in every encoding', () => {
+describe('encoded text', () => {
+  it('is unchanged after encoding and decoding, in every encoding', () => {
     fc.assert(
       fc.property(
         text.filter(value => !value.startsWith('\ufeff') && !value.includes('\0')),
@@ -43,7 +43,7 @@ describe('text', () => {
     )
   })
 
-  it('is never made of bytes that are none', () => {
+  it('is never decoded from invalid bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), bytes => {
         const decoded = decodeText(bytes)
@@ -54,7 +54,7 @@ describe('text', () => {
     )
   })
 
-  it('is cut into lines that make it whole again', () => {
+  it('is split into lines that join to the same text', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 6 }), (value, step) => {
         let whole = ''
@@ -66,7 +66,7 @@ describe('text', () => {
     )
   })
 
-  it('knows its line end', () => {
+  it('has its line ending detected', () => {
     assert.equal(lineEnd('a\nb\n'), '\n')
     assert.equal(lineEnd('a\r\nb'), '\r\n')
     assert.equal(lineEnd('a\r\nb\n'), undefined)
@@ -76,7 +76,7 @@ describe('text', () => {
     assert.equal(withLineEnd('a\r\nb\nc', '\n'), 'a\nb\nc')
   })
 
-  it('is changed by the smallest edit, which cuts no character', () => {
+  it('is changed with the smallest edit that splits no character', () => {
     fc.assert(
       fc.property(text, text, text, text, (head, tail, before, after) => {
         const from = head + before + tail

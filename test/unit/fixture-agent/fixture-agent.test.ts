@@ -12,7 +12,7 @@ describe('fixture agent', () => {
   }
   afterEach(() => client.stop())
 
-  it('is honest unless told otherwise', async () => {
+  it('follows the protocol unless told otherwise', async () => {
     start()
     const { result } = await client.request('initialize', { protocolVersion: 1 })
     assert.equal(result?.protocolVersion, 1)
@@ -30,7 +30,7 @@ describe('fixture agent', () => {
     assert.deepEqual(await client.exited, { code: 0, signal: null })
   })
 
-  it('plays several scenarios in the order of the prompt', async () => {
+  it('plays several scenarios in the order in the prompt', async () => {
     start()
     const sessionId = await client.open()
     await client.prompt(sessionId, '[[think so so]] [[tool a]] then [[say all\\ndone]] [[no-such]]')
@@ -41,7 +41,7 @@ describe('fixture agent', () => {
     assert.match(client.said, /^all\ndoneThere is no scenario no-such/)
   })
 
-  it('floods with chunks of the size that was asked for', async () => {
+  it('sends many chunks of the requested size', async () => {
     start()
     const sessionId = await client.open()
     await client.prompt(sessionId, '[[flood 500 24]]')
@@ -55,7 +55,7 @@ describe('fixture agent', () => {
     assert.equal(chunks.at(-1), '\n\n[end of flood]')
   })
 
-  it('writes one huge frame in pieces that split inside characters', async () => {
+  it('writes one huge frame in pieces that split characters', async () => {
     start()
     const sessionId = await client.open()
     client.chunks.length = 0
@@ -68,7 +68,7 @@ describe('fixture agent', () => {
     )
   })
 
-  it('writes what is no frame and continues', async () => {
+  it('writes invalid frames and continues', async () => {
     start()
     const sessionId = await client.open()
     const names = [
@@ -94,7 +94,7 @@ describe('fixture agent', () => {
     assert.ok(client.chunks.some(chunk => chunk.includes(Buffer.from([0xef, 0xbb, 0xbf]))))
   })
 
-  it('ends in every way it knows', async () => {
+  it('exits in every supported way', async () => {
     for (const [text, ending] of [
       ['[[crash 7]]', { code: 7, signal: null }],
       ['[[signal SIGTERM]]', { code: null, signal: 'SIGTERM' }],
@@ -117,7 +117,7 @@ describe('fixture agent', () => {
     }
   })
 
-  it('answers `cancelled` when it is canceled, and nothing when it hangs', async () => {
+  it('responds `cancelled` when canceled, and not at all when it hangs', async () => {
     start()
     const sessionId = await client.open()
     const slow = client.prompt(sessionId, '[[slow 600000]]')
@@ -136,7 +136,7 @@ describe('fixture agent', () => {
     assert.equal(answered, false)
   })
 
-  it('replays a big session', async () => {
+  it('replays a long session', async () => {
     start()
     await client.request('initialize', { protocolVersion: 1 })
     await client.request('session/load', { sessionId: 'big-100-10', cwd: '/workspace', mcpServers: [] })
@@ -145,7 +145,7 @@ describe('fixture agent', () => {
     assert.equal(client.updates('tool_call').length, 100)
   })
 
-  it('talks in two sessions at once', async () => {
+  it('sends updates to two sessions at the same time', async () => {
     start()
     const one = await client.open()
     const { result } = await client.request('session/new', { cwd: '/other', mcpServers: [] })
@@ -159,7 +159,7 @@ describe('fixture agent', () => {
     assert.equal(of(result?.sessionId), 's2r0 s2r1 s2r2 ')
   })
 
-  it('works with files, questions and terminals of the client', async () => {
+  it('uses files, requests and terminals of the client', async () => {
     start()
     const sessionId = await client.open()
     const asked: string[] = []
@@ -185,7 +185,7 @@ describe('fixture agent', () => {
     assert.equal(client.said, 'read 4writtenIt was allowed.exit 0, 3 characters')
   })
 
-  it('is told by a script what to do', async () => {
+  it('is controlled by a script', async () => {
     start(
       JSON.stringify({
         results: { initialize: { agentCapabilities: { loadSession: null }, extra: true } },
@@ -207,7 +207,7 @@ describe('fixture agent', () => {
     assert.deepEqual(client.frames.find(frame => frame.method === 'later')?.params, { of: sessionId })
   })
 
-  it('waits at a gate until it is opened, once for each opening, or until it is cancelled', async () => {
+  it("waits at a gate until it's opened, once for each time, or until it's canceled", async () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-'))
     const file = path.join(directory, 'log.ndjson')
     start(undefined, { FIXTURE_LOG: file })
@@ -222,7 +222,7 @@ describe('fixture agent', () => {
     fs.rmSync(directory, { recursive: true })
   })
 
-  it('writes down what it got and did', async () => {
+  it('logs what it received and did', async () => {
     const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-')), 'log.ndjson')
     start(undefined, { FIXTURE_LOG: file })
     const sessionId = await client.open()

@@ -41,7 +41,7 @@ describe('fixture agent: quirks', () => {
     for (let number = 1; number <= 24; number++) assert.ok(`quirk-${number}` in PRESETS, `quirk-${number}`)
   })
 
-  it('1: gives up on a file that is missing, unless it is told that it is empty', async () => {
+  it('1: stops at a missing file, unless it reads as empty', async () => {
     await play('quirk-1')
     assert.match(client.said, /the file was not empty/)
     await client.stop()
@@ -52,7 +52,7 @@ describe('fixture agent: quirks', () => {
     assert.equal(client.said, 'created')
   })
 
-  it('3: leaves its terminal alone after a cancel', async () => {
+  it("3: doesn't release its terminal after a cancellation", async () => {
     start('quirk-3')
     client.answer = frame =>
       frame.method === 'terminal/create' ? { result: { terminalId: 't' } } : undefined
@@ -66,7 +66,7 @@ describe('fixture agent: quirks', () => {
     assert.ok(!client.frames.some(frame => /terminal\/(kill|release)/.test(frame.method ?? '')))
   })
 
-  it('5: speaks of a session before it has told its name', async () => {
+  it('5: sends updates for a session before its id is known', async () => {
     start('quirk-5')
     await client.open()
     const first = client.frames.findIndex(frame => frame.method === 'session/update')
@@ -75,7 +75,7 @@ describe('fixture agent: quirks', () => {
     assert.equal(client.frames[first]?.params?.sessionId, client.frames[named]?.result?.sessionId)
   })
 
-  it('6: asks, updates and announces in any order', async () => {
+  it('6: requests permission, updates and creates a tool call in any order', async () => {
     await play('quirk-6')
     const traffic = client.frames.flatMap(({ method, params }) => {
       const toolCall = (params?.toolCall ?? params?.update) as { toolCallId?: string; sessionUpdate?: string }
@@ -94,7 +94,7 @@ describe('fixture agent: quirks', () => {
     ])
   })
 
-  it('10: offers options of every kind and takes a no in three ways', async () => {
+  it('10: offers options of every kind and handles a rejection in three ways', async () => {
     for (const [text, stopReason] of [
       ['[[quirk-10 two-always cancelled]]', 'cancelled'],
       ['[[quirk-10 reject-always end_turn]]', 'end_turn'],
@@ -113,7 +113,7 @@ describe('fixture agent: quirks', () => {
     }
   })
 
-  it('11: withdraws a question when it is cancelled', async () => {
+  it("11: cancels its request when it's canceled", async () => {
     start()
     client.answer = () => undefined
     const sessionId = await client.open()
@@ -126,7 +126,7 @@ describe('fixture agent: quirks', () => {
     assert.equal((await turn).result?.stopReason, 'cancelled')
   })
 
-  it('12: answers a load before it replays', async () => {
+  it('12: responds to session/load before it replays', async () => {
     start('quirk-12')
     await client.request('initialize')
     const answer = await client.request('session/load', { sessionId: 's', cwd: '/workspace', mcpServers: [] })
@@ -136,7 +136,7 @@ describe('fixture agent: quirks', () => {
     assert.ok(first > client.frames.indexOf(answer))
   })
 
-  it('14: queues, aborts or forgets a second prompt', async () => {
+  it('14: queues, aborts or drops a second prompt', async () => {
     for (const [variant, first, second] of [
       ['queue', 'cancelled', 'end_turn'],
       ['abort', 'cancelled', 'end_turn'],
@@ -154,7 +154,7 @@ describe('fixture agent: quirks', () => {
     }
   })
 
-  it('15: has an option for everything and reports a change in every way', async () => {
+  it('15: has config options for everything and reports a change in every way', async () => {
     start('quirk-15')
     const sessionId = await client.open()
     const opened = client.frames.find(frame => frame.result?.configOptions)?.result
@@ -188,12 +188,12 @@ describe('fixture agent: quirks', () => {
     assert.ok(client.frames.some(frame => frame.id === null && frame.error))
   })
 
-  it('17: asks with ids of every type', async () => {
+  it('17: sends requests with ids of every type', async () => {
     await play('quirk-17')
     assert.equal(client.said.match(/same allow\. /g)?.length, 3)
   })
 
-  it('20: ends neither with its stdin nor by SIGTERM, and leaves children behind', async () => {
+  it('20: exits neither with its stdin nor on SIGTERM, and leaves child processes behind', async () => {
     const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-')), 'log.ndjson')
     start('quirk-20', { FIXTURE_LOG: file })
     const sessionId = await client.open()
@@ -215,7 +215,7 @@ describe('fixture agent: quirks', () => {
     }
   })
 
-  it('23: wants a sign-in, and forgets to answer the first', async () => {
+  it("23: requires sign-in, and doesn't respond to the first attempt", async () => {
     start('quirk-23')
     const { result } = await client.request('initialize')
     assert.equal(listOf(result?.authMethods).length, 5)
@@ -227,7 +227,7 @@ describe('fixture agent: quirks', () => {
   })
 
   for (const number of [2, 4, 7, 8, 9, 13, 18, 19, 21]) {
-    it(`${number}: plays to its end`, async () => {
+    it(`${number}: runs to its end`, async () => {
       const { answer } = await play(`quirk-${number}`)
       assert.equal(answer.result?.stopReason, 'end_turn')
       await client.request('session/list')

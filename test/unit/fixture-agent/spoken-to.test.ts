@@ -10,7 +10,7 @@ import { type LogLine, problemsIn } from '../../ui/support/fixture-agent.ts'
 
 const AGENT = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
 
-describe('what the fixture agent was sent, held against the official schema', () => {
+describe('the messages sent to the fixture agent, checked against the official schema', () => {
   let folder: string
   beforeEach(() => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-sent-'))
@@ -60,7 +60,7 @@ describe('what the fixture agent was sent, held against the official schema', ()
       .map(line => JSON.parse(line))
   }
 
-  it('is as it should be, and a wrong message is found', async () => {
+  it('are valid, and an invalid one is found', async () => {
     const lines = await played()
     assert.deepEqual(problemsIn(lines), [])
     const methods = lines.flatMap(({ received }) => (received?.method ? [received.method] : []))

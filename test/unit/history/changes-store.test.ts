@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
 
-describe('what agents changed, stored', () => {
+describe('the stored changes of agents', () => {
   let folder = ''
   let store: ChangesStore
   beforeEach(() => {
@@ -41,7 +41,7 @@ describe('what agents changed, stored', () => {
     ],
   })
 
-  it('is there for the next window, each text once', async () => {
+  it('are available to the next window, each text once', async () => {
     store.save('/w/a', changed('/w/a'))
     store.save('/w/b', changed('/w/b'))
     await store.flushed()
@@ -55,7 +55,7 @@ describe('what agents changed, stored', () => {
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
-  it('holds checkpoints, and which were dropped, for the next window', async () => {
+  it('include checkpoints, and which ones were deleted', async () => {
     const { segments, attributes } = changed('/w/a')
     const kept = { ...changed('/w/a'), segments: [1], history: { segments, attributes, at: 7 } }
     store.save('/w/a', kept)
@@ -70,7 +70,7 @@ describe('what agents changed, stored', () => {
     assert.deepEqual(await again().loadDropped(), [])
   })
 
-  it('is written in the background without a warning, only what is new, and at once when the window closes', async () => {
+  it('are written in the background, only new ones, and immediately when the window closes', async () => {
     const warnings: string[] = []
     const warned = (warning: Error) => warnings.push(warning.name)
     process.on('warning', warned)
@@ -88,7 +88,7 @@ describe('what agents changed, stored', () => {
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
-  it('has bytes for as long as something refers to them', async () => {
+  it('keep bytes while something refers to them', async () => {
     const hash = await store.put(Buffer.from([0, 1, 2]))
     assert.deepEqual(await store.get(hash), Buffer.from([0, 1, 2]))
     store.save('/w/a', changed('/w/a'))
@@ -103,7 +103,7 @@ describe('what agents changed, stored', () => {
     assert.equal(await next.get('../../etc/passwd'), undefined)
   })
 
-  it('has what was undone, the latest first', async () => {
+  it('include reverted changes, latest first', async () => {
     const files = [{ before: changed('/w/a'), after: changed('/w/a', 'a\n') }]
     await store.saveUndone({ id: '1', at: Date.now() - 1000, session: 's', files })
     await store.saveUndone({ id: '2', at: Date.now(), session: 's', files })
@@ -121,7 +121,7 @@ describe('what agents changed, stored', () => {
     await store.flushed()
   })
 
-  it('leaves out what is damaged', async () => {
+  it('skip damaged entries', async () => {
     store.save('/w/a', changed('/w/a'))
     store.save('/w/b', changed('/w/b'))
     await store.flushed()

@@ -37,14 +37,14 @@ function opened<T extends Disposable>(one: T): T {
 
 const trouble = () => new StorageTrouble(message => assert.fail(message))
 
-describe('a store of values', () => {
+describe('a key-value store', () => {
   const stores: Record<string, () => KeyValueStore> = {
     'in memory': memoryStore,
     'in a file': () => new FileStore(join(directory, 'values.json'), silentLogger),
     'in a folder': () => new FolderStore(join(directory, 'values'), silentLogger),
   }
   for (const [name, create] of Object.entries(stores)) {
-    it(`${name} returns what was set last, and nothing once it was removed`, () => {
+    it(`${name} returns the last value, and undefined after it was removed`, () => {
       const store = create()
       assert.equal(store.get('a'), undefined)
       store.set('a', { text: 'żółć', list: [1, null] })
@@ -59,7 +59,7 @@ describe('a store of values', () => {
   }
 })
 
-describe('the records of sessions', () => {
+describe('the session records', () => {
   const records: Record<string, () => SessionRecords> = {
     'in memory': () => new MemoryRecords(),
     ...(sqlite && {
@@ -74,7 +74,7 @@ describe('the records of sessions', () => {
     ...(title !== undefined && { title }),
   })
   for (const [name, create] of Object.entries(records)) {
-    it(`${name} have the sessions of each agent, until they are forgotten`, () => {
+    it(`${name} contain the sessions of each agent until they are forgotten`, () => {
       const all = create()
       all.opened('a', record('s', 'One'))
       all.opened('b', record('s'))
@@ -91,7 +91,7 @@ describe('the records of sessions', () => {
       assert.equal(all.get('b', 's')?.title, undefined)
     })
 
-    it(`${name} have what the user said of a session, even of one that Parley did not open`, () => {
+    it(`${name} contain the user's changes, even of a session that Parley didn't open`, () => {
       const all = create()
       all.noted('a', record('s', 'One'), { givenTitle: 'Mine', archived: true })
       all.noted('a', record('s'), { archived: false })
@@ -103,7 +103,7 @@ describe('the records of sessions', () => {
       assert.equal(all.get('a', 's')?.givenTitle, undefined)
     })
 
-    it(`${name} have an agent as it was when it ran last`, () => {
+    it(`${name} contain an agent as it was when it last ran`, () => {
       const all = create()
       const agent = { name: 'A', list: true, load: true, resume: false, fork: true }
       assert.equal(all.agent('a'), undefined)
@@ -133,7 +133,7 @@ describe('the saved conversations', () => {
         one.kind === 'message' && one.blocks[0]?.type === 'text' ? one.blocks[0].text : '?',
       )
   for (const [name, create] of Object.entries(stores)) {
-    it(`${name} have entries, appended text and terminals, until they are replaced or forgotten`, () => {
+    it(`${name} contain entries, appended text and terminals until they are replaced or forgotten`, () => {
       const store = create()
       assert.equal(store.read('a', 's'), undefined)
       assert.ok(
@@ -181,7 +181,7 @@ describe('the saved conversations', () => {
   }
 })
 
-describe('the leases of sessions', () => {
+describe('the session leases', () => {
   /** Two windows of one machine, and a way to have both notice what the other did. */
   const windows: Record<string, () => { one: SessionLeases; two: SessionLeases; poll(): void }> = {
     'in memory': () => {
@@ -235,7 +235,7 @@ describe('the leases of sessions', () => {
   }
 })
 
-describe('the store of the change tracker', () => {
+describe("the change tracker's store", () => {
   const stores: Record<string, () => { store: TrackerStore; next: () => Promise<TrackerStore> }> = {
     'in memory': () => {
       const store = new MemoryStore()
@@ -288,7 +288,7 @@ describe('the store of the change tracker', () => {
       assert.equal(await after.get('0'.repeat(64)), undefined)
     })
 
-    it(`${name} has what was reverted, the latest first, until it is forgotten`, async () => {
+    it(`${name} has reverted changes, latest first, until they are forgotten`, async () => {
       const { store, next } = create()
       const now = Date.now()
       const file = (path: string) => ({ before: changed(path), after: changed(path) })

@@ -13,7 +13,7 @@ import { FakeAgent } from '../conversation/fake-agent.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 
-describe('a secret that Parley holds is in none of its databases', function () {
+describe('a secret that Parley holds is in no database', function () {
   this.timeout(60_000)
   let directory: string
   beforeEach(function () {
@@ -90,7 +90,7 @@ describe('a secret that Parley holds is in none of its databases', function () {
     )
   })
 
-  it('of the sessions that are shown again after a reload', () => {
+  it('of the sessions to restore after a reload', () => {
     fc.assert(
       fc.property(secrets, fc.nat(3), (secret, form) => {
         const kept = new Map<string, unknown>()
@@ -107,7 +107,7 @@ describe('a secret that Parley holds is in none of its databases', function () {
     )
   })
 
-  it('of conversations: also where it comes in pieces, each written before the next', () => {
+  it('of conversations, also if it arrives in pieces that are written one by one', () => {
     const cuts = fc.array(fc.nat(40), { maxLength: 4 })
     fc.assert(
       fc.property(secrets, fc.nat(3), cuts, fc.boolean(), (secret, form, where, isOver) => {

@@ -92,7 +92,7 @@ describe('LocalSessions', () => {
     assert.equal(sessions.agent('claude')?.name, 'Claude')
   }
 
-  it("keeps a session's own system prompt, that it has none, or that no one knows", function () {
+  it("stores a session's system prompt, also if it has none or an unknown one", function () {
     if (!sqlite) this.skip()
     const sessions = make()
     const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
@@ -108,7 +108,7 @@ describe('LocalSessions', () => {
     )
   })
 
-  it('keeps what the user calls a session, and that it is archived', function () {
+  it("stores the user's title of a session and that it's archived", function () {
     if (!sqlite) this.skip()
     const sessions = make()
     sessions.opened('claude', session('one', 'First'))
@@ -149,7 +149,7 @@ describe('LocalSessions', () => {
     ...more,
   })
 
-  it('sums usage by day and agent, of all windows, and remembers how far sessions are counted', function () {
+  it('sums up usage of all windows by day and agent, and stores up to where sessions are counted', function () {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
     const [first, second] = [make(), make()]
@@ -186,7 +186,7 @@ describe('LocalSessions', () => {
     }
   })
 
-  it('forgets usage of more than a year ago', function () {
+  it('deletes usage older than a year', function () {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
     make().addUsage(used('one', { cost: 1, mark: 1 }))
@@ -201,7 +201,7 @@ describe('LocalSessions', () => {
     assert.deepEqual(later.sessionUsage('claude', 'one'), [])
   })
 
-  it('brings a database of the first version along', function () {
+  it('migrates a database of the first version', function () {
     if (!sqlite) this.skip()
     mkdirSync(path.dirname(file), { recursive: true })
     const old = new sqlite.DatabaseSync(file)
@@ -221,7 +221,7 @@ describe('LocalSessions', () => {
     assert.equal(sessions.get('claude', 'one')?.givenTitle, 'Mine')
   })
 
-  it('remembers the titles that a session had, some of them (quirk 31)', function () {
+  it('stores some earlier titles of a session (quirk 31)', function () {
     if (!sqlite) this.skip()
     const sessions = make()
     for (let i = 0; i < 13; i++) {
@@ -236,7 +236,7 @@ describe('LocalSessions', () => {
     assert.deepEqual(former?.slice(-3), ['Title 10', 'Mine', 'Title 12'])
   })
 
-  it('brings a database along that an earlier version of Parley wrote', function () {
+  it('migrates a database of an earlier version of Parley', function () {
     if (!sqlite) this.skip()
     mkdirSync(path.dirname(file), { recursive: true })
     copyFileSync(new URL('../../fixtures/history/sessions-v3.db', import.meta.url), file)
@@ -256,19 +256,19 @@ describe('LocalSessions', () => {
     assert.deepEqual(problems, [])
   })
 
-  it('continues without SQLite, and says so once', () => {
+  it('continues without SQLite, and logs it once', () => {
     const sessions = make({ sqlite: undefined })
     remembers(sessions)
     assert.equal(problems.length, 1)
     assert.match(problems[0]!, /its session list to disk/)
   })
 
-  it('is told by this Node whether there is SQLite', () => {
+  it('detects whether this Node has SQLite', () => {
     assert.deepEqual(make().list('claude'), [])
     assert.equal(problems.length, sqlite === undefined ? 1 : 0)
   })
 
-  it('touches no disk before it is asked for something', () => {
+  it("touches no file before it's used", () => {
     make()
     assert(!existsSync(path.dirname(file)))
     assert.deepEqual(problems, [])
@@ -289,12 +289,12 @@ describe('LocalSessions', () => {
       }
     }
 
-    it('remembers', () => {
+    it('stores sessions', () => {
       remembers(make())
       assert.deepEqual(problems, [])
     })
 
-    it('remembers beyond the window', () => {
+    it('stores sessions across windows', () => {
       remembers(make())
       open.pop()!.dispose()
       const again = make()
@@ -320,13 +320,13 @@ describe('LocalSessions', () => {
       assert.equal(query('PRAGMA journal_mode')?.journal_mode, 'wal')
     })
 
-    it('keeps any text as it is', () => {
+    it('keeps any text unchanged', () => {
       const title = "Robert'); DROP TABLE sessions;-- “😀”\n\té"
       make().opened('a"b', session('x', title))
       assert.equal(make().list('a"b')[0]?.title, title)
     })
 
-    it('sets a damaged file aside and starts over', () => {
+    it('moves a damaged file aside and starts over', () => {
       mkdirSync(path.dirname(file), { recursive: true })
       writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
       const sessions = make()
@@ -336,7 +336,7 @@ describe('LocalSessions', () => {
       assert.equal(aside.length, 1)
     })
 
-    it('finds damage inside of a file that opens', () => {
+    it('detects damage in a file that can be opened', () => {
       const first = make()
       for (let at = 0; at < 500; at++) first.opened('claude', session(`s${at}`, 'x'.repeat(100)))
       first.dispose()
@@ -349,7 +349,7 @@ describe('LocalSessions', () => {
       assert.deepEqual(problems, [])
     })
 
-    it('leaves a newer version’s database alone', () => {
+    it("doesn't touch a database of a newer version", () => {
       const first = make()
       first.opened('claude', session('a'))
       first.dispose()
@@ -363,7 +363,7 @@ describe('LocalSessions', () => {
       assert.equal(query('SELECT count(*) AS n FROM sessions')?.n, 1)
     })
 
-    it('continues while the database is locked, and writes what waited once it is free', () => {
+    it('continues while the database is locked, and writes later', () => {
       const sessions = make()
       sessions.opened('claude', session('before'))
       const other = new sqlite!.DatabaseSync(file)
@@ -392,7 +392,7 @@ describe('LocalSessions', () => {
       )
     })
 
-    it('counts usage of a locked database once it is free, once', () => {
+    it('counts the usage of a locked database later, once', () => {
       const sessions = make()
       sessions.addUsage(used('one', { cost: 1, mark: 1 }))
       const other = new sqlite!.DatabaseSync(file)
@@ -411,7 +411,7 @@ describe('LocalSessions', () => {
         assert.deepEqual([cost, mark], [15, 15])
     })
 
-    it('continues when the disk is full', () => {
+    it('continues on a full disk', () => {
       const sessions = make()
       sessions.opened('claude', session('before'))
       const full = sqlite!.DatabaseSync.prototype.prepare
@@ -434,7 +434,7 @@ describe('LocalSessions', () => {
       assert.deepEqual(make().agent('claude'), { list: true, load: true, resume: true })
     })
 
-    it('continues where no file can be made', () => {
+    it('continues if no file can be created', () => {
       writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
       const sessions = make()
       remembers(sessions)

@@ -29,7 +29,7 @@ function agentWith(pages: Record<string, Page>) {
 const ids = (listing: SessionListing) => listing.sessions.map(session => session.sessionId)
 
 describe('SessionListing', () => {
-  it('lists page by page, the newest first', async () => {
+  it('lists page by page, newest first', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 1), info('b', 3)], nextCursor: 'p2' },
       p2: { sessions: [info('c', 2), info('d')] },
@@ -43,7 +43,7 @@ describe('SessionListing', () => {
     assert.deepEqual(agent.asked, [undefined, 'p2'])
   })
 
-  it('passes the directory on', async () => {
+  it('passes on the directory', async () => {
     const queries: unknown[] = []
     const listing = new SessionListing(
       {
@@ -58,7 +58,7 @@ describe('SessionListing', () => {
     assert.deepEqual(queries, [{ cwd: '/w' }])
   })
 
-  it('merges a session that comes twice, keeping a title', async () => {
+  it('merges a session that is listed twice, with its title', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 1, 'Title'), info('b', 5)], nextCursor: 'p2' },
       p2: { sessions: [info('a', 9), info('b', 2, 'Older title'), info('c')] },
@@ -76,7 +76,7 @@ describe('SessionListing', () => {
     )
   })
 
-  it('stops where a cursor leads back', async () => {
+  it('stops if a cursor repeats', async () => {
     const agent = agentWith({
       '': { sessions: [info('a')], nextCursor: 'x' },
       x: { sessions: [info('b')], nextCursor: 'y' },
@@ -89,7 +89,7 @@ describe('SessionListing', () => {
     assert.equal(listing.sessions.length, 3)
   })
 
-  it('stops at a cursor that points at itself, and takes an empty one for none', async () => {
+  it('stops at a cursor that points to itself, and reads an empty one as none', async () => {
     const itself = agentWith({
       '': { sessions: [info('a')], nextCursor: 'x' },
       x: { sessions: [], nextCursor: 'x' },
@@ -103,7 +103,7 @@ describe('SessionListing', () => {
     assert.equal(empty.hasMore, false)
   })
 
-  it('passes over empty pages, but not forever', async () => {
+  it('skips a limited number of empty pages', async () => {
     const some = agentWith({
       '': { sessions: [], nextCursor: '1' },
       '1': { sessions: [], nextCursor: '2' },
@@ -123,7 +123,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, endless.hasMore], [10, false])
   })
 
-  it('is bounded', async () => {
+  it('is limited', async () => {
     let asked = 0
     const listing = new SessionListing(
       {
@@ -139,7 +139,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, listing.sessions.length], [5, 5])
   })
 
-  it('lists again as far as before, and shows the old list until then', async () => {
+  it('lists as many pages again, and shows the old list until then', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 2)], nextCursor: 'x' },
       x: { sessions: [info('b', 1)], nextCursor: 'y' },
@@ -155,7 +155,7 @@ describe('SessionListing', () => {
     assert.deepEqual([ids(listing), listing.hasMore], [['new', 'b'], true])
   })
 
-  it('keeps the old list when the agent fails, and can be asked again', async () => {
+  it('keeps the old list if the agent fails, and can be retried', async () => {
     const agent = agentWith({ '': { sessions: [info('a')], nextCursor: 'x' } })
     const listing = new SessionListing(agent)
     await listing.refresh()
@@ -166,7 +166,7 @@ describe('SessionListing', () => {
     assert.deepEqual([listing.sessions.length, listing.hasMore], [2, false])
   })
 
-  it('does one thing after the other', async () => {
+  it('performs one request after the other', async () => {
     const agent = agentWith({ '': { sessions: [info('a')], nextCursor: 'x' }, x: { sessions: [info('b')] } })
     const listing = new SessionListing(agent)
     await Promise.all([listing.refresh(), listing.more(), listing.more()])
@@ -174,7 +174,7 @@ describe('SessionListing', () => {
     assert.equal(listing.sessions.length, 2)
   })
 
-  it('ends with any agent, each session once', async () => {
+  it('ends for any agent, with each session once', async () => {
     const cursor = fc.constantFrom('', 'a', 'b', 'c', undefined)
     const page = fc.record({
       sessions: fc.array(

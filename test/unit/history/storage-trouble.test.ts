@@ -20,7 +20,7 @@ describe('StorageTrouble', () => {
     )
   })
 
-  it('reports a full disk once, whatever it does not take', () => {
+  it("reports a full disk once, whatever can't be written", () => {
     fails('sessions')
     fails('conversations')
     fails('sessions')
@@ -28,7 +28,7 @@ describe('StorageTrouble', () => {
     assert.match(reported[0] ?? '', /to disk.*disk is full/)
   })
 
-  it('tells it again only when all was well in between', () => {
+  it('reports it again only after everything worked in between', () => {
     fails('sessions')
     fails('conversations')
     now += 120_000
@@ -45,7 +45,7 @@ describe('StorageTrouble', () => {
     assert.equal(reported.length, 2)
   })
 
-  it('reports once what is wrong with one file alone, next to a full disk', () => {
+  it('reports a problem of a single file once, separately from a full disk', () => {
     fails('conversations')
     fails('sessions', locked)
     trouble.worked('sessions')

@@ -69,13 +69,13 @@ describe('Transcripts', () => {
     }
   }
 
-  it('touches no disk before it is asked for something', () => {
+  it("touches no file before it's used", () => {
     make()
     assert(!existsSync(path.dirname(file)))
     assert.deepEqual(problems, [])
   })
 
-  it('writes no secret that Parley holds, also not in pieces', function () {
+  it('writes no secret that Parley holds, not even in pieces', function () {
     if (!sqlite) this.skip()
     const secrets = new SecretRegistry()
     secrets.add('hunter2/"hunter2"')
@@ -102,7 +102,7 @@ describe('Transcripts', () => {
     }
   })
 
-  it('continues without SQLite, and says so once', () => {
+  it('continues without SQLite, and logs it once', () => {
     const transcripts = make({ sqlite: undefined })
     const write = () =>
       transcripts.write('a', 's', { replace: false, entries: [entry(0, 'x')], terminals: [] })
@@ -112,7 +112,7 @@ describe('Transcripts', () => {
     assert.equal(problems.length, 1)
   })
 
-  it('takes a row that is damaged for what it is, and keeps its place', () => {
+  it('shows a damaged row as such, in its place', () => {
     for (const json of ['', '{', 'null', '[]', '{"kind":"message"}', '{"kind":"toString"}']) {
       const read = readEntry(json, 3)
       assert.deepEqual([read.kind, read.id], ['unknown', 'e3'], json)
@@ -133,7 +133,7 @@ describe('Transcripts', () => {
     raw,
   })
 
-  it('cuts what is nested too deep, where it is written and where an earlier version wrote it', () => {
+  it("cuts what is nested too deeply, when it's written and when an earlier version wrote it", () => {
     for (const json of [
       entryJson(unknown(0, JSON.parse(deep(50_000)))),
       `{"kind":"unknown","id":"e0","turn":0,"updateKind":"x","raw":${deep(50_000)}}`,
@@ -147,7 +147,7 @@ describe('Transcripts', () => {
   })
 
   describe('on disk', () => {
-    it("writes the other entries when one can't be written", () => {
+    it("writes the other entries if one can't be written", () => {
       const transcripts = make()
       const bad = { position: 1, entry: unknown(1, JSON.parse(deep(50_000))) }
       const entries = [entry(0, 'before'), bad, entry(2, 'after')]
@@ -166,7 +166,7 @@ describe('Transcripts', () => {
       if (!sqlite) this.skip()
     })
 
-    it('gives back what another window wrote', () => {
+    it('returns what another window wrote', () => {
       const first = make()
       first.write('a', 's', {
         replace: false,
@@ -184,7 +184,7 @@ describe('Transcripts', () => {
       assert.deepEqual(problems, [])
     })
 
-    it('puts texts and output together that were written in pieces', () => {
+    it('joins texts and output that were written in pieces', () => {
       const transcripts = make()
       const nothing = { replace: false, entries: [], terminals: [] }
       transcripts.write('a', 's', {
@@ -213,7 +213,7 @@ describe('Transcripts', () => {
       assert.equal(make().read('a', 's')?.terminals[0]?.output, 'new')
     })
 
-    it('replaces all of one conversation, and forgets one', () => {
+    it('replaces a whole conversation, and deletes one', () => {
       const transcripts = make()
       for (const id of ['s', 'u']) {
         transcripts.write('a', id, {
@@ -238,7 +238,7 @@ describe('Transcripts', () => {
     const damaged = () =>
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
 
-    it('sets a file that is no database aside, says so, and starts over', () => {
+    it("moves a file aside that isn't a database, reports it, and starts over", () => {
       mkdirSync(path.dirname(file), { recursive: true })
       const bytes = 'this is no database'.repeat(100)
       writeFileSync(file, bytes)
@@ -250,7 +250,7 @@ describe('Transcripts', () => {
       assert(problems[0]?.includes(aside))
     })
 
-    it('writes a conversation as a whole again where what it wrote is lost', () => {
+    it('writes the whole conversation again if the written part is lost', () => {
       let broken = false
       class Breaking extends sqlite!.DatabaseSync {
         override exec(sql: string): void {
@@ -269,7 +269,7 @@ describe('Transcripts', () => {
       assert.deepEqual(textsOf(make()), ['first', 'second', 'third'])
     })
 
-    it('finds damage inside of a file that opens, and loses no more than what was in it', () => {
+    it('detects damage in a file that can be opened, and loses only its content', () => {
       const first = make()
       for (let at = 0; at < 500; at++) write(first, false, [at, 'x'.repeat(100)])
       first.dispose()
@@ -284,7 +284,7 @@ describe('Transcripts', () => {
       assert.equal(problems.length, 1)
     })
 
-    it('brings a file along that an earlier version wrote', () => {
+    it('migrates a file of an earlier version', () => {
       mkdirSync(path.dirname(file), { recursive: true })
       copyFileSync(new URL('../../fixtures/history/conversations-v0.db', import.meta.url), file)
       const transcripts = make()
@@ -304,7 +304,7 @@ describe('Transcripts', () => {
       assert.deepEqual(problems, [])
     })
 
-    it('leaves a newer version’s file alone, and says so', () => {
+    it("doesn't touch a file of a newer version, and reports it", () => {
       write(make(), true, [0, 'theirs'])
       for (const transcripts of open.splice(0)) transcripts.dispose()
       query('PRAGMA user_version = 99')
@@ -322,7 +322,7 @@ describe('Transcripts', () => {
       assert.deepEqual(damaged(), [])
     })
 
-    it('stays below the size that the settings allow: the oldest go, but none that is open anywhere', async () => {
+    it("stays below the configured size: the oldest conversations that aren't open anywhere are deleted", async () => {
       let now = 0
       let maxBytes = 100 << 20
       const options = { now: () => now, maxBytes: () => maxBytes }
@@ -356,7 +356,7 @@ describe('Transcripts', () => {
     })
   })
 
-  describe('of a session that several windows have', () => {
+  describe('with a session in several windows', () => {
     let now = 0
     const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
       window.write('a', 's', { replace, entries: texts.map(([at, text]) => entry(at, text)), terminals: [] })
@@ -369,7 +369,7 @@ describe('Transcripts', () => {
       now = 1_000_000
     })
 
-    it('are written by the one that has it; what another one writes is kept apart and merged', () => {
+    it('writes for the window that has it, and merges what another one wrote', () => {
       const [one, two] = [make(options), make(options)]
       assert.equal(one.acquire('a', 's'), true)
       assert.equal(write(one, true, [0, 'the first answer']), true)
@@ -393,7 +393,7 @@ describe('Transcripts', () => {
       assert.equal(textsOf(make(options))?.length, 3)
     })
 
-    it('are abandoned when another window asks, and taken when it does not answer', () => {
+    it("is given up when another window asks, and taken if the owner doesn't respond", () => {
       const [one, two] = [make(options), make(options)]
       const reported: string[] = []
       one.onDidRequest(({ sessionId }) => reported.push(`wanted ${sessionId}`))
@@ -412,7 +412,7 @@ describe('Transcripts', () => {
       assert.equal(reported.length, 1)
     })
 
-    it('are free again once the window that has it is gone, or silent for long', () => {
+    it('is free when the window that has it is gone or silent for long', () => {
       const [one, two] = [make(options), make(options)]
       one.acquire('a', 's')
       one.acquire('a', 't')

@@ -109,7 +109,7 @@ describe('a session in several windows (property)', function () {
     if (!sqlite) this.skip()
   })
 
-  it('never loses a turn that was answered, whatever each window does', () => {
+  it('never loses an answered turn, whatever each window does', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 3, maxLength: 25 }), steps => {
         const directory = mkdtempSync(path.join(tmpdir(), 'parley-windows-'))

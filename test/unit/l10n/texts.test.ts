@@ -13,17 +13,17 @@ import {
 
 const languages = ['zh-cn']
 
-describe('what a user sees', () => {
+describe('a text that users see', () => {
   let source: ReturnType<typeof readSourceTexts>
   before(() => {
     source = readSourceTexts()
   })
 
-  it('is looked up in their language', () => {
+  it('is localized', () => {
     assert.deepEqual(source.problems, [])
   })
 
-  it('is in the bundle that translations are made from: npm run l10n writes it', () => {
+  it('is in the bundle for translations (written by npm run l10n)', () => {
     assert.deepEqual(Object.keys(readTextsOf(bundleFile)).sort(), [...source.texts].sort())
   })
 
@@ -41,17 +41,17 @@ describe('what a user sees', () => {
         assert.deepEqual(translationProblems(readTextsOf(file), texts), [], language)
     })
 
-  it('is named in the manifest by a key that there is, and every key is used', () => {
+  it('has a key in the manifest that exists, and every key is used', () => {
     const manifest = readFileSync(join(projectDirectory, 'package.json'), 'utf8')
     const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key)
     assert.deepEqual([...new Set(used)].sort(), Object.keys(readTextsOf(manifestFile)).sort())
   })
 })
 
-describe('the reader of texts', () => {
+describe('the search for texts', () => {
   const problems = (file: string, code: string) => readTexts(file, code).problems.length
 
-  it('finds what is looked up', () => {
+  it('finds localized texts', () => {
     const code = `const f = (n: number) =>
       [t('One'), t(n > 1 ? 'Two' : 'Three'), plural(n, 'Four', '{0} fives'), l10n.t(\`Six\`)]`
     const texts = ['One', 'Two', 'Three', 'Four', '{0} fives', 'Six']
@@ -68,7 +68,7 @@ describe('the reader of texts', () => {
       "const f = () => <button aria-label={on ? t('Bye') : `Hello $" + '{name}`} />',
     ],
   ] as const)
-    it(`finds ${what} that is not looked up`, () => {
+    it(`finds ${what} that isn't localized`, () => {
       assert.equal(problems('src/webview/x.tsx', code), 1)
     })
 
@@ -79,11 +79,11 @@ describe('the reader of texts', () => {
     ['a text that is put together', "const f = () => l10n.t('No ' + name)"],
     ['a text before the language is known', "const words = { yes: l10n.t('Yes') }"],
   ] as const)
-    it(`finds ${what} that cannot be translated`, () => {
+    it(`finds ${what} that can't be translated`, () => {
       assert.equal(problems('src/views/x.ts', code), 1)
     })
 
-  it('leaves icons, names and classes alone', () => {
+  it('ignores icons, names and classes', () => {
     const code = `const f = () =>
       <p class={on ? 'big' : 'small'} title={name}>{'·'} Parley <Icon name="send" /></p>`
     assert.equal(problems('src/webview/x.tsx', code), 0)
@@ -91,7 +91,7 @@ describe('the reader of texts', () => {
 })
 
 describe('a translation', () => {
-  it('has to have all texts, no others, and their placeholders and code', () => {
+  it('must contain exactly the texts, with their placeholders and code', () => {
     const english = { 'Open {0}': 'Open {0}', Close: 'Close', set: 'Set `a.b`' }
     assert.deepEqual(translationProblems(english, { 'Open {0}': '{0} 开', Close: '关', set: '设 `a.b`' }), [])
     const wrong = { 'Open {0}': '开 {1}', set: '设 `a.c`', More: '多' }

@@ -142,13 +142,13 @@ describe('the MCP servers of a session', () => {
     })
   })
 
-  it("take the session's directory for the workspace folder", async () => {
+  it("use the session's directory as the workspace folder", async () => {
     user({ it: { command: 'server', args: ['${workspaceFolder}'] } })
     const { passed } = await select(everything, join(root, 'two'))
     assert.ok(passed[0]?.type === 'stdio' && passed[0].args[0] === join(root, 'two'))
   })
 
-  it('are passed only over what the agent can, and the session says which not', async () => {
+  it('are passed only if the agent supports their transport, and the session reports the others', async () => {
     user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
     const { passed, notes } = await select({ stdio: true, http: false, sse: false })
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('the MCP servers of a session', () => {
     )
   })
 
-  it('are named with what is wrong in the settings', async () => {
+  it('are reported with the problem in the settings', async () => {
     user({ a: { command: 'server' }, b: { command: 3 } })
     assert.deepEqual((await select()).notes, [
       { name: 'a', type: 'stdio', passed: true },
@@ -190,7 +190,7 @@ describe('the MCP servers of a session', () => {
     ])
   })
 
-  it('are left out with the reason', async () => {
+  it('are left out with a reason', async () => {
     assert.equal(await reason({ command: 'nope' }), "The command nope wasn't found on the PATH.")
     assert.equal(await reason({ command: './nope' }), "The command ./nope wasn't found.")
     assert.equal(await reason({ command: 'server', disabled: true }), 'Disabled in settings.')
@@ -209,14 +209,14 @@ describe('the MCP servers of a session', () => {
     )
   })
 
-  it('are passed though an environment variable is not set, which is said', async () => {
+  it("are passed if an environment variable isn't set, which is reported", async () => {
     user({ it: { command: 'server', args: ['${env:NOPE}'] } })
     const { notes } = await select()
     assert.equal(notes[0]?.passed, true)
     assert.match(notes[0]?.reason ?? '', /NOPE isn't set/)
   })
 
-  it('get the variables of an envFile under those of env', async () => {
+  it('get the variables of an envFile, overridden by env', async () => {
     writeFileSync(
       join(root, 'one/.env'),
       [
@@ -240,7 +240,7 @@ describe('the MCP servers of a session', () => {
     })
   })
 
-  it('start in their cwd, which the wire cannot say, with their arguments untouched', async () => {
+  it("start in their cwd, which the protocol can't express, with unchanged arguments", async () => {
     const server = await one({ command: 'shows', args: ['a b', '$HOME', '', '-n', '"'], cwd: '../two' })
     assert.ok(server.type === 'stdio')
     assert.ok(server.command.startsWith('/'))
@@ -264,7 +264,7 @@ describe('the MCP servers of a session', () => {
   describe('with inputs', () => {
     const key = { id: 'key', type: 'promptString', password: true }
 
-    it('ask once and keep the value in the secret store', async () => {
+    it('ask once and store the value in the secret storage', async () => {
       user(
         {
           a: { command: 'server', env: { KEY: '${input:key}' } },
@@ -290,13 +290,13 @@ describe('the MCP servers of a session', () => {
       assert.equal(asked.length, 1)
     })
 
-    it('do not look for variables in what was typed', async () => {
+    it("don't expand variables in the user's input", async () => {
       answers.key = '${env:TOKEN}'
       const server = await one({ command: 'server', args: ['${input:key}'] }, [key])
       assert.ok(server.type === 'stdio' && server.args[0] === '${env:TOKEN}')
     })
 
-    it('leave out a server whose input was not given, and ask again for the next session', async () => {
+    it('omit a server whose input was canceled, and ask again for the next session', async () => {
       answers.key = undefined
       assert.equal(
         await reason({ command: 'server', args: ['${input:key}'] }, [key]),
@@ -307,7 +307,7 @@ describe('the MCP servers of a session', () => {
       assert.equal((await select()).passed.length, 1)
     })
 
-    it('do not ask for a server that is left out anyway', async () => {
+    it("don't ask for a server that is left out anyway", async () => {
       const env = { KEY: '${input:key}' }
       user({ a: { type: 'http', url: 'http://a/${input:key}' } }, [key])
       await select({ stdio: true, http: false, sse: false })
@@ -317,14 +317,14 @@ describe('the MCP servers of a session', () => {
       assert.deepEqual(asked, [])
     })
 
-    it('say that an input is not defined', async () => {
+    it('report an undefined input', async () => {
       assert.equal(
         await reason({ command: 'server', args: ['${input:other}'] }, [key]),
         'The input "other" isn\'t defined in "inputs".',
       )
     })
 
-    it('do not give a value of the user settings to a server of the workspace, nor to another workspace', async () => {
+    it("don't share a value of the user settings with a server of the workspace, nor with another workspace", async () => {
       user({ a: { command: 'server', env: { KEY: '${input:key}' } } }, [key])
       await select()
       const thief = { url: 'http://thief/', headers: { K: '${input:key}' } }
@@ -343,7 +343,7 @@ describe('the MCP servers of a session', () => {
       assert.equal(asked.length, 3)
     })
 
-    it('forget their values when told to', async () => {
+    it('forget their values on request', async () => {
       user({ a: { command: 'server', args: ['${input:key}', '${input:more}'] } }, [
         key,
         { ...key, id: 'more' },
@@ -357,7 +357,7 @@ describe('the MCP servers of a session', () => {
       assert.equal(asked.length, 4)
     })
 
-    it('are left out when the secret store fails, and the others are passed', async () => {
+    it('are left out if the secret storage fails, and the others are passed', async () => {
       secrets.get = async () => {
         throw new Error('the keyring is locked')
       }
@@ -370,7 +370,7 @@ describe('the MCP servers of a session', () => {
       assert.equal(notes[0]?.reason, "The server couldn't be prepared: the keyring is locked")
     })
 
-    it('log and note no value', async () => {
+    it('log and report no values', async () => {
       user(
         {
           a: { command: 'server', env: { KEY: '${input:key}' } },
@@ -391,7 +391,7 @@ describe('the MCP servers of a session', () => {
     })
   })
 
-  it('follow the settings, and tell', () => {
+  it('follow changes of the settings', () => {
     user({ a: { command: 'server' } })
     const { servers } = open()
     let reported = 0

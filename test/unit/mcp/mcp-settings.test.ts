@@ -11,7 +11,7 @@ const sentences = (value: unknown) => readMcpSettings([user(value)]).problems.ma
 const inUser = { scope: 'user', disabled: false }
 
 describe('the setting parley.mcpServers', () => {
-  it("reads VS Code's own shape", () => {
+  it("reads VS Code's own format", () => {
     const { servers, inputs, problems } = readMcpSettings([
       user({
         inputs: [
@@ -97,7 +97,7 @@ describe('the setting parley.mcpServers', () => {
     })
   }
 
-  it('knows how other clients call streamable HTTP, and what they keep next to a server', () => {
+  it("accepts other clients' names for streamable HTTP, and their additional properties", () => {
     const { servers, problems } = readMcpSettings([
       user({
         mcpServers: {
@@ -185,10 +185,10 @@ describe('the setting parley.mcpServers', () => {
     ],
   ]
   for (const [what, value, sentence] of bad) {
-    it(`names ${what}`, () => assert.ok(sentences(value).includes(sentence), sentences(value).join('\n')))
+    it(`reports ${what}`, () => assert.ok(sentences(value).includes(sentence), sentences(value).join('\n')))
   }
 
-  it('leaves out what is wrong, and the others work', () => {
+  it('leaves out invalid servers and keeps the others', () => {
     const { servers, problems } = readMcpSettings([
       user({ servers: { a: { command: 'x' }, b: {}, c: { url: 'http://c/' } } }),
     ])
@@ -199,7 +199,7 @@ describe('the setting parley.mcpServers', () => {
     assert.equal(problems.length, 1)
   })
 
-  it('reports an unknown option, harmlessly', () => {
+  it('reports an unknown property, which does no harm', () => {
     const { servers, problems } = readMcpSettings([
       user({ servers: { a: { command: 'x', header: {} } }, nonsense: 1 }),
     ])
@@ -213,7 +213,7 @@ describe('the setting parley.mcpServers', () => {
     )
   })
 
-  it("lets a nearer scope's server take the whole place of a farther one", () => {
+  it('replaces a whole server with one of a nearer scope', () => {
     const { servers } = readMcpSettings([
       user({
         servers: {
@@ -229,7 +229,7 @@ describe('the setting parley.mcpServers', () => {
     ])
   })
 
-  it('does not start the farther one when the nearer is wrong', () => {
+  it("doesn't use the server of the outer scope if the nearer one is invalid", () => {
     const { servers, problems } = readMcpSettings([
       user({ servers: { a: { command: 'x' } } }),
       { scope: 'folder', folder: 'api', value: { servers: { a: { command: 1 } } } },
@@ -238,7 +238,7 @@ describe('the setting parley.mcpServers', () => {
     assert.equal(problems[0]?.folder, 'api')
   })
 
-  it('never repeats a string of the settings', () => {
+  it('never repeats a string from the settings', () => {
     const secret = 'sk-0123456789'
     for (const server of [
       secret,
@@ -251,7 +251,7 @@ describe('the setting parley.mcpServers', () => {
     }
   })
 
-  it('takes anything at all without failing', () => {
+  it('never throws', () => {
     const entry = fc.oneof(
       fc.jsonValue(),
       fc.record(

@@ -14,7 +14,7 @@ describe('the commands of package.json', () => {
   const manifest = JSON.parse(readFileSync(join(projectDirectory, 'package.json'), 'utf8'))
   const { commands, menus, keybindings } = manifest.contributes as Contributed
 
-  it('are the commands that have a handler', () => {
+  it('are those that have a handler', () => {
     const contributed = commands.map(({ command }) => command)
     assert.deepEqual(contributed.toSorted(), [...CONTRIBUTED_COMMANDS].sort())
   })

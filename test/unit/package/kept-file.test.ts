@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keptFile } from '../../package/kept-file.mjs'
 
-describe('what a build keeps', () => {
+describe('a file kept by the build', () => {
   let folder: string
   let made: number
 
@@ -20,26 +20,26 @@ describe('what a build keeps', () => {
   }
   const kept = async (...inputs: string[]) => new TextDecoder().decode(await keptFile(folder, inputs, make))
 
-  it('is made once from the same inputs', async () => {
+  it('is created once for the same inputs', async () => {
     assert.equal(await kept('font', 'abc'), 'made 1')
     assert.equal(await kept('font', 'abc'), 'made 1')
     assert.equal(readdirSync(folder).length, 1)
   })
 
-  it('is recreated when any input changed, wherever one ends and the next starts', async () => {
+  it('is created again when any input changed, however they are separated', async () => {
     await kept('font', 'abc')
     assert.equal(await kept('font', 'abcd'), 'made 2')
     assert.equal(await kept('fonta', 'bc'), 'made 3')
     assert.equal(await kept('font', 'abc'), 'made 1')
   })
 
-  it('is not kept when it could not be made', async () => {
+  it("isn't kept if it couldn't be created", async () => {
     const failing = keptFile(folder, ['font'], () => Promise.reject(new Error('no')))
     await assert.rejects(failing, /no/)
     assert.equal(await kept('font'), 'made 1')
   })
 
-  it('is whole when two builds make it at once', async () => {
+  it('is complete if two builds create it at the same time', async () => {
     const both = await Promise.all([kept('font'), kept('font')])
     assert.ok(both.every(text => /^made \d$/.test(text)))
     assert.equal(readdirSync(folder).length, 1)

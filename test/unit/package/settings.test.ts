@@ -22,7 +22,7 @@ const { contributes, capabilities } = JSON.parse(
 const { properties } = contributes.configuration
 
 describe('the table of settings', () => {
-  it('has the settings of package.json, with their scopes and defaults', () => {
+  it('matches package.json, with scopes and defaults', () => {
     const contributed = Object.entries(properties).map(([name, { scope, default: value }]) => [
       name,
       scope,
@@ -36,7 +36,7 @@ describe('the table of settings', () => {
     assert.deepEqual(inTable.sort(), contributed.sort())
   })
 
-  it('takes exactly what package.json allows', () => {
+  it('accepts exactly what package.json allows', () => {
     for (const name of SETTING_NAMES) {
       const property = properties[`parley.${name}`]
       assert.ok(property, name)
@@ -61,7 +61,7 @@ describe('the table of settings', () => {
     }
   })
 
-  it('gives the default for what a setting may not hold', () => {
+  it('returns the default for an invalid value', () => {
     assert.equal(readSettingValue('initializeTimeout', '5'), 30)
     assert.equal(readSettingValue('initializeTimeout', 5), 5)
     assert.equal(readSettingValue('workingDirectory', 'elsewhere'), 'activeEditor')
@@ -69,14 +69,14 @@ describe('the table of settings', () => {
     assert.ok(!isSettingName('toString'))
   })
 
-  it('keeps machines apart only where programs are started or allowed to run', () => {
+  it('has machine scope only for settings that start programs or allow them to run', () => {
     assert.deepEqual(
       SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable'),
       ['agents', 'mcpServers', 'permissionRules'],
     )
   })
 
-  it('withholds in Restricted Mode what starts programs or instructs agents', () => {
+  it('restricts settings that start programs or instruct agents in Restricted Mode', () => {
     assert.deepEqual(capabilities.untrustedWorkspaces.restrictedConfigurations.toSorted(), [
       'parley.agents',
       'parley.defaultAgent',

@@ -7,13 +7,13 @@ import { testDirectory } from '../../host/paths.ts'
 const QUIRKS = 35
 
 describe('the quirks of real agents', () => {
-  it('each have a test that is named after them', () => {
+  it('each have a test named after them', () => {
     const named = new Set<number>()
     for (const file of readdirSync(join(testDirectory, 'unit'), { recursive: true, encoding: 'utf8' })) {
       // The fixture agent shows them; what Parley does about them is shown elsewhere.
       if (!file.endsWith('.test.ts') || file.startsWith('fixture-agent')) continue
       const text = readFileSync(join(testDirectory, 'unit', file), 'utf8')
-      for (const [, number] of text.matchAll(/\bit\(\s*['"`][^'"`\n]*\bquirk (\d+)\b/g)) {
+      for (const [, , number] of text.matchAll(/\bit\(\s*(['"`])(?:(?!\1).)*\bquirk (\d+)\b/g)) {
         named.add(Number(number))
       }
     }

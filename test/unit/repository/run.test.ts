@@ -17,7 +17,7 @@ describe('the run of all tests', () => {
     { noNullPrototype: true },
   )
 
-  it('reads the tallies that it writes, wherever they stand in the output', () => {
+  it('reads its tallies anywhere in the output', () => {
     fc.assert(
       fc.property(tally, tally, fc.lorem(), (early, last, text) => {
         const output = `${formatTally(early)}\n${text}\n${formatTally(last)}\n${text}\n`
@@ -26,12 +26,12 @@ describe('the run of all tests', () => {
     )
   })
 
-  it('takes no other text for a tally', () => {
+  it("doesn't confuse other text with a tally", () => {
     for (const text of ['', '3 passed', 'x 3 passed, 0 failed', '3 passed, 0 failed.', '-3 passed, 0 failed'])
       assert.equal(parseTally(text), undefined, text)
   })
 
-  it('adds tallies', () => {
+  it('adds up tallies', () => {
     const parts = [
       { passed: 1, failed: 2, skipped: 3 },
       { passed: 10, failed: 20, skipped: 30 },
@@ -40,7 +40,7 @@ describe('the run of all tests', () => {
     assert.deepEqual(addTallies([]), { passed: 0, failed: 0, skipped: 0 })
   })
 
-  it('reports at the end what failed: the list that Mocha ends with, the tests with a cross, or the last of the output', () => {
+  it("reports failures at the end: Mocha's list, the failed tests, or the end of the output", () => {
     const list =
       '  1 failing\n\n  1) a room has walls:\n     Error: none\n      at here\n\n1 passed, 1 failed'
     assert.equal(whatFailed(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
@@ -51,7 +51,7 @@ describe('the run of all tests', () => {
     assert.ok(whatFailed(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
   })
 
-  it('reports which tests passed only when they were tried again', async () => {
+  it('reports tests that passed only on the second try', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
     const file = join(directory, 'some.cjs')
     writeFileSync(
@@ -107,7 +107,7 @@ describe('the run of all tests', () => {
     return { events, complete, end }
   }
 
-  it('runs in order, as many at once as there are lanes', async () => {
+  it('runs in order, with as many steps at once as there are lanes', async () => {
     const jobs = ['a', 'b', 'c'].map(name => ({ name, needs: [] }))
     const { events, complete, end } = record(jobs, 2)
     assert.deepEqual(events, ['start a', 'start b'])
@@ -118,7 +118,7 @@ describe('the run of all tests', () => {
     await end
   })
 
-  it('waits for what is needed, and lets others pass', async () => {
+  it('waits for what a step needs and lets others pass', async () => {
     const jobs = [
       { name: 'late', needs: ['early'] },
       { name: 'early', needs: [] },
@@ -131,7 +131,7 @@ describe('the run of all tests', () => {
     await end
   })
 
-  it('drops what needs something that failed, and what needs that', async () => {
+  it('skips steps that need a failed one, directly or indirectly', async () => {
     const jobs = [
       { name: 'c', needs: ['b'] },
       { name: 'a', needs: [] },
@@ -145,13 +145,13 @@ describe('the run of all tests', () => {
     assert.deepEqual(events, ['start a', 'drop b: a', 'start d', 'drop c: b'])
   })
 
-  it('says when something is needed that nothing provides', async () => {
+  it('reports a need that no step provides', async () => {
     await assert.rejects(record([{ name: 'a', needs: ['b'] }], 1).end, /needed by a/)
   })
 })
 
-describe('shares', () => {
-  it('deal out everything once, in order, about evenly', () => {
+describe('test shares', () => {
+  it('contain everything once, in order, about evenly', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 40 })
     fc.assert(
       fc.property(weights, fc.integer({ min: 1, max: 5 }), (all, count) => {

@@ -14,8 +14,8 @@ const MEANT = new Map([
   ['test/unit/views/option-memory.test.ts', ['favourites']],
 ])
 
-describe('the spelling of source, tests and documents', () => {
-  it('is that of the United States', () => {
+describe('the spelling in source, tests and documents', () => {
+  it('is American English', () => {
     const listed = execFileSync(
       'git',
       ['ls-files', '-z', 'src', 'test', '*.md', 'package.json', 'package.nls.json', 'l10n/bundle.l10n.json'],

@@ -15,7 +15,7 @@ const allowed = [
 ]
 
 describe('the top level of the repository', () => {
-  it('holds what belongs there and nothing else', () => {
+  it('contains only what belongs there', () => {
     const files = execFileSync('git', ['ls-files', '-z'], { cwd: projectDirectory, encoding: 'utf8' })
     const entries = new Set(files.split('\0').map(file => file.split('/')[0]!))
     entries.delete('')

@@ -15,7 +15,7 @@ function refusal(method: string): AgentRequestError {
   return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
 }
 
-describe('An agent that is restarted for a sign-in', () => {
+describe('an agent that is restarted for a sign-in', () => {
   let fixture: SessionsFixture
   let here: ConversationController
   let there: ConversationController
@@ -52,7 +52,7 @@ describe('An agent that is restarted for a sign-in', () => {
   }
 
   for (const methodId of ['terminal', 'key']) {
-    it(`continues with the conversations that rest, wherever they are (${methodId})`, async () => {
+    it(`continues with all idle conversations, wherever they are (${methodId})`, async () => {
       const signing = signIn(here, methodId)
       await resumed()
       await signing
@@ -65,7 +65,7 @@ describe('An agent that is restarted for a sign-in', () => {
     })
   }
 
-  it('lets a turn come to its end, with what waits behind it, and continues then', async () => {
+  it('completes a running turn and the prompts queued behind it first', async () => {
     const before = fixture.agent
     await write(there, 'work')
     await write(there, 'and more')
@@ -89,7 +89,7 @@ describe('An agent that is restarted for a sign-in', () => {
     assert.equal(there.current?.session.state.activity, 'idle')
   })
 
-  it('sends a prompt that waits for it, once the conversation is back', async () => {
+  it('sends a prompt that waits for it when the conversation is restored', async () => {
     const signing = signIn(here, 'terminal')
     await until(() => there.phase === 'starting')
     const sent = write(there, 'soon')
@@ -98,7 +98,7 @@ describe('An agent that is restarted for a sign-in', () => {
     await until(() => fixture.agent.prompts.length === 1)
   })
 
-  it('says that it was restarted, where an agent cannot take up conversations', async () => {
+  it("reports that it was restarted if it can't continue conversations", async () => {
     Object.assign(fixture.agent.capabilities, { load: false, resume: false })
     await signIn(here, 'terminal')
     assert.equal(there.phase, 'ended')
@@ -106,13 +106,13 @@ describe('An agent that is restarted for a sign-in', () => {
     assert.ok(failure?.type === 'ended' && /can't continue/.test(failure.exit.message ?? ''))
   })
 
-  it('continues with the others, too, when one conversation restarts it', async () => {
+  it('continues with the other conversations if one restarts it', async () => {
     void here.restart()
     await resumed()
     assert.deepEqual([kinds(here), kinds(there)], [[], []])
   })
 
-  it('keeps the card of a sign-in that came to nothing, and the conversations', async () => {
+  it('keeps the card of a failed sign-in, and the conversations', async () => {
     fixture.variablesFail = new Error('no')
     await signIn(here, 'key')
     assert.deepEqual([kinds(here), kinds(there)], [['sign-in'], []])
@@ -128,7 +128,7 @@ describe('An agent that is restarted for a sign-in', () => {
     assert.deepEqual([here.key, there.key], ['one/s1', 'one/s2'])
   })
 
-  describe('and what was asked for before', () => {
+  describe('and what was requested before', () => {
     async function refused(place: ConversationController): Promise<void> {
       const count = fixture.agent.prompts.length
       await write(place, 'refused')
@@ -138,7 +138,7 @@ describe('An agent that is restarted for a sign-in', () => {
     }
 
     for (const methodId of ['plain', 'terminal', 'key']) {
-      it(`continues in every conversation that was refused it (${methodId})`, async () => {
+      it(`continues in every conversation that was refused (${methodId})`, async () => {
         await refused(here)
         await refused(there)
         const before = fixture.agent.prompts.length
@@ -159,7 +159,7 @@ describe('An agent that is restarted for a sign-in', () => {
       })
     }
 
-    it('has a new session where the agent cannot take up the old one', async () => {
+    it("continues in a new session if the agent can't continue the old one", async () => {
       Object.assign(fixture.agent.capabilities, { load: false, resume: false })
       await refused(here)
       const [id] = [...here.failures.keys()]
@@ -171,7 +171,7 @@ describe('An agent that is restarted for a sign-in', () => {
       assert.equal(fixture.agent.prompts[0]?.sessionId, 's3')
     })
 
-    it('is done by itself outside of a conversation, too, once a process knows of the sign-in', async () => {
+    it('is retried outside of a conversation, too, when the process knows of the sign-in', async () => {
       let done = 0
       const deleted = async () => {
         assert.ok(fixture.hosts.get('one').running, 'an agent runs for it')
@@ -192,8 +192,8 @@ describe('An agent that is restarted for a sign-in', () => {
   })
 })
 
-describe('An agent that no one has a conversation with', () => {
-  it('runs again after a sign-in in a terminal, so that its sessions can be listed', async () => {
+describe('an agent without a conversation', () => {
+  it('starts again after a sign-in in a terminal, so that its sessions can be listed', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent => Object.assign(agent, { authMethods: methods })
     await fixture.controller.offerSignIn('one')
@@ -205,8 +205,8 @@ describe('An agent that no one has a conversation with', () => {
   })
 })
 
-describe('A conversation whose agent is gone', () => {
-  it('says so again when something else that was tried failed', async () => {
+describe('a conversation whose agent exited', () => {
+  it('says so again if something else fails', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)

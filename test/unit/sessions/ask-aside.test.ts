@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 import type { FakeAgent } from '../conversation/fake-agent.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('asking an agent aside', () => {
+describe('asking an agent outside of a conversation', () => {
   const said = (text: string, messageId = 'm') =>
     ({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } }) as const
 
@@ -45,7 +45,7 @@ describe('asking an agent aside', () => {
     return { fixture, agent, abort, answer, deleted, archived, usage }
   }
 
-  it('returns the last message of the turn, and leaves no session behind', async () => {
+  it('returns the last message of the turn and leaves no session behind', async () => {
     const { fixture, agent, answer, deleted } = await asked()
     assert.deepEqual(agent.prompts[0]?.content, [{ type: 'text', text: 'Say something.' }])
     assert.deepEqual(fixture.manager.list(), [])
@@ -62,7 +62,7 @@ describe('asking an agent aside', () => {
     assert.equal(fixture.transcripts.kept.size, 0)
   })
 
-  it('counts what it costs', async () => {
+  it('counts the cost', async () => {
     const { agent, answer, usage } = await asked()
     const cost = { amount: 0.25, currency: 'USD' }
     agent.say('aside', { type: 'usage', usage: { used: 1, size: 9, cost } })
@@ -74,7 +74,7 @@ describe('asking an agent aside', () => {
     )
   })
 
-  it('is archived where the agent lists sessions and cannot delete them', async () => {
+  it("archives the session if the agent lists sessions and can't delete them", async () => {
     const { fixture, agent, answer, deleted, archived } = await asked({ delete: false, archive: true })
     agent.endTurn(agent.prompts[0]!)
     assert.equal(await answer, '')
@@ -83,7 +83,7 @@ describe('asking an agent aside', () => {
     assert.equal(fixture.records.get('one', 'aside')?.archived, true)
   })
 
-  it('rejects whatever the agent asks, and lets it do nothing in the editor', async () => {
+  it('rejects all requests of the agent, which can change nothing in the editor', async () => {
     const { fixture, agent, answer } = await asked()
     const running = fixture.hosts.get('one').running!
     const client = fixture.manager.client('one', () => running.sessions)
@@ -113,7 +113,7 @@ describe('asking an agent aside', () => {
     await until(() => deleted.length === 1)
   })
 
-  it('tells a refused sign-in and other errors apart', async () => {
+  it('separates a required sign-in from other errors', async () => {
     const refused = await asked()
     refused.agent.prompts[0]!.answer.reject(
       new AgentRequestError('session/prompt', 'auth-required', { code: -32000, message: 'Sign in first.' }),

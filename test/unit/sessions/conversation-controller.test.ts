@@ -48,14 +48,14 @@ describe('ConversationController', () => {
     assert.equal(fixture.records.list('one')[0]?.cwd, '/w/a')
   })
 
-  it('starts nothing in an untrusted workspace, and says so', async () => {
+  it('starts nothing in Restricted Mode and reports it', async () => {
     fixture.trusted = false
     await fixture.controller.start()
     assert.equal(failure().type, 'untrusted')
     assert.equal(fixture.started.length, 0)
   })
 
-  it('says that there is no agent, and that an agent is unknown', async () => {
+  it('reports that there is no agent, and an unknown agent', async () => {
     await fixture.controller.start('nobody')
     assert.deepEqual(failure(), { type: 'unknown-agent', agentId: 'nobody', agentName: 'nobody' })
     fixture.entries.length = 0
@@ -63,7 +63,7 @@ describe('ConversationController', () => {
     assert.deepEqual(failure(), { type: 'no-agent' })
   })
 
-  it('shows what there is to choose from where a new session of no agent would be; the one before stays open', async () => {
+  it('shows the agents to choose from if no agent is known; the previous session stays open', async () => {
     const open = await ready()
     fixture.entries.length = 0
     await fixture.controller.start()
@@ -73,7 +73,7 @@ describe('ConversationController', () => {
     assert.ok(fixture.manager.list().includes(open))
   })
 
-  it('starts no other agent than the default one of the settings, and says what is wrong with it', async () => {
+  it('starts only the default agent in the settings, and reports what is wrong with it', async () => {
     const problem = { agentId: 'codex', message: 'It is not there.' }
     fixture.defaultProblem = problem
     await fixture.controller.start()
@@ -84,7 +84,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends what was written while the agent is made ready once its session is there', async () => {
+  it('sends a prompt that was written during the preparation of the agent when its session is ready', async () => {
     fixture.defaultProblem = { message: 'Nothing is there yet.' }
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
@@ -104,7 +104,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('gives what was written back when the agent could not be made ready', async () => {
+  it("returns the prompt if the agent couldn't be prepared", async () => {
     fixture.entries.length = 0
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
@@ -119,7 +119,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('does not take the screen from a session that was started while the agent was made ready', async () => {
+  it('stays with a session that was started while another agent was being prepared', async () => {
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
     const open = await ready()
@@ -132,7 +132,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('makes a card of a start that fails, and does it again on Retry', async () => {
+  it('shows a card for a failed start, and starts again on Retry', async () => {
     let tries = 0
     fixture.onStart = () => {
       tries += 1
@@ -151,7 +151,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('keeps the conversation on the screen when another session cannot be started', async () => {
+  it("keeps the displayed conversation if another session can't be started", async () => {
     const open = await ready()
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
@@ -162,7 +162,7 @@ describe('ConversationController', () => {
     assert.equal(failure().type, 'start')
   })
 
-  it('goes back when the user cancels a start, without a card', async () => {
+  it('returns to the conversation without a card if the user cancels a start', async () => {
     void fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.controller.cancel()
@@ -170,14 +170,14 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('does nothing when the user does not choose a folder', async () => {
+  it("does nothing if the user doesn't choose a folder", async () => {
     fixture.plan = undefined
     await fixture.controller.start()
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('starts a session for a prompt that comes without one, then sends it', async () => {
+  it('starts a session for a prompt without one, then sends it', async () => {
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -186,7 +186,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('waits with a prompt for the session that is being started, whichever agent that is', async () => {
+  it('lets a prompt wait for the session that is being started, with any agent', async () => {
     void fixture.controller.start('two')
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -199,7 +199,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('gives back the prompt when the session that it waited for cannot be had', async () => {
+  it("returns the prompt if its session couldn't be started", async () => {
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
@@ -209,7 +209,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('reports which conversation continued under a key of its own', async () => {
+  it('reports which conversation continues under a key of its own', async () => {
     assert.equal(fixture.controller.key, 'new')
     const first = await ready()
     assert.equal(fixture.controller.keyBefore, 'new')
@@ -225,7 +225,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.keyBefore, undefined)
   })
 
-  it('has the key of the conversation that is coming back from the start', async () => {
+  it('has the key of the restored conversation from the start', async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
     const keys = new Set<string>()
     fixture.controller.onDidSwitch(() => keys.add(fixture.controller.key))
@@ -240,12 +240,12 @@ describe('ConversationController', () => {
     assert.deepEqual([...keys], ['one/s1', 'new'])
   })
 
-  it('keeps the prompt with the user when no session can be had', async () => {
+  it('keeps the prompt in the composer if there is no session', async () => {
     fixture.trusted = false
     await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }))
   })
 
-  it('asks to sign in on -32000, and then does what was asked for', async () => {
+  it('requests sign-in on -32000 and then retries', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.reject(authRequired('session/new'))
@@ -258,7 +258,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s2')
   })
 
-  it('sends a prompt again that was refused for want of a sign-in', async () => {
+  it('sends a prompt again that was refused because sign-in was required', async () => {
     await ready()
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -271,7 +271,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends a prompt again whose turn ended for want of a sign-in, as in v2', async () => {
+  it('sends a prompt again whose turn ended because sign-in was required, as in v2', async () => {
     await ready()
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -288,7 +288,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('signs in by terminal, and does what was asked for with a new process', async () => {
+  it('signs in with a terminal and retries with a new process', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     const methods = [{ methodId: 'login', type: 'terminal', name: 'Log in' }]
@@ -303,7 +303,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s2')
   })
 
-  it('sends the refused prompt on the new process after a sign-in by terminal', async () => {
+  it('sends the refused prompt to the new process after a sign-in with a terminal', async () => {
     await ready()
     Object.assign(fixture.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
@@ -318,7 +318,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('says why a sign-in by terminal failed', async () => {
+  it('explains why a sign-in with a terminal failed', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     Object.assign(fixture.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
@@ -331,7 +331,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 1)
   })
 
-  it('keeps a sign-in that fails open to be tried again', async () => {
+  it('lets the user retry a failed sign-in', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.reject(authRequired('session/new'))
@@ -346,7 +346,7 @@ describe('ConversationController', () => {
     assert.equal(failed.running, undefined)
   })
 
-  it('lets the user cancel a sign-in that never answers', async () => {
+  it("lets the user cancel a sign-in that doesn't respond", async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.reject(authRequired('session/new'))
@@ -366,7 +366,7 @@ describe('ConversationController', () => {
     assert.ok(failed.type === 'sign-in' && failed.running === undefined)
   })
 
-  it('keeps the conversation of an agent that dies and continues it on a new process', async () => {
+  it('keeps the conversation of an agent that exits and continues it with a new process', async () => {
     const open = await ready()
     await fixture.controller.prompt({ text: 'first', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -386,7 +386,7 @@ describe('ConversationController', () => {
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
   })
 
-  it('restarts an ended agent for the next prompt, and sends it', async () => {
+  it('restarts an exited agent for the next prompt and sends it', async () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -400,7 +400,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends nothing to an agent that ended and cannot be restarted', async () => {
+  it("sends nothing to an exited agent that can't be restarted", async () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -412,7 +412,7 @@ describe('ConversationController', () => {
     assert.ok(fixture.controller.failures.size > 0)
   })
 
-  it('asks for what a prompt holds once it knows the agent, and sends nothing when it cannot be had', async () => {
+  it('creates the content of a prompt when the agent is known, and sends nothing if that fails', async () => {
     const asked: unknown[] = []
     const prompting = fixture.controller.prompt(async ({ agentName, can, roots }) => {
       asked.push(agentName, can.prompt.image, roots.cwd)
@@ -435,7 +435,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.current?.session.queue.queued.length, 0)
   })
 
-  it('returns prompts that were never sent to the composer when the agent dies, in their order', async () => {
+  it('returns unsent prompts to the composer in order when the agent exits', async () => {
     const open = await ready()
     for (const text of ['first', 'second', 'third'])
       await fixture.controller.prompt({ text, attachments: [] })
@@ -457,7 +457,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('takes what is being written along to the session of the same agent that takes the place of an ended one', async () => {
+  it('moves the draft to the session of the same agent that replaces an ended one', async () => {
     const starting = fixture.controller.start('two')
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -474,7 +474,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.keyBefore, 'new', 'which the draft goes along with')
   })
 
-  it('puts the chips and pictures of prompts that were never sent back, too', async () => {
+  it('returns unsent prompts with their chips and images', async () => {
     await ready()
     await fixture.controller.prompt({ text: 'first', attachments: [] })
     const link = { type: 'resource_link' as const, uri: 'file:///w/a/b.ts', name: 'b.ts' }
@@ -500,7 +500,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('gives a session back what it had: its folders and its system prompt, not those of now', async () => {
+  it('restores a session with its own folders and system prompt, not the current ones', async () => {
     const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
     if (fixture.plan) fixture.plan = { ...fixture.plan, ownSystemPrompt: systemPrompt }
     const open = await ready()
@@ -515,7 +515,7 @@ describe('ConversationController', () => {
     ])
   })
 
-  it('shows the conversation as it was when its load fails', async () => {
+  it('shows the saved conversation if loading fails', async () => {
     const open = await ready()
     const loading = fixture.controller.reopen('load', {
       agentId: 'one',
@@ -534,7 +534,7 @@ describe('ConversationController', () => {
     assert.equal(failure().type, 'request')
   })
 
-  it('restores the session of before a reload, by load', async () => {
+  it('restores the session after a reload by loading it', async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
     const restoring = fixture.controller.restore()
     await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
@@ -549,7 +549,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.current?.session.state.entries.length, 1)
   })
 
-  it('restores by resume with an agent that cannot load, and not at all with one that can neither', async () => {
+  it("restores it by resuming if the agent can't load, and not at all if it can do neither", async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
     await fixture.hosts.get('two').ensure()
     fixture.agent.capabilities.load = false
@@ -569,7 +569,7 @@ describe('ConversationController', () => {
     assert.equal(other.controller.failures.size, 0)
   })
 
-  describe('with a conversation that was kept', () => {
+  describe('with a saved conversation', () => {
     const reference = { agentId: 'one', sessionId: 's9', cwd: '/w/a' }
     const textsOf = (of: SessionsFixture) =>
       of.controller.current?.session.state.entries.flatMap(entry =>
@@ -604,7 +604,7 @@ describe('ConversationController', () => {
       fixture.agent.capabilities.resume = false
     }
 
-    it('is resumed rather than replayed: it knows more than a replay', async () => {
+    it('resumes instead of loading, since it has more than a replay', async () => {
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.resumes.length === 1)
       fixture.agent.resumes[0]?.resolve({ sessionId: 's9' })
@@ -624,7 +624,7 @@ describe('ConversationController', () => {
       await until(() => fixture.started.length === 1)
     })
 
-    it('keeps it on the screen and on disk when the agent cannot give it back', async () => {
+    it("keeps it displayed and saved if the agent can't continue it", async () => {
       await onlyLoads()
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
@@ -639,7 +639,7 @@ describe('ConversationController', () => {
       assert.equal(fixture.transcripts.read('one', 's9')?.entries.length, 1)
     })
 
-    it('keeps it when the agent cannot even be started', async () => {
+    it("keeps it if the agent can't be started", async () => {
       fixture.onStart = () => {
         throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
       }
@@ -648,7 +648,7 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'start')
     })
 
-    it('is read at once when it is opened from a list, also when its agent cannot be started or is gone', async () => {
+    it("shows it immediately when it's opened from a list, also if its agent can't be started or is gone", async () => {
       const open = await ready()
       fixture.onStart = () => {
         throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
@@ -668,7 +668,7 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'unknown-agent')
     })
 
-    it('gives way to what was on the screen before when the user gives up', async () => {
+    it('shows the previous conversation again if the user cancels', async () => {
       const open = await ready()
       await onlyLoads()
       void fixture.controller.reopen('load', reference)
@@ -679,7 +679,7 @@ describe('ConversationController', () => {
       assert.equal(fixture.controller.phase, 'ready')
     })
 
-    it('is shown with a word of it when the agent can neither load nor resume', async () => {
+    it('shows it with a notice if the agent can neither load nor resume', async () => {
       await onlyLoads()
       fixture.agent.capabilities.load = false
       await fixture.controller.restore(reference)
@@ -691,7 +691,7 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'read-only')
     })
 
-    it('stays when the agent answers a load and replays nothing, and what is said next stands after it', async () => {
+    it('keeps it if the agent loads without a replay, and appends new messages', async () => {
       await onlyLoads()
       const loading = fixture.controller.reopen('load', reference)
       await until(() => fixture.agent.loads.length === 1)
@@ -710,7 +710,7 @@ describe('ConversationController', () => {
       )
     })
 
-    it('stays until the replay is whole, which is merged with it then, on disk too', async () => {
+    it('shows it until the replay is complete and then merges them, also on disk', async () => {
       await onlyLoads()
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
@@ -728,7 +728,7 @@ describe('ConversationController', () => {
       assert.equal(fixture.transcripts.read('one', 's9')?.entries.length, 3)
     })
 
-    it('keeps the turn that a crash cut off, though its agent can only load and replays none of it', async () => {
+    it("keeps an interrupted turn if the agent can only load and doesn't replay it", async () => {
       const message = (position: number, turn: number, role: 'user' | 'agent', text: string) => ({
         position,
         entry: {
@@ -788,7 +788,7 @@ describe('ConversationController', () => {
       assert.ok(fixture.transcripts.writes.every(write => !write.replace))
     })
 
-    it('is written as the conversation grows, and not lost to a disk that was full for a while', async () => {
+    it('saves it as it grows, also after the disk was full for a while', async () => {
       await ready('s1')
       fixture.transcripts.fails = true
       await fixture.controller.prompt({ text: 'hello', attachments: [] })
@@ -803,7 +803,7 @@ describe('ConversationController', () => {
     })
   })
 
-  it('says that an agent takes its time, and what can be done, until it answers', async () => {
+  it('reports a slow agent with possible actions until it responds', async () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
     const starting = place.start('one')
@@ -821,7 +821,7 @@ describe('ConversationController', () => {
     assert.equal(place.key, 'one/s1')
   })
 
-  it('starts over what an agent never answered when it is restarted', async () => {
+  it('retries unanswered requests when the agent is restarted', async () => {
     void fixture.controller.reopen('load', { agentId: 'one', sessionId: 'other', cwd: '/w/a' })
     await until(() => fixture.started.length === 1 && fixture.agent.loads.length === 1)
     const restarting = fixture.controller.restart()
@@ -841,7 +841,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s1')
   })
 
-  it('reports an option that the agent refused', async () => {
+  it('reports a config option that the agent refused', async () => {
     const open = await ready()
     fixture.agent.say('s1', {
       type: 'config_options',
@@ -870,7 +870,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('says that an option is not answered, and shows what the agent has when that is abandoned', async () => {
+  it("reports a config option without a response, and shows the agent's value when it's abandoned", async () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
     const starting = place.start('one')
@@ -908,7 +908,7 @@ describe('ConversationController', () => {
     place.dispose()
   })
 
-  it('never mixes two sessions of one agent', async () => {
+  it('keeps two sessions of one agent apart', async () => {
     const first = await ready('s1')
     const starting = fixture.controller.start('one')
     await until(() => fixture.agent.news.length === 2)

@@ -3,7 +3,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
 describe('SessionManager: deleting', () => {
-  it('deletes with the agent, closes it here, and forgets what was kept', async () => {
+  it('deletes with the agent, closes the session, and deletes what is saved', async () => {
     const fixture = await SessionsFixture.withSession()
     const deleted: string[] = []
     fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
@@ -15,7 +15,7 @@ describe('SessionManager: deleting', () => {
     assert.equal(fixture.transcripts.kept.has('one/s1'), false)
   })
 
-  it('forgets nothing when the agent refuses, or another window has the session', async () => {
+  it('keeps what is saved if the agent refuses or another window has the session', async () => {
     const fixture = await SessionsFixture.withSession()
     fixture.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
@@ -29,7 +29,7 @@ describe('SessionManager: deleting', () => {
     assert.equal(second.records.list('one').length, 1)
   })
 
-  it('deletes what is saved of a session whose agent cannot delete it, does not run or is gone', async () => {
+  it("deletes what is saved if the agent can't delete, isn't running or is gone", async () => {
     const fixture = await SessionsFixture.withSession()
     Object.assign(fixture.agent, { capabilities: { ...fixture.agent.capabilities, delete: false } })
     fixture.agent.deleteSession = async () => assert.fail('it cannot')

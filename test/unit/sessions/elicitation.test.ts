@@ -28,8 +28,8 @@ async function begin() {
   return { fixture, client, question, session, pending }
 }
 
-describe('Forms and URLs, on their way to the user', () => {
-  it('stand in the conversation they name', async () => {
+describe('forms and URLs', () => {
+  it('are shown in the conversation that they name', async () => {
     const { fixture, client, question, session, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
     assert.equal(question()?.kind, 'elicitation')
@@ -41,7 +41,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(fixture.nativeQuestions, [])
   })
 
-  it('take the answer of a page that shows another conversation by the time that it is told', async () => {
+  it('accept an answer from a page that already shows another conversation', async () => {
     const { fixture, client, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
     const { key } = fixture.controller.current!
@@ -60,7 +60,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.equal(fixture.controller.shownAs('nobody'), undefined)
   })
 
-  it('stand where the user works with the agent when they name none, and else nowhere', async () => {
+  it('are shown where the user works with the agent if they name no session, and else nowhere', async () => {
     const { fixture, client, question } = await begin()
     void client.createElicitation!(ofNoSession, never)
     assert.equal(question()?.kind, 'elicitation')
@@ -71,7 +71,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(fixture.completed, ['v'])
   })
 
-  it('that belong to a request of ours end with it, and not with a turn or a conversation', async () => {
+  it('that belong to a client request end with it, not with a turn or a conversation', async () => {
     const { fixture, client, pending } = await begin()
     const { session } = fixture.controller.current!
     const request = new AbortController()
@@ -91,7 +91,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(answer, { action: 'decline' })
   })
 
-  it('are withdrawn from the conversation with the request of ours', async () => {
+  it('are removed from the conversation when the client request ends', async () => {
     const { fixture, client } = await begin()
     const request = new AbortController()
     const asked = client.createElicitation!(ofNoSession, request.signal)
@@ -101,7 +101,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(fixture.nativeQuestions, [])
   })
 
-  it('open no URL after they were withdrawn', async () => {
+  it('open no URL after they were canceled', async () => {
     const { client, session, pending } = await begin()
     const request = new AbortController()
     const asked = client.createElicitation!(visit, request.signal)
@@ -114,7 +114,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(opened, [])
   })
 
-  it('open a URL before the agent hears of the consent, and not when it cannot be opened', async () => {
+  it("open a URL before the agent gets the consent, and send none if it can't be opened", async () => {
     const { client, session, pending } = await begin()
     const asked = client.createElicitation!(visit, never)
     const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }
@@ -137,7 +137,7 @@ describe('Forms and URLs, on their way to the user', () => {
     assert.deepEqual(opened, ['https://example.com/'])
   })
 
-  it('say so when the form does not take the values', async () => {
+  it('report values that the form rejects', async () => {
     const { client, session, pending } = await begin()
     void client.createElicitation!(form(), never)
     const actions = { openLink: async () => {} }

@@ -23,7 +23,7 @@ describe('SlowOptions', () => {
   })
   afterEach(() => mock.timers.reset())
 
-  it('reports each option once, as long as it waits', () => {
+  it('reports each option once while it waits', () => {
     const open = conversation('mode', 'web')
     slow.look(open)
     mock.timers.tick(10_000)
@@ -36,7 +36,7 @@ describe('SlowOptions', () => {
     assert.deepEqual(reported(), ['web'])
   })
 
-  it('reports nothing of a conversation that is no longer on the screen', () => {
+  it("reports nothing for a conversation that isn't displayed", () => {
     slow.look(conversation('mode'))
     mock.timers.tick(14_000)
     slow.look(conversation('mode'))

@@ -5,10 +5,10 @@ import { Deferred } from '../conversation/fake-agent.ts'
 import { chunk, sketch } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('Forking a session', () => {
+describe('forking a session', () => {
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 
-  it('shows a new session that starts with the conversation, and leaves the other as it is', async () => {
+  it('shows a new session that starts with the conversation, and keeps the original', async () => {
     const fixture = await SessionsFixture.withSession()
     const forks: Array<{ sessionId: string; setup: SessionSetup; answer: Deferred<SessionStart> }> = []
     Object.assign(fixture.agent, {
@@ -42,7 +42,7 @@ describe('Forking a session', () => {
     await until(() => fixture.transcripts.kept.get('one/s2')?.entries.length === fork?.state.entries.length)
   })
 
-  it('tells the agent with the next prompt where the user went back', async () => {
+  it('tells the agent with the next prompt where the user restored a checkpoint', async () => {
     const fixture = await SessionsFixture.withSession()
     const { controller, agent } = fixture
     await controller.prompt({ text: 'hello', attachments: [] })
@@ -63,7 +63,7 @@ describe('Forking a session', () => {
     assert.deepEqual(more, [{ type: 'text', text: 'more' }])
   })
 
-  it('says so when the agent cannot, and keeps the conversation', async () => {
+  it("reports that the agent can't fork, and keeps the conversation", async () => {
     const fixture = await SessionsFixture.withSession()
     await fixture.controller.fork(reference)
     assert.equal(fixture.controller.key, 'one/s1')

@@ -12,7 +12,7 @@ import { MemorySecrets } from './memory-secrets.ts'
 const SECRET = 'hunter2-hunter2'
 
 /** What another window that knows only the secret storage replaces. */
-describe('what Parley resolves of its own is held as a secret', () => {
+describe('a secret that Parley resolves itself is registered', () => {
   let store: MemorySecrets
   let held: SecretRegistry
   const isHeld = () => held.redact(`it is ${SECRET}!`) === 'it is •••!'
@@ -22,7 +22,7 @@ describe('what Parley resolves of its own is held as a secret', () => {
     held = new SecretRegistry()
   })
 
-  it('inputs of MCP servers, when they are entered and when they are read again; not what settings show', async () => {
+  it('for inputs of MCP servers, when entered and when read; not for values in the settings', async () => {
     const input: McpInput = { id: 'i', scope: 'user', type: 'promptString', password: false, options: [] }
     const server = { name: 's', scope: 'user' } as McpServerDefinition
     const resolve = (value: string, more: Partial<McpInput> = {}) =>
@@ -40,7 +40,7 @@ describe('what Parley resolves of its own is held as a secret', () => {
     assert.ok(isHeld())
   })
 
-  it('values of sign-ins', async () => {
+  it('for sign-in values', async () => {
     const method: AuthMethod = {
       methodId: 'm',
       name: 'Key',
@@ -61,7 +61,7 @@ describe('what Parley resolves of its own is held as a secret', () => {
     assert.ok(isHeld())
   })
 
-  it('headers of providers, also the token alone', async () => {
+  it('for headers of providers, also the token alone', async () => {
     const agent = { capabilities: { providers: true }, setProvider: async () => {} } as unknown as Agent
     const configs = () => new ProviderConfigs(store, () => 'launch', held)
     const headers = { Authorization: `Bearer ${SECRET}` }

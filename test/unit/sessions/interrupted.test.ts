@@ -21,7 +21,7 @@ describe('Interrupted', () => {
 
   beforeEach(() => disk.clear())
 
-  it('knows what was at work when the window went, until it is open again', async () => {
+  it('remembers which sessions were working when the window closed, until they are opened again', async () => {
     const before = await window()
     await work(before.fixture)
     assert.equal(before.interrupted.has('one', 's1'), false, 'it is at work')
@@ -45,7 +45,7 @@ describe('Interrupted', () => {
     assert.deepEqual([...disk.values()], [[['one', 's2']]])
   })
 
-  it('forgets what came to its end, and leaves what was when the window goes', async () => {
+  it('forgets sessions that ended their work, and keeps the others when the window closes', async () => {
     const { fixture, interrupted } = await window()
     await work(fixture)
     fixture.agent.endTurn(fixture.agent.prompts[0]!)
@@ -58,7 +58,7 @@ describe('Interrupted', () => {
     assert.deepEqual([...disk.values()], [[['one', 's1']]])
   })
 
-  it('takes a file that holds anything', async () => {
+  it('tolerates any content of its file', async () => {
     disk.set('parley.atWork', [['one', 's1'], 7, ['x'], { y: 1 }])
     const { interrupted } = await window()
     assert.equal(interrupted.has('one', 's1'), true)

@@ -79,7 +79,7 @@ describe('files that only a command changed', () => {
     agent.prompts[0]!.answer.resolve()
   }
 
-  it('are told once the turn is over; what the user saved is not', async () => {
+  it('are reported after the turn, without those that the user saved', async () => {
     await turn('execute')
     await until(() => changes.list().length > 0)
     assert.deepEqual(changes.list(), [
@@ -87,7 +87,7 @@ describe('files that only a command changed', () => {
     ])
   })
 
-  it('are those of the turn that is over, also when the next one has started before they are found', async () => {
+  it('belong to the ended turn, also if the next one starts before they are found', async () => {
     await turn('execute')
     void session.prompt([{ type: 'text', text: 'go on' }])
     await until(() => changes.list().length > 0)
@@ -95,7 +95,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual([changes.list(1).length, changes.list(2).length], [1, 0])
   })
 
-  it('are those of the turn that changed them, while background work of the one before continues', async () => {
+  it('belong to the turn that changed them while background work of the previous one continues', async () => {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)
     session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['b'] })
@@ -107,7 +107,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual([changes.list(1).length, changes.list(2).length], [0, 1])
   })
 
-  it('are not told again once the user has kept them', async () => {
+  it("aren't reported again after the user kept them", async () => {
     const turning = turn('execute', async () => {
       await changes.noticed([{ path: join(root, 'a.txt'), before: 'a\n' }])
       assert.equal(changes.list().length, 1)
@@ -124,7 +124,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [])
   })
 
-  it('are not counted where a tool call told of them and the user undid them while they were searched for', async () => {
+  it("aren't reported if a tool call reported them and the user reverted them during the search", async () => {
     rmSync(join(root, '.git'), { recursive: true })
     const path = join(root, 'a.txt')
     const { promise, resolve } = deferred()
@@ -152,7 +152,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual(told, [0])
   })
 
-  it('are not searched for after a turn that only read', async () => {
+  it("aren't searched for after a turn that only read", async () => {
     await turn('read')
     await until(() => session.state.activity === 'idle')
     await new Promise(setImmediate)

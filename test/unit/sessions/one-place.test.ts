@@ -8,7 +8,7 @@ import {
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('A session is in one place of the window', () => {
+describe('a session is shown in one place per window', () => {
   let fixture: SessionsFixture
   let revealed: ConversationController[]
   let surfaces: ConversationSurfaces
@@ -42,7 +42,7 @@ describe('A session is in one place of the window', () => {
   const reference = () => referenceOf(tab.current!)
 
   for (const how of ['load', 'resume', 'restore'] as const) {
-    it(`however it is asked for in another (${how})`, async () => {
+    it(`however it's opened elsewhere (${how})`, async () => {
       await sideBar.reopen(how, reference())
       assert.deepEqual(revealed, [tab])
       assert.equal(sideBar.current, undefined)
@@ -51,7 +51,7 @@ describe('A session is in one place of the window', () => {
     })
   }
 
-  it('also when its agent is gone, and where it is it comes back', async () => {
+  it("also if its agent exited, and it's restored where it is", async () => {
     fixture.agent.exit()
     await until(() => tab.phase === 'ended')
     await sideBar.retry({ type: 'load', ...reference() })
@@ -65,7 +65,7 @@ describe('A session is in one place of the window', () => {
     assert.deepEqual(revealed, [tab])
   })
 
-  it('after a reload that left it to two', async () => {
+  it('after a reload that left it in two places', async () => {
     const last = reference()
     const other = fixture.place(new Map([['parley.lastSession', last]]))
     surfaces.add(surface(other))
@@ -74,7 +74,7 @@ describe('A session is in one place of the window', () => {
     assert.equal(other.current, undefined)
   })
 
-  it('and while it is on its way to one', async () => {
+  it("while it's being opened in one", async () => {
     const { sessionId: _, ...rest } = reference()
     void sideBar.reopen('load', { ...rest, sessionId: 's2' })
     await until(() => fixture.agent.loads.length === 1)
@@ -84,7 +84,7 @@ describe('A session is in one place of the window', () => {
     assert.equal(tab.key, 'one/s1')
   })
 
-  it('the one that leads to it again, by what is open', async () => {
+  it('also by its new key after it was opened', async () => {
     await surfaces.reveal(tab.current!)
     assert.deepEqual(revealed, [tab])
     assert.equal(sideBar.current, undefined)

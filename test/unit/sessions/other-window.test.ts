@@ -33,7 +33,7 @@ describe('a session that is open in another window', () => {
     await until(() => first.transcripts.read('one', 's1') !== undefined)
   })
 
-  it('is read there, and followed as it grows; its agent is not even started', async () => {
+  it('is read-only and updated as it grows, without starting its agent', async () => {
     await second.controller.reopen('resume', reference)
     assert.equal(failure()?.type, 'elsewhere')
     assert.deepEqual(texts(second), ['hello', 'The first answer.'])
@@ -47,7 +47,7 @@ describe('a session that is open in another window', () => {
     second.controller.dispose()
   })
 
-  it('can be taken over: the other window stops its turn, and both have all that was said', async () => {
+  it('can be taken over: the other window stops the turn, and both have the whole conversation', async () => {
     await first.controller.prompt({ text: 'and more', attachments: [] })
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', chunk('Half of the ans'))
@@ -71,7 +71,7 @@ describe('a session that is open in another window', () => {
     first.controller.dispose()
   })
 
-  it('can be forked where the agent can, and is opened once the other window has closed it', async () => {
+  it('can be forked if the agent supports it, and opens when the other window has closed it', async () => {
     second.records.agentRuns('one', { list: true, load: true, resume: true, fork: true })
     await second.controller.reopen('resume', reference)
     const reported = failure()
@@ -85,7 +85,7 @@ describe('a session that is open in another window', () => {
     assert.equal(first.leases.acquire('one', 's1'), false)
   })
 
-  it('is restored once the window before a reload has closed it', async () => {
+  it('is restored when the window before a reload has closed it', async () => {
     const restoring = second.controller.restore(reference)
     await until(() => second.controller.phase === 'starting')
     assert.equal(second.controller.failures.size, 0)
@@ -96,7 +96,7 @@ describe('a session that is open in another window', () => {
     assert.equal(second.controller.phase, 'ready')
   })
 
-  it('is free again when it could not be opened', async () => {
+  it("is released if it couldn't be opened", async () => {
     await first.manager.close(first.manager.list()[0]!)
     second.onStart = () => {
       throw new Error('no')

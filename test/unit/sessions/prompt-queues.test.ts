@@ -31,7 +31,7 @@ describe('the prompts of a conversation', () => {
     await starting
   }
 
-  it('start a session, to which those go along that were written meanwhile', async () => {
+  it('start a session, together with those written meanwhile', async () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), make('one'))
     controller.enqueue('new', prompt('p2'), make('two'))
@@ -60,7 +60,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(received(), ['one', 'two'])
   })
 
-  it('return with a refused one those that were written after it, until the composer has them', async () => {
+  it('return with a refused prompt that precedes them, until the composer has them', async () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), async () => {
       throw new Error('No images, please.')
@@ -82,7 +82,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(received(), ['four'])
   })
 
-  it('go to their own conversation, also when another one is shown meanwhile', async () => {
+  it('are sent in their own conversation, also if another one is shown meanwhile', async () => {
     await begin('one', 's1')
     const { controller } = fixture
     let go = () => {}
@@ -97,14 +97,14 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(fixture.agent.prompts[0]?.sessionId, 's1')
   })
 
-  it('wait in their conversation when it is neither shown nor open', async () => {
+  it("wait in their conversation while it's neither shown nor open", async () => {
     fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
     await until(() => states('two/s9')[0]?.[1] === 'returned')
     assert.deepEqual(stored(), [['p1', 'two/s9']])
     assert.equal(fixture.started.length, 0)
   })
 
-  it('return when there is nothing in them to send, or no session comes', async () => {
+  it('return if they are empty, or if no session starts', async () => {
     fixture.controller.enqueue('new', prompt('p1'), make('  \n'))
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.controller.cancel()
@@ -117,7 +117,7 @@ describe('the prompts of a conversation', () => {
     assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /prompt is empty/)
   })
 
-  it('have a draft and a queue for each place that has no conversation yet', async () => {
+  it('have a draft and a queue for each place without a conversation', async () => {
     const tab = fixture.place(undefined, 'new 2')
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
     assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
@@ -130,7 +130,7 @@ describe('the prompts of a conversation', () => {
     assert.equal(fixture.drafts.get('new').text, 'in the side bar')
   })
 
-  it('are what another window left, once it is gone', async () => {
+  it('are taken over from another window after it closed', async () => {
     fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
     await until(() => states('two/s9')[0]?.[1] === 'returned')
     const next = new SessionsFixture()
@@ -142,7 +142,7 @@ describe('the prompts of a conversation', () => {
     )
   })
 
-  describe('whose agent refuses a session until the user has signed in', () => {
+  describe('while the agent requires sign-in', () => {
     const required = () =>
       new AgentRequestError('session/new', 'auth-required', { code: -32000, message: 'Sign in' })
     const failureId = () => [...fixture.controller.failures.keys()][0] ?? assert.fail('nothing failed')
@@ -182,7 +182,7 @@ describe('the prompts of a conversation', () => {
       assert.equal(controller.key, 'two/s2')
     })
 
-    it('go back to the composer when the user does not sign in, and then to that agent', async () => {
+    it("return to the composer if the user doesn't sign in, and are for that agent", async () => {
       await refuse()
       const { controller } = fixture
       controller.dismiss(failureId())
@@ -196,7 +196,7 @@ describe('the prompts of a conversation', () => {
       assert.deepEqual(texts(fixture.started[0]!.agent), [])
     })
 
-    it('wait as well when the agent refuses to start', async () => {
+    it('wait also if the agent refuses to start', async () => {
       fixture.onStart = () => {
         const failure = {
           kind: 'initialize-error' as const,
@@ -225,7 +225,7 @@ describe('the prompts of a conversation', () => {
       assert.deepEqual(received(), ['one'])
     })
 
-    it('are not shown elsewhere once the user opens another conversation', async () => {
+    it("aren't shown elsewhere after the user opened another conversation", async () => {
       await refuse()
       const { controller } = fixture
       controller.show(fixture.manager.list()[0]!)
@@ -237,7 +237,7 @@ describe('the prompts of a conversation', () => {
     })
   })
 
-  it('stay with an agent that failed to start, when something was written for it', async () => {
+  it('stay with an agent that failed to start', async () => {
     await begin('one', 's1')
     const starting = fixture.controller.start('two')
     await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
@@ -248,7 +248,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual([fixture.controller.key, fixture.controller.agentId], ['new', 'two'])
   })
 
-  it('stop the commands of the turn when one is sent at once, as a stop does', async () => {
+  it("stop the turn's commands if one is sent now, like Stop", async () => {
     if (fixture.plan) fixture.plan.setup.cwd = process.cwd()
     await begin('one', 's1')
     const { controller, manager } = fixture

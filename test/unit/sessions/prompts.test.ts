@@ -17,7 +17,7 @@ describe('the prompts of a conversation', () => {
     return block?.type === 'text' ? block.text : undefined
   }
 
-  it('are found from what they led to', () => {
+  it('are found from the entries that follow them', () => {
     assert.equal(textBefore(state.entries[1]!.id), 'first')
     assert.equal(textBefore(state.entries[0]!.id), 'first')
     assert.equal(textBefore(state.entries[3]!.id), 'second')
@@ -26,7 +26,7 @@ describe('the prompts of a conversation', () => {
     assert.equal(promptBefore(createSessionState()), undefined)
   })
 
-  it('are had a part at a time, the nearest first', () => {
+  it('are returned page by page, nearest first', () => {
     const long = createSessionState()
     const write = (text: string, id: string) =>
       reduce(long, { type: 'message_chunk', role: 'user', messageId: id, content: { type: 'text', text } }, 1)
@@ -55,7 +55,7 @@ describe('the prompts of a conversation', () => {
     assert.equal(promptsBefore(long.entries, long.entries.length).prompts.length, 1)
   })
 
-  it('have answers', () => {
+  it('have responses', () => {
     const answer = lastAnswer(state)?.blocks[0]
     assert.equal(answer?.type === 'text' && answer.text, 'one')
     assert.equal(lastAnswer(createSessionState()), undefined)

@@ -10,7 +10,7 @@ import { SessionsFixture } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
 
-describe('Notifications of a pending request', () => {
+describe('notifications of a pending request', () => {
   let fixture: SessionsFixture
   let open: OpenSession
   let seen: boolean
@@ -61,7 +61,7 @@ describe('Notifications of a pending request', () => {
     await new Promise(resolve => setImmediate(resolve))
   }
 
-  it('are shown once, if it isn’t visible', async () => {
+  it("are shown once if it isn't visible", async () => {
     void ask('One?')
     assert.deepEqual(
       calls.map(call => call.text),
@@ -73,7 +73,7 @@ describe('Notifications of a pending request', () => {
     assert.equal(calls.length, 1, 'not again to one that was waved away')
   })
 
-  it('are shown when a visible request is hidden, but not when it’s visible again', async () => {
+  it("are shown when a visible request is hidden, but not if it's visible again", async () => {
     seen = true
     void ask('One?')
     look.fire()
@@ -92,7 +92,7 @@ describe('Notifications of a pending request', () => {
     assert.equal(calls.length, 1)
   })
 
-  it('aren’t shown for a request that was hidden only for a moment', async () => {
+  it("aren't shown for a request that was hidden only for a moment", async () => {
     seen = true
     void ask('One?')
     seen = false
@@ -103,7 +103,7 @@ describe('Notifications of a pending request', () => {
     assert.equal(calls.length, 0)
   })
 
-  it('answer it, and continue with the next', async () => {
+  it('answer it and continue with the next', async () => {
     const one = ask('One?')
     void ask('Two?')
     assert.equal(calls.length, 1)
@@ -117,7 +117,7 @@ describe('Notifications of a pending request', () => {
     assert.deepEqual(revealed, [open])
   })
 
-  it('say so when it was answered elsewhere before, and lead to the next one that no one sees', async () => {
+  it("report that it was already answered, and reveal the next one that isn't visible", async () => {
     void ask('One?')
     void ask('Two?')
     open.session.answerPermission(first(), optionId)
@@ -131,7 +131,7 @@ describe('Notifications of a pending request', () => {
     assert.equal(open.session.pendingRequests.length, 1)
   })
 
-  it('close when the request is answered elsewhere or withdrawn', async () => {
+  it('close when the request is answered elsewhere or canceled', async () => {
     const withdrawn = new AbortController()
     void open.session.requestPermission(asking({ title: 'One?' }), withdrawn.signal)
     void ask('Two?')

@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('The indicator of a session', () => {
+describe('the indicator of a session', () => {
   let fixture: SessionsFixture
   let seen: OpenSession | undefined
   let indicators: SessionIndicators
@@ -35,7 +35,7 @@ describe('The indicator of a session', () => {
     await until(() => open().session.state.activity === 'idle')
   }
 
-  it('reports work that ended while no one looked, until someone does', async () => {
+  it("shows work that ended while the session wasn't visible, until it is", async () => {
     assert.equal(indicators.of(open()), 'idle')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
@@ -52,14 +52,14 @@ describe('The indicator of a session', () => {
     assert.equal(indicators.of(open()), 'idle', 'it was looked at all the time')
   })
 
-  it('tells what failed from what is done, and forgets both when work starts', async () => {
+  it('separates failed from completed work, and is reset when work starts', async () => {
     await turn('error')
     assert.equal(indicators.of(open()), 'failed')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
   })
 
-  it('says that the user is waited for, while they are', async () => {
+  it('shows that the user is asked while a request is pending', async () => {
     await fixture.controller.prompt({ text: 'go', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
@@ -68,7 +68,7 @@ describe('The indicator of a session', () => {
     assert.equal(indicatorOf(fixture.controller, indicators), 'running')
   })
 
-  it('stays failed where the agent is gone, and counts only what is open', async () => {
+  it('stays failed if the agent exited, and counts only open sessions', async () => {
     await turn('end_turn')
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
@@ -76,7 +76,7 @@ describe('The indicator of a session', () => {
     assert.equal(indicators.count('done'), 0)
   })
 
-  it('calls nothing failed where the user only has to choose an agent or to trust the workspace', async () => {
+  it("isn't failed if the user only has to choose an agent or to trust the workspace", async () => {
     fixture.entries.length = 0
     await fixture.controller.start()
     assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
@@ -87,7 +87,7 @@ describe('The indicator of a session', () => {
     assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
   })
 
-  it('is told of when the title is known', async () => {
+  it('is reported when the title changes', async () => {
     const before = reported
     fixture.agent.say('s1', { type: 'info', title: 'A title' })
     assert.ok(reported > before)

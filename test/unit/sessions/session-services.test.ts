@@ -15,7 +15,7 @@ import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/sta
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('what an agent does in the editor', () => {
+describe('the requests of an agent in the editor', () => {
   let directory = ''
   let root = ''
   let fixture: SessionsFixture
@@ -71,7 +71,7 @@ describe('what an agent does in the editor', () => {
   const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))
 
   describe('before its session is known', () => {
-    it('waits for the answer that names the session', async () => {
+    it('wait for the response that names the session', async () => {
       const opening = await start()
       const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' })
       const terminal = client.createTerminal({ sessionId: 's1', command: 'true', args: [], env: [] })
@@ -87,7 +87,7 @@ describe('what an agent does in the editor', () => {
       assert.equal((await client.waitForTerminalExit('s1', terminalId)).exitCode, 0)
     })
 
-    it('is refused when no session comes of it, and for a session that no one opens', async () => {
+    it('are rejected if no session follows, and for a session that nobody opens', async () => {
       const opening = await start()
       const reading = assert.rejects(client.readTextFile({ sessionId: 's1', path: 'a.txt' }), /No session/)
       await opening.refused()
@@ -95,7 +95,7 @@ describe('what an agent does in the editor', () => {
       await assert.rejects(client.readTextFile({ sessionId: 'x', path: 'a.txt' }), /No session/)
     })
 
-    it('is abandoned when the agent takes its request back', async () => {
+    it('are dropped when the agent cancels them', async () => {
       await start()
       const abort = new AbortController()
       const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' }, abort.signal)
@@ -104,8 +104,8 @@ describe('what an agent does in the editor', () => {
     })
   })
 
-  describe('in a subagent', () => {
-    it('takes its files and commands from the folder of the subagent', async () => {
+  describe('of a subagent', () => {
+    it("use the subagent's folder for files and commands", async () => {
       const session = await begin()
       session.receive({ type: 'subagent', subagent: { sessionId: 'child', cwd: join(root, 'sub') } })
       fixture.agent.say('s1', { type: 'subagent', subagent: { sessionId: 'child', cwd: join(root, 'sub') } })
@@ -130,7 +130,7 @@ describe('what an agent does in the editor', () => {
       await assert.rejects(outside, /outside of the session/)
     })
 
-    it('gets no folder that the session does not have', async () => {
+    it("get no folder that the session doesn't have", async () => {
       const session = await begin()
       fixture.agent.say('s1', {
         type: 'subagent',
@@ -144,7 +144,7 @@ describe('what an agent does in the editor', () => {
     })
   })
 
-  describe('with protected files', () => {
+  describe('for protected files', () => {
     const PROTECTED = [
       '.vscode/settings.json',
       'x.code-workspace',
@@ -154,7 +154,7 @@ describe('what an agent does in the editor', () => {
       '.claude/settings.json',
     ]
 
-    it('asks before each write, and never permanently', async () => {
+    it('ask before each write, never permanently', async () => {
       const session = await begin()
       for (const name of PROTECTED) {
         const writing = client.writeTextFile({ sessionId: 's1', path: name, content: 'evil' })
@@ -174,7 +174,7 @@ describe('what an agent does in the editor', () => {
       assert.equal(waiting(session).length, 0)
     })
 
-    it('does not ask again about the change that the user has just allowed, and about any other it does', async () => {
+    it("don't ask again for a change that the user has just allowed, but for any other", async () => {
       const session = await begin()
       mkdirSync(join(root, '.vscode'))
       writeFileSync(join(root, '.vscode/settings.json'), '{\n  "a": 1\n}\n')
@@ -215,7 +215,7 @@ describe('what an agent does in the editor', () => {
       await assert.rejects(again)
     })
 
-    it('reports at once what the agent writes without the client, and can take it back', async () => {
+    it('report immediately what the agent writes by itself, and can revert it', async () => {
       mkdirSync(join(root, '.git/hooks'), { recursive: true })
       const config = '[core]\n\tbare = false\n[branch "main"]\n\tremote = origin\n'
       writeFileSync(join(root, '.git/config'), config)
@@ -250,7 +250,7 @@ describe('what an agent does in the editor', () => {
       assert.deepEqual(notices(session)[1]?.files, [join(root, '.mcp.json')])
     })
 
-    it('does not report what the user saves, or has allowed', async () => {
+    it("don't report what the user saved or allowed", async () => {
       writeFileSync(join(root, '.mcp.json'), '{}')
       mkdirSync(join(root, '.vscode'))
       writeFileSync(join(root, '.vscode/settings.json'), '{}')
@@ -272,7 +272,7 @@ describe('what an agent does in the editor', () => {
     })
   })
 
-  it('is asked about when it changes the environment of a command that a rule allowed', async () => {
+  it('ask if the environment of a command changed that a rule allowed', async () => {
     const session = await begin()
     void session.prompt([{ type: 'text', text: 'go' }])
     session.answerByRule = async () => ({

@@ -3,14 +3,14 @@ import type { ContentBlock } from '../../../src/acp/model.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { sessionTitle } from '../../../src/sessions/session-title.ts'
 
-describe('what a session is called', () => {
+describe('the title of a session', () => {
   const titled = (...blocks: ContentBlock[]) => {
     const state = createSessionState()
     state.entries.push({ id: '1', turn: 1, kind: 'message', role: 'user', blocks })
     return sessionTitle(state)
   }
 
-  it('is the first line of the first prompt, with what it speaks of', () => {
+  it('is the first line of the first prompt, with its mentions', () => {
     const link: ContentBlock = { type: 'resource_link', uri: 'file:///p/a.ts', name: 'a.ts' }
     const text = (words: string): ContentBlock => ({ type: 'text', text: words })
     assert.equal(titled(text('Look at '), link, text(' and say more\nplease')), 'Look at @a.ts and say more')
@@ -19,7 +19,7 @@ describe('what a session is called', () => {
     assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(120)}…`)
   })
 
-  it('is nothing yet before there are words', () => {
+  it('is empty until there is text', () => {
     assert.equal(sessionTitle(createSessionState()), undefined)
     assert.equal(titled({ type: 'image', data: '', mimeType: 'image/png' }), undefined)
   })

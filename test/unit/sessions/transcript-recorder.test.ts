@@ -33,7 +33,7 @@ describe('TranscriptRecorder', () => {
     mock.timers.reset()
   })
 
-  it('writes that a turn was interrupted, which is known only since it was read again', () => {
+  it('records that a turn was interrupted, which is only detected on load', () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('Half of'))
@@ -57,7 +57,7 @@ describe('TranscriptRecorder', () => {
     other.dispose()
   })
 
-  it('writes all of it where changes alone cannot be written, without waiting for another change', () => {
+  it("writes the whole conversation if changes can't be written, without waiting for another change", () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('Half of'))
@@ -78,7 +78,7 @@ describe('TranscriptRecorder', () => {
     assert.equal(transcripts.writes.length, length)
   })
 
-  it('writes of a text that grows what was appended, however long it is', () => {
+  it('writes only the appended part of a growing text', () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('The beginning.'))
@@ -103,7 +103,7 @@ describe('TranscriptRecorder', () => {
     assert.deepEqual(kept(), session.state.entries)
   })
 
-  it('writes the output of a command that continues while the agent rests once a second, in pieces', () => {
+  it('writes the output of a background command once per second, in pieces', () => {
     keep('ready')
     session.receive(chunk('It runs.'))
     session.receive({ type: 'terminal', terminal: { terminalId: 't', output: 'x'.repeat(10_000) } })
@@ -123,7 +123,7 @@ describe('TranscriptRecorder', () => {
     )
   })
 
-  it('loses at most a second of any text to a crash in the middle of a turn', () => {
+  it('loses at most a second of any text in a crash during a turn', () => {
     keep('ready')
     session.receive(running)
     const from = (said: string) => ({ type: 'text', text: said }) as const
@@ -159,7 +159,7 @@ describe('TranscriptRecorder', () => {
     assert.equal(texts(kept()).length, 6)
   })
 
-  it('writes a replay once, when it is whole', () => {
+  it("writes a replay once, when it's complete", () => {
     keep('loading')
     for (let i = 0; i < 1000; i++) {
       session.receive(chunk('one'))
@@ -175,7 +175,7 @@ describe('TranscriptRecorder', () => {
     assert.deepEqual(kept(), session.state.entries)
   })
 
-  it('writes everything after a write that failed', () => {
+  it('writes everything again after a failed write', () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('one'))

@@ -247,7 +247,7 @@ function run(countsOn: boolean, steps: readonly Action[], check: (world: World) 
 }
 
 describe('usage and cost', () => {
-  it('of every day and agent are what was spent, whatever is repeated, loaded, resumed and forked', () => {
+  it('match what was spent per day and agent, whatever is repeated, loaded, resumed and forked', () => {
     fc.assert(
       fc.property(actions, steps =>
         run(true, steps, world => assert.deepEqual(sorted(world.counted()), sorted(world.expected))),
@@ -256,7 +256,7 @@ describe('usage and cost', () => {
     )
   })
 
-  it('of an agent that starts again at zero are never more than was spent', () => {
+  it('never exceed what was spent with an agent that restarts at zero', () => {
     fc.assert(
       fc.property(actions, steps =>
         run(false, steps, world => {
@@ -269,7 +269,7 @@ describe('usage and cost', () => {
     )
   })
 
-  it('of a turn that costs less than all before are counted after the agent started again at zero', () => {
+  it('include a turn that costs less than all before after the agent restarted at zero', () => {
     run(
       false,
       [

@@ -19,15 +19,15 @@ function ask(...requests: PermissionRequest[]) {
 }
 const command = (line: string) => asking({ title: 'Run?', subject: { type: 'command', command: line } })
 
-describe('a question in a notification', () => {
-  it('has the words and the answers of the oldest one', () => {
+describe('a request in a notification', () => {
+  it('shows the text and the options of the oldest one', () => {
     const question = ask(command('npm test'), command('npm publish'))
     assert.equal(question?.text, 'Run? npm test')
     assert.equal(question?.count, 2)
     assert.deepEqual(question?.options, asking().options)
   })
 
-  it('cannot be answered there when it is not seen as a whole', () => {
+  it("can't be answered there if it isn't shown completely", () => {
     for (const line of [
       `echo ${'x'.repeat(300)}`,
       'npm test\nrm -rf /',
@@ -39,5 +39,5 @@ describe('a question in a notification', () => {
     }
   })
 
-  it('is none when nothing waits', () => assert.equal(ask(), undefined))
+  it('is undefined without a pending request', () => assert.equal(ask(), undefined))
 })

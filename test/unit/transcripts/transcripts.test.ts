@@ -10,10 +10,10 @@ const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
  * What real agents said, through the connection, the v1 surface and the reducer, against the conversation that a
  * user has looked at: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations again.
  */
-describe('recorded agents', () => {
+describe('recorded traffic of agents', () => {
   for (const file of fs.readdirSync(FOLDER).filter(name => name.endsWith('.ndjson'))) {
     const name = path.basename(file, '.ndjson')
-    it(`${name}: gives the same conversation`, async () => {
+    it(`${name}: results in the same conversation`, async () => {
       const { sessions, failures, stray } = await replayTranscript(path.join(FOLDER, file))
       assert.equal(stray, '')
       const text = [

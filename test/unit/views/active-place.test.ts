@@ -5,7 +5,7 @@ import { ActivePlace, type FocusReport } from '../../../src/views/conversation/a
 
 type Place = 'tab' | 'side bar'
 
-describe('Where the user works', () => {
+describe('the active conversation', () => {
   let active: ActivePlace<Place>
   let changes: number
 
@@ -31,7 +31,7 @@ describe('Where the user works', () => {
   }
   const command = () => active.run(() => active.current)
 
-  it('is where they do something, at once', () => {
+  it('is the one that the user acts in, immediately', () => {
     tell('tab', 'came', 'used')
     assert.equal(active.current, 'tab')
     tell('tab', 'left')
@@ -40,20 +40,20 @@ describe('Where the user works', () => {
     assert.equal(changes, 2)
   })
 
-  it('is where the focus stays', () => {
+  it('is the one that keeps the focus', () => {
     tell('tab', 'came')
     assert.equal(active.current, 'side bar')
     later()
     assert.equal(active.current, 'tab')
   })
 
-  it('is not where the focus only passes', () => {
+  it("isn't one that gets the focus only for a moment", () => {
     tell('tab', 'came', 'left')
     later()
     assert.equal(active.current, 'side bar')
   })
 
-  it('is where they do something, whatever another page reports late', async () => {
+  it('is the one that the user acts in, whatever another page reports late', async () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -62,7 +62,7 @@ describe('Where the user works', () => {
     assert.equal(await command(), 'side bar')
   })
 
-  it('is where the focus went once the page that had it reports so', () => {
+  it('is the one that has the focus when the previous one reports losing it', () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -71,7 +71,7 @@ describe('Where the user works', () => {
     assert.equal(active.current, 'tab')
   })
 
-  it('is for a command where it was asked for, however late it comes after the palette gave the focus to a tab', async () => {
+  it('is where a command was run, even if it arrives after the command palette moved the focus to a tab', async () => {
     tell('side bar', 'used', 'left')
     tell('tab', 'came')
     later()
@@ -82,7 +82,7 @@ describe('Where the user works', () => {
     assert.equal(active.current, 'tab')
   })
 
-  it('is for a command the place that the user turned to before they opened the palette by the mouse', async () => {
+  it('is the one that the user clicked before opening the command palette with the mouse', async () => {
     tell('side bar', 'used', 'left')
     tell('tab', 'came')
     later()
@@ -90,7 +90,7 @@ describe('Where the user works', () => {
     assert.equal(await command(), 'tab')
   })
 
-  it('stays while a command asks for more, unless they do something elsewhere', async () => {
+  it('is kept while a command asks for input, unless the user acts elsewhere', async () => {
     tell('side bar', 'used', 'left')
     const seen: Place[] = []
     const answers: Array<() => void> = []
@@ -112,7 +112,7 @@ describe('Where the user works', () => {
     assert.deepEqual(seen, ['side bar', 'tab'])
   })
 
-  it('is another when a tab is closed, also for what a command falls back to', async () => {
+  it('changes when a tab closes, also for a command that falls back to it', async () => {
     tell('tab', 'used', 'left')
     tell('side bar', 'came')
     later()
@@ -124,7 +124,7 @@ describe('Where the user works', () => {
     assert.equal(active.current, 'side bar')
   })
 
-  it('leaves a command that fails, as one that ends', async () => {
+  it('is reset after a command that fails, like after one that succeeds', async () => {
     await assert.rejects(
       active.run(() => Promise.reject(new Error('No'))),
       /No/,
@@ -140,7 +140,7 @@ describe('Where the user works', () => {
     assert.equal(active.current, 'tab')
   })
 
-  it('is for each command where it was asked for, in whatever order the messages come', async () => {
+  it('is where each command was run, in any order of messages', async () => {
     const place = fc.constantFrom<Place>('tab', 'side bar')
     const step = fc.record({
       at: place,

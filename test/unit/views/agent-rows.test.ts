@@ -55,7 +55,7 @@ function rows(more: Partial<AgentRowsOptions> = {}, there: AgentRowsOptions['ins
 }
 
 describe('the rows of Manage Agents', () => {
-  it('are those that can be started by their source, without the demo agent, then the rest of the registry', () => {
+  it('list startable agents by source, without the demo agent, then the rest of the registry', () => {
     const agents = [
       agent('mine', 'settings'),
       agent('codex', 'installed', { version: '1.0.0' }),
@@ -82,7 +82,7 @@ describe('the rows of Manage Agents', () => {
     )
   })
 
-  it('keep an installed agent that the settings replace, so that it can be removed', () => {
+  it('keep an installed agent that the settings override, so that it can be uninstalled', () => {
     const all = rows({ agents: [agent('codex', 'settings')] }, [installed('codex-acp', '1.0.0')])
     assert.deepEqual(
       all.map(({ section, key }) => [section, key]),
@@ -94,7 +94,7 @@ describe('the rows of Manage Agents', () => {
     )
   })
 
-  it('say what an installation runs, and how one failed', () => {
+  it('describe what an installation runs, and how one failed', () => {
     const other = rows().find(({ registryId }) => registryId === 'other')
     assert.deepEqual([other?.plan, other?.action], ['Runs: npm install x', 'npm install x'])
     assert.deepEqual([other?.license, other?.hasRepository], ['MIT', true])

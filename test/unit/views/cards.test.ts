@@ -75,7 +75,7 @@ describe('cards', () => {
     ],
   ]
 
-  it('each say what happened in a whole sentence, and have a next step', () => {
+  it('each say what happened in a full sentence and offer a next step', () => {
     const titles = new Set<string>()
     for (const [name, failure] of failures) {
       const card = cardFor('id', failure)
@@ -87,7 +87,7 @@ describe('cards', () => {
     assert.equal(titles.size, failures.length, 'each failure has a card of its own')
   })
 
-  it('speak of installing an agent only where that is possible', () => {
+  it('mention installing an agent only if that is possible', () => {
     const text = (canInstall: boolean) => cardFor('id', { type: 'no-agent' }, canInstall).text
     assert.match(text(true), /^Install /)
     assert.doesNotMatch(text(false), /install/i)
@@ -98,7 +98,7 @@ describe('cards', () => {
     assert.deepEqual(buttons(false), ['Choose an Agent', 'Open Settings'])
   })
 
-  it('have separate texts for one second and several', () => {
+  it('have separate texts for one and several seconds', () => {
     const named = { agentId: 'a', agentName: 'Agent' }
     const said = (seconds: number) => [
       cardFor('id', { type: 'slow', ...named, seconds }).text,
@@ -117,7 +117,7 @@ describe('cards', () => {
     )
   })
 
-  it('can be dismissed when something else is displayed', () => {
+  it('can be dismissed if something else is displayed', () => {
     const named = ['unknown agent', 'missing command', 'exited', 'timeout', 'refused', 'version', 'sign-in']
     for (const [name, failure] of failures) {
       const ids = cardFor('id', failure).buttons.map(button => button.id)
@@ -139,7 +139,7 @@ describe('cards', () => {
     assert.equal(cardFor('id', silent).unfolded, undefined)
   })
 
-  it('say what follows a colon, and keep the rest of a long message', () => {
+  it('show what follows a colon, and keep the rest of a long message', () => {
     const refused = (message: string) =>
       cardFor(
         'id',
@@ -156,7 +156,7 @@ describe('cards', () => {
     assert.equal(three.details?.[0]?.text, 'It failed.\nAt start\nof all')
   })
 
-  it('offer each way to sign in, and a cancel while one is under way', () => {
+  it('offer each sign-in method, and Cancel while one is in progress', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     assert.equal(cardFor('id', signIn).choices?.[0]?.id, `${CardButtonId.signIn}key`)
     assert.deepEqual(
@@ -165,13 +165,13 @@ describe('cards', () => {
     )
   })
 
-  it('say which way to sign in did not work, and why', () => {
+  it('explain which sign-in method failed, and why', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const card = cardFor('id', { ...signIn, tried: 'key', message: 'Nobody answered' })
     assert.equal(card.text, '“API key” failed: Nobody answered. Choose how to sign in.')
   })
 
-  it('say what to do instead of a way to sign in that cannot be used from here', () => {
+  it("explain what to do if a sign-in method can't be used", () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const card = cardFor('id', { ...signIn, tried: 'key', message: 'Method not found', unavailable: true })
     assert.equal(
@@ -194,7 +194,7 @@ describe('cards', () => {
     assert.equal(gateway.choices?.[0]?.description, "Set up in the agent's own settings")
   })
 
-  it('say why one has to sign in, when the agent says more than that', () => {
+  it('explain why sign-in is required if the agent says more', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const said = (message: string) => cardFor('id', { ...signIn, message }).text
     assert.equal(said('Authentication required'), 'Choose how to sign in.')
@@ -202,7 +202,7 @@ describe('cards', () => {
     assert.equal(said('The API key is missing'), 'The API key is missing. Choose how to sign in.')
   })
 
-  it('lead to the setting that a problem is in, or to all when there are several', () => {
+  it('open the setting with a problem, or all if there are several', () => {
     const leadsTo = (...problems: string[]) => settingsCard(problems).buttons[0]?.id
     const agents = 'parley.agents › mine (user settings): expected an object, found a number.'
     const size = 'parley.mcpServers (user settings): expected an object, found a number.'
@@ -212,7 +212,7 @@ describe('cards', () => {
     assert.equal(leadsTo('parley.nothing: unknown.'), 'open-settings:')
   })
 
-  it('name every problem of the settings', () => {
+  it('show every problem in the settings', () => {
     const card = settingsCard(['first.', 'second.'])
     assert.equal(card.text, 'first.')
     assert.match(card.details?.[0]?.text ?? '', /second/)

@@ -23,7 +23,7 @@ const long: readonly ToolCallContent[] = [
   { type: 'unknown', kind: 'new', raw: { text: OUTPUT } },
 ]
 
-describe('a tool call of which a line is shown', () => {
+describe('a tool call that is shown as one line', () => {
   let session: Session
   let pump: PatchPump
   let store: ConversationStore
@@ -65,7 +65,7 @@ describe('a tool call of which a line is shown', () => {
   const known = (id: string) => store.slot(id)?.entry.peek() as ToolCallEntry
   const seen = (entry: Entry | undefined) => JSON.parse(JSON.stringify(entry))
 
-  it('costs what the line shows, not what it holds', async () => {
+  it('costs as much as the line, whatever its content', async () => {
     const snapshotOf = (content: readonly ToolCallContent[], more: object = {}) => {
       for (let i = 0; i < 100; i++) tell(`t${i}`, { status: 'completed', kind: 'read', content, ...more })
       pump.reset()
@@ -91,7 +91,7 @@ describe('a tool call of which a line is shown', () => {
     close()
   })
 
-  it('shows the end of an output that continues', () => {
+  it('shows the end of output that continues', () => {
     pump.begin()
     pump.sendNow()
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')
@@ -106,7 +106,7 @@ describe('a tool call of which a line is shown', () => {
     }
   })
 
-  it('is whole where a user is asked about it', () => {
+  it('is sent completely if a permission request is about it', () => {
     pump.begin()
     pump.sendNow()
     tell('t', { kind: 'edit', status: 'pending', content: long, rawInput: { text: OUTPUT } })
@@ -128,7 +128,7 @@ describe('a tool call of which a line is shown', () => {
     assert.deepEqual(known('e0'), seen(whole('e0')))
   })
 
-  it('is whole wherever it is shown, and never anything but cut or whole, whatever happens when', async () => {
+  it("is complete wherever it's expanded, and always either complete or shortened", async () => {
     const content = fc.array(
       fc.oneof(
         fc.constantFrom(...long, text('short'), { type: 'terminal', terminalId: 'x' } as const),

@@ -57,7 +57,7 @@ describe('DraftStore', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  it('come back whole, with their chips and pictures', () => {
+  it('restores drafts with chips and images', () => {
     const drafts = open()
     const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [image('y'), file('x')] }
     drafts.set('one', draft)
@@ -69,7 +69,7 @@ describe('DraftStore', () => {
     assert.deepEqual(again.get('three'), { text: '', marks: [], items: [] })
   })
 
-  it('leave nothing behind when they are sent', () => {
+  it("removes a draft when it's sent", () => {
     const drafts = open()
     drafts.set('one', { text: 'a', marks: [], items: [image('y')] })
     assert.equal(itemFiles().length, 1)
@@ -79,7 +79,7 @@ describe('DraftStore', () => {
     assert.deepEqual(open().get('one'), { text: '', marks: [], items: [] })
   })
 
-  it('keep a picture without a word', () => {
+  it('keeps an image without text', () => {
     const drafts = open()
     drafts.setItems('one', [image('y')])
     drafts.setText('one', '', [])
@@ -92,7 +92,7 @@ describe('DraftStore', () => {
     )
   })
 
-  it('move a prompt out of its draft and back into it in one write each', () => {
+  it('moves a prompt out of its draft and back in a single write', () => {
     const drafts = open()
     const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x'), image('y')] }
     drafts.set('one', draft)
@@ -111,7 +111,7 @@ describe('DraftStore', () => {
     assert.deepEqual(itemFiles(), [])
   })
 
-  it('leave what a window that runs has to that window', () => {
+  it("doesn't touch the drafts and prompts of a window that is running", () => {
     const first = open()
     const draft = { text: 'mine', marks: [], items: [] }
     first.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
@@ -135,7 +135,7 @@ describe('DraftStore', () => {
     assert.equal(second.get('two').text, 'yours')
   })
 
-  it('send nothing any more that another window took over', () => {
+  it('no longer sends a prompt that another window took over', () => {
     const first = open()
     const draft = { text: 'p', marks: [], items: [] }
     first.save('one', [{ id: 'p1', draft }])
@@ -156,7 +156,7 @@ describe('DraftStore', () => {
     )
   })
 
-  it('know how tall the composer was made, until it finds its height by itself again', () => {
+  it("stores the height of the composer until it's automatic again", () => {
     const drafts = open()
     drafts.height = 200
     drafts.dispose()
@@ -167,7 +167,7 @@ describe('DraftStore', () => {
     assert.equal(open().height, undefined)
   })
 
-  it('forget the oldest of more than a hundred, and their pictures', () => {
+  it('deletes the oldest of more than a hundred drafts, with their images', () => {
     const drafts = open()
     for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, marks: [], items: [image('y')] })
     assert.equal(drafts.get('k0').text, '')
@@ -176,7 +176,7 @@ describe('DraftStore', () => {
     drafts.dispose()
   })
 
-  it('come back as text when their items are gone or broken', () => {
+  it('restores a draft as text if its items are missing or damaged', () => {
     const drafts = open()
     drafts.set('one', { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
     drafts.dispose()
@@ -184,7 +184,7 @@ describe('DraftStore', () => {
     assert.deepEqual(open().get('one'), { text: 'see @a.ts', marks: [], items: [] })
   })
 
-  it('survive any key and text', () => {
+  it('accepts any key and text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (key, text) => {
         const drafts = open()

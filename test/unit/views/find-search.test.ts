@@ -34,7 +34,7 @@ describe('finding in a conversation', () => {
     mock.timers.reset()
   })
 
-  it('looks where a reader looks: in prose without its marks, in thoughts, calls, output and diffs', async () => {
+  it('searches text without its markup, thoughts, tool calls, output and diffs', async () => {
     update(said('The **pars**er is [here](parser.ts).', 'm1'))
     update({ type: 'message_chunk', role: 'thought', content: { type: 'text', text: 'a parser, a parser' } })
     update({
@@ -64,7 +64,7 @@ describe('finding in a conversation', () => {
     assert.equal(last().searching, false)
   })
 
-  it('keeps up with what is said, and stops when no one looks', async () => {
+  it('follows changes, and stops when the widget closes', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     /** long after whatever is due */
     const later = () => mock.timers.tick(60_000)
@@ -99,7 +99,7 @@ describe('finding in a conversation', () => {
     assert.equal(reported.length, end)
   })
 
-  it('says what is no expression, and gives up one that takes too long', async () => {
+  it('reports an invalid expression, and stops one that takes too long', async () => {
     update(said(`${'a'.repeat(40)}!`, 'm1'))
     await search.start(1, query('(', { regex: true }))
     assert.match(last().problem!, /Invalid regular expression/)
@@ -109,7 +109,7 @@ describe('finding in a conversation', () => {
     assert.deepEqual(last().hits, [0, 1, 1])
   })
 
-  it('counts no more than anyone walks through', async () => {
+  it('limits the number of matches', async () => {
     for (let i = 0; i < 3; i++) update(said('a'.repeat(9000), `m${i}`))
     await search.start(1, query('a'))
     assert.equal(last().limited, true)
@@ -117,7 +117,7 @@ describe('finding in a conversation', () => {
     assert.equal(hits[2]! + hits[5]! + hits[8]!, FIND_LIMIT)
   })
 
-  it('finds all there is in 10,000 entries, also with another letter', async () => {
+  it('finds all matches in 10,000 entries, also with one more letter', async () => {
     for (let i = 0; i < 10_000; i++) update(said(`Message **${i}** says \`value_${i}\`.`, `m${i}`))
     assert.equal(state.entries.length, 10_000)
     await search.start(1, query('says'))

@@ -34,7 +34,7 @@ describe('the rows of History', () => {
     return historyState(list, around).rows[0]?.elsewhere
   }
 
-  it('say what a session does in another client, as far as it is told', () => {
+  it("show what a session does in another client, as far as it's known", () => {
     assert.equal(elsewhere({}), undefined)
     assert.equal(elsewhere({ status: { status: 'saved' } }), 'saved')
     assert.equal(elsewhere({ status: { status: 'open' } }), 'open')
@@ -44,11 +44,11 @@ describe('the rows of History', () => {
     assert.equal(elsewhere({ open: true, status: { status: 'open' } }), undefined)
   })
 
-  it('take a status that is not known for one of a saved session', () => {
+  it('treat an unknown status as a saved session', () => {
     assert.equal(elsewhere({ status: { status: '_frozen', activity: 'running' } }), 'saved')
   })
 
-  it('offer to start no agent in Restricted Mode', () => {
+  it("don't offer to start an agent in Restricted Mode", () => {
     const agents = [
       { agentId: 'a', name: 'A', more: false, state: 'not-started' },
       { agentId: 'b', name: 'B', more: false, state: 'cannot-list' },
@@ -60,7 +60,7 @@ describe('the rows of History', () => {
     assert.deepEqual(offered(false), ['b'])
   })
 
-  it('are sent once, and then only those that changed or are gone', () => {
+  it('are sent once, then only changed and removed ones', () => {
     let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
     const sent = new SentHistory()

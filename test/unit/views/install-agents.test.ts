@@ -5,7 +5,7 @@ import { CommandId } from '../../../src/views/ids.ts'
 import { until } from '../../support/until.ts'
 import { loadInWorkbench } from './load-in-workbench.ts'
 
-describe('an agent that was updated', () => {
+describe('an updated agent', () => {
   const offered: Array<[string, string]> = []
   const commands: unknown[][] = []
   const restarted: string[] = []
@@ -57,7 +57,7 @@ describe('an agent that was updated', () => {
       forget: async () => {},
     })[CommandId.updateAgent](agent.id)
 
-  it('is the one that Restart Agent restarts, whatever agent the conversation has', async () => {
+  it("is restarted by Restart Agent, whatever the conversation's agent", async () => {
     running = ['claude', 'codex']
     await update()
     await until(() => restarted.length > 0)
@@ -65,7 +65,7 @@ describe('an agent that was updated', () => {
     assert.deepEqual([restarted, commands], [['codex'], []])
   })
 
-  it('is not restarted where it does not run: a new session is offered', async () => {
+  it("isn't restarted if it isn't running: a new session is offered", async () => {
     running = ['claude']
     await update()
     await until(() => commands.length > 0)

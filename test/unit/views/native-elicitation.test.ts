@@ -80,7 +80,7 @@ describe('requests outside of a session', () => {
     ['a form', question],
     ['an address', visit],
   ] as const) {
-    it(`close with ${what} when they are withdrawn: no dialog is left`, async () => {
+    it(`close with ${what} when they are canceled`, async () => {
       const withdrawn = new AbortController()
       const asked = prompts.ask('a', request, withdrawn.signal)
       await settle()
@@ -98,7 +98,7 @@ describe('requests outside of a session', () => {
     })
   }
 
-  it('open a URL when the user agrees, and never once they were withdrawn', async () => {
+  it('open a URL if the user agrees, and never after they were canceled', async () => {
     const never = new AbortController().signal
     const agreed = prompts.ask('a', visit, never)
     await settle()
@@ -117,7 +117,7 @@ describe('requests outside of a session', () => {
     assert.deepEqual(workbench.dialogs, [])
   })
 
-  it('wait for their turn, and are not asked at all if they are withdrawn before it', async () => {
+  it('are shown one after the other, and not at all if they are canceled before', async () => {
     const first = new AbortController()
     const second = new AbortController()
     const asked = [prompts.ask('a', visit, first.signal), prompts.ask('a', question, second.signal)]

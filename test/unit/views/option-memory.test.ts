@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { sectionsOf } from '../../../src/common/option-sections.ts'
 import { OptionMemory } from '../../../src/views/storage/option-memory.ts'
 
-describe('what is remembered of options', () => {
+describe('OptionMemory', () => {
   const keepOf = (values: Map<string, unknown>) => ({
     get: <T>(key: string) => values.get(key) as T | undefined,
     set: (key: string, value: unknown) => void values.set(key, value),
   })
 
-  it('is kept by agent and option, favorites as they were marked and the last five used', () => {
+  it('stores the favorites and the last five used values by agent and option', () => {
     const values = new Map<string, unknown>()
     const memory = new OptionMemory(keepOf(values))
     let reported = 0
@@ -24,14 +24,14 @@ describe('what is remembered of options', () => {
     assert.equal(reported, 11)
   })
 
-  it('reads favorites that an earlier version stored', () => {
+  it('reads favorites of an earlier version', () => {
     const stored = { a: { model: { favourites: ['opus'], recent: ['haiku'] } } }
     const memory = new OptionMemory(keepOf(new Map([['parley.optionValues', stored]])))
     memory.toggle('a', 'model', 'sonnet')
     assert.deepEqual(memory.of('a'), { model: { favorites: ['opus', 'sonnet'], recent: ['haiku'] } })
   })
 
-  it('starts over when anything else was kept', () => {
+  it('starts over if the stored value is invalid', () => {
     for (const kept of [
       null,
       'x',
@@ -47,12 +47,12 @@ describe('what is remembered of options', () => {
   })
 })
 
-describe('the sections of an option', () => {
+describe('the sections of a config option', () => {
   const many = Array.from({ length: 20 }, (_, i) => ({ value: `m${i}`, group: i < 10 ? 'A' : 'B' }))
   const shape = (sections: ReturnType<typeof sectionsOf>) =>
     sections.map(({ section, choices }) => [section, choices.length])
 
-  it('are the favorites, what was used lately, then the agent’s own groups', () => {
+  it("are the favorites, the recently used values, then the agent's groups", () => {
     const remembered = { favorites: ['m3', 'gone'], recent: ['m3', 'm15', 'gone'] }
     assert.deepEqual(shape(sectionsOf(many, remembered)), [
       ['favorites', 1],
@@ -62,7 +62,7 @@ describe('the sections of an option', () => {
     ])
   })
 
-  it('have one for all where the agent has no groups, and none at all without favorites', () => {
+  it('include one for all values without groups, and none without favorites', () => {
     const flat = many.map(({ value }) => ({ value }))
     assert.deepEqual(shape(sectionsOf(flat, { favorites: ['m1'], recent: [] })), [
       ['favorites', 1],
@@ -71,7 +71,7 @@ describe('the sections of an option', () => {
     assert.deepEqual(shape(sectionsOf(flat, undefined)), [[undefined, 20]])
   })
 
-  it('leave a short list as it is', () => {
+  it("don't split a short list", () => {
     const few = many.slice(0, 4)
     assert.deepEqual(shape(sectionsOf(few, { favorites: ['m1'], recent: ['m2'] })), [[{ group: 'A' }, 4]])
   })

@@ -62,7 +62,7 @@ describe('PatchPump', () => {
     assert.deepEqual(snapshots[0]?.draft, draft)
   })
 
-  it('sends nothing to a view that was hidden before its page had loaded', async () => {
+  it('sends nothing to a view that was hidden before its page loaded', async () => {
     pump.setVisible(false)
     chunk('one ')
     pump.begin()
@@ -84,7 +84,7 @@ describe('PatchPump', () => {
   const deep = () => JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
 
   for (const how of ['throws', 'rejects'] as const) {
-    it(`sends the other entries when one can't be sent, where sending ${how}`, async () => {
+    it(`sends the other entries if one can't be sent because sending ${how}`, async () => {
       const sent: Array<ConversationSnapshot | ConversationPatch> = []
       const send = (message: ConversationSnapshot | ConversationPatch) => {
         const write = () => void sent.push(JSON.parse(JSON.stringify(message)))
@@ -120,7 +120,7 @@ describe('PatchPump', () => {
     })
   }
 
-  it('sends what a pending request is drawn with, however far back it is', async () => {
+  it('sends the entries of a pending request, however far back they are', async () => {
     const never = new AbortController().signal
     const ask = (sessionId: string, toolCallId: string) =>
       void session.requestPermission(
@@ -170,7 +170,7 @@ describe('PatchPump', () => {
     assert.deepEqual(patches[1]!.ops.find(op => op.op === 'head')?.head.pendingRequests, [])
   })
 
-  it('joins all that comes within a frame into one patch', async () => {
+  it('joins all changes within a frame into one patch', async () => {
     pump.begin()
     await until(() => snapshots.length === 1)
     chunk('a')
@@ -183,7 +183,7 @@ describe('PatchPump', () => {
     assert.equal(op.text, 'x'.repeat(1000))
   })
 
-  it('numbers what it sends without a gap', async () => {
+  it('numbers patches consecutively', async () => {
     pump.begin()
     await until(() => snapshots.length === 1)
     for (const text of ['a', 'b', 'c']) {
@@ -194,7 +194,7 @@ describe('PatchPump', () => {
     assert.deepEqual([snapshots[0]?.revision, ...patches.map(patch => patch.revision)], [1, 2, 3, 4])
   })
 
-  it('sends of the head only what changed, and names what is gone', async () => {
+  it('sends only changed properties of the head, and names removed ones', async () => {
     current = { ...head, progress: 'Starting…' }
     pump.begin()
     await until(() => snapshots.length === 1)
@@ -211,7 +211,7 @@ describe('PatchPump', () => {
     )
   })
 
-  it('carries the last entries of a long conversation only', async () => {
+  it('contains only the last entries of a long conversation', async () => {
     for (let index = 0; index < 500; index++) {
       session.receive({
         type: 'message_chunk',
@@ -230,7 +230,7 @@ describe('PatchPump', () => {
   const message = (messageId: string, text = messageId) =>
     session.receive({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } })
 
-  it('sends of a lot that comes at once the end, and what changed of what was there', async () => {
+  it('sends the end of many new entries, and the changes of known ones', async () => {
     message('known')
     pump.begin()
     await until(() => snapshots.length === 1)
@@ -248,7 +248,7 @@ describe('PatchPump', () => {
     assert.deepEqual(patches[1]?.ops, [{ op: 'text', id: 'e1000', block: 0, text: ' and on' }])
   })
 
-  it('sends a load seldom, and of it the last entries only', async () => {
+  it('sends a load rarely, and only its last entries', async () => {
     const loading = new Session({
       agent: new FakeAgent(),
       sessionId: 's',
@@ -274,7 +274,7 @@ describe('PatchPump', () => {
     await until(() => snapshots.at(-1)?.total === 10_000 || indexes().includes(9999))
   })
 
-  it('sends of a tool call that it sent before only what is new', async () => {
+  it('sends only the new parts of a tool call that it sent before', async () => {
     pump.begin()
     await until(() => snapshots.length === 1)
     const tool = (text: string) =>

@@ -54,7 +54,7 @@ describe('the list of sessions to open', () => {
       .map(({ label, description }) => `${label.replace(/\$\(.*?\) /, '')}: ${description}`)
   }
 
-  it('leaves out those that were never used and are shown nowhere', async () => {
+  it("leaves out sessions that were never used and aren't shown", async () => {
     const open: Array<[Open, undefined]> = [
       [openSession('Claude'), undefined],
       [openSession('Codex', 'Fix the build'), undefined],
@@ -66,7 +66,7 @@ describe('the list of sessions to open', () => {
     assert.deepEqual(told, ['There are no sessions to open.'])
   })
 
-  it('says where one without a title is', async () => {
+  it('shows where a session without a title is', async () => {
     assert.deepEqual(
       await listed([
         [openSession('Claude'), 'side-bar'],
@@ -81,7 +81,7 @@ describe('the list of sessions to open', () => {
     )
   })
 
-  it('tells earlier ones without a title apart by their times', async () => {
+  it('separates earlier sessions without a title by their times', async () => {
     const past = (day: number) => ({
       agentId: 'a',
       agentName: 'Claude',

@@ -12,13 +12,13 @@ const diff = (path: string, newText: string): ToolCallContent => ({
   changes: [{ operation: 'add', path, newText }],
 })
 
-describe('what changed of a tool call', () => {
-  it('is nothing where an agent says the same again', () => {
+describe('the changes of a tool call', () => {
+  it('are empty if the agent repeats itself', () => {
     const before = toolCall('t', { content: [text('output'), diff('/a', 'new')], rawInput: { a: [1] } })
     assert.equal(toolCallDelta(sentToolCall(before), structuredClone(before)), undefined)
   })
 
-  it('is the end of a text that grew, and nothing of a diff next to it', () => {
+  it('are the end of a growing text, without an unchanged diff', () => {
     const before = toolCall('t', { content: [diff('/a', 'x'.repeat(1_000_000)), text('one\n')] })
     const now = { ...structuredClone(before), content: [before.content[0]!, text('one\ntwo\n')] }
     assert.deepEqual(toolCallDelta(before, now), {
@@ -29,7 +29,7 @@ describe('what changed of a tool call', () => {
     })
   })
 
-  it('is a status alone', () => {
+  it('are only a status', () => {
     const before = toolCall('t', { status: 'in_progress', content: [text('all')], rawOutput: 'big' })
     assert.deepEqual(toolCallDelta(before, { ...before, status: 'completed' }), {
       op: 'tool',
@@ -40,7 +40,7 @@ describe('what changed of a tool call', () => {
     assert.deepEqual(toolCallDelta(before, without)?.cleared, ['rawOutput'])
   })
 
-  it('makes the same tool call in a view, whatever it was and became', () => {
+  it('result in the same tool call in a view, whatever changed', () => {
     const content = fc.array(
       fc.oneof(
         fc.constantFrom('', 'a', 'ab', 'abc', 'b').map(text),
@@ -86,7 +86,7 @@ describe('what changed of a tool call', () => {
     )
   })
 
-  it('leaves diffs that a view knows as they are, so that they are not compared again', () => {
+  it("keep the diffs that a view has, so that they aren't compared again", () => {
     const store = new ConversationStore(() => Promise.reject(new Error('nothing is fetched')))
     const entry = toolCall('t', { content: [diff('/a', 'new'), diff('/b', 'new')] })
     const snapshot = (revision: number, entries: ToolCallEntry[]) =>

@@ -13,8 +13,8 @@ const fits = (name: keyof typeof messages, value: unknown) => {
   return ('answer' in message ? message.params : message).safeParse(value).success
 }
 
-describe('what a webview may send', () => {
-  it('is never taken for something else: any value is accepted or refused, none throws', () => {
+describe('a message from a webview', () => {
+  it('is accepted or rejected for any value, without an exception', () => {
     fc.assert(
       fc.property(fc.anything(), value => {
         for (const name of names) fits(name, value)
@@ -22,16 +22,16 @@ describe('what a webview may send', () => {
     )
   })
 
-  it('has a name of its own: a webview may speak several contracts', () => {
+  it('has a unique name, since a webview can use several contracts', () => {
     assert.equal(names.length, contracts.flatMap(contract => Object.keys(contract)).length)
   })
 
-  it('has no keys but those of its message', () => {
+  it("has only the message's own keys", () => {
     const parsed = conversationMessages['conversation/file'].parse({ path: '/a', line: 3, extra: 'x' })
     assert.deepEqual(parsed, { path: '/a', line: 3 })
   })
 
-  it('is refused when it is out of bounds', () => {
+  it('is rejected if it exceeds a limit', () => {
     assert.equal(fits('conversation/file', { path: '/a', line: 0 }), false)
     assert.equal(fits('conversation/file', { path: '' }), false)
     assert.equal(fits('conversation/file', { path: '/a', line: 1, column: 0 }), false)
@@ -47,7 +47,7 @@ describe('what a webview may send', () => {
       assert.equal(fits('manageAgents/act', wrong), false)
   })
 
-  it('answers a form with plain values alone', () => {
+  it('answers a form with plain values only', () => {
     const answer = (content: unknown) =>
       fits('conversation/elicitation', {
         key: 'k',
@@ -70,7 +70,7 @@ describe('what a webview may send', () => {
     assert.equal(fits('conversation/elicitation', odd), false)
   })
 
-  it('takes the ids that agents really use: any text, the empty one too', () => {
+  it('accepts the ids that agents use: any text, also an empty one', () => {
     const answer = { key: 'k', requestId: 'p1', optionId: '' }
     assert.deepEqual(conversationMessages['conversation/permission'].parse(answer), answer)
   })

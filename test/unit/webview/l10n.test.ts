@@ -4,19 +4,19 @@ import { formatDuration, formatSeconds, plural, setBundle, t } from '../../../sr
 describe('l10n', () => {
   afterEach(() => setBundle({}, 'en'))
 
-  it('puts arguments where they belong, and leaves what is not one', () => {
+  it('inserts arguments, and keeps other braces', () => {
     assert.equal(t('{1} of {0} {2}', 'a', 2), '2 of a {2}')
     assert.equal(t('{0}', '{1}'), '{1}')
   })
 
-  it('speaks the language of the bundle', () => {
+  it('uses the language of the bundle', () => {
     setBundle({ 'Thought for {0}': 'Überlegt seit {0}', '{0} s': '{0} Sek.' }, 'de')
     assert.equal(t('Thought for {0}', formatDuration(1234)), 'Überlegt seit 1,2 Sek.')
     assert.equal(plural(1, 'one', '{0} many'), 'one')
     assert.equal(plural(1200, 'one', '{0} many'), '1.200 many')
   })
 
-  it('says how long something took', () => {
+  it('formats a duration', () => {
     assert.equal(formatDuration(400), '0.4 s')
     assert.equal(formatDuration(9960), '10 s')
     assert.equal(formatSeconds(185), '3 min 5 s')

@@ -42,7 +42,7 @@ describe('AgentProcess', () => {
     await Promise.all(started.splice(0).map(agent => agent.stop(QUICK)))
   })
 
-  it('lets an agent end by itself when its input ends', async () => {
+  it('lets an agent exit by itself when its input ends', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); process.stdin.on('end', () => process.exit(7)).resume(); console.log('ready')`,
     )
@@ -51,7 +51,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 7, signal: null })
   })
 
-  it('waits long enough before the first signal for slow agents that end by themselves (quirk 20)', async () => {
+  it('waits before the first signal long enough for slow agents that exit by themselves (quirk 20)', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
     )
@@ -72,7 +72,7 @@ describe('AgentProcess', () => {
     assert.equal(waits[0], 5000)
   })
 
-  it('terminates an agent that continues (quirk 20)', async () => {
+  it('terminates an agent that keeps running (quirk 20)', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
     )
@@ -81,7 +81,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 9, signal: null })
   })
 
-  it('kills an agent that does not let itself be terminated', async () => {
+  it('kills an agent that ignores termination', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')`,
     )
@@ -90,7 +90,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: null, signal: 'SIGKILL' })
   })
 
-  it('ends what the agent started, and what that started (quirk 20)', async () => {
+  it("stops the agent's child processes and their children (quirk 20)", async () => {
     const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
       `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -103,7 +103,7 @@ describe('AgentProcess', () => {
     assert.equal(isRunning(-agent.pid), false)
   })
 
-  it('ends shells in groups of their own, also when the agent left them behind at the end of its input', async function () {
+  it('stops shells in separate process groups, also if the agent left them behind when its input ended', async function () {
     if (process.platform === 'win32') this.skip()
     const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
@@ -116,7 +116,7 @@ describe('AgentProcess', () => {
     await until(() => !isRunning(shell))
   })
 
-  it('ends what an agent left behind that exited by itself', async () => {
+  it('stops what is left behind by an agent that exited by itself', async () => {
     const child = `setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
       `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -127,7 +127,7 @@ describe('AgentProcess', () => {
     await until(() => !isRunning(grandchild))
   })
 
-  it('ends an agent whose output no one read', async () => {
+  it("stops an agent whose output isn't read", async () => {
     const agent = await start(
       `process.stdin.on('end', () => process.exit(5)).resume(); process.stdout.write('x'.repeat(4 << 20)); console.error('written')`,
       {},
@@ -136,14 +136,14 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 5, signal: null })
   })
 
-  it('leaves what an agent wrote before it exited to be read', async () => {
+  it('keeps the output that an agent wrote before it exited', async () => {
     const agent = await start(`process.stdout.write('last words', () => process.exit(1))`)
     const words = agent.stdout.toArray()
     await agent.exited
     assert.equal((await words).join(''), 'last words')
   })
 
-  it('reports stderr in whole lines and keeps its end', async () => {
+  it('reports stderr in whole lines and keeps its last part', async () => {
     const lines: string[] = []
     const agent = await start(
       `process.stderr.write('zażółć ');
@@ -156,7 +156,7 @@ describe('AgentProcess', () => {
     assert.equal(agent.stderrTail, 'zażółć ż\nsecond\r\nlast')
   })
 
-  it('stops once, however often it is told', async () => {
+  it("stops once, however often it's called", async () => {
     const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`)
     const stops = [agent.stop(QUICK), agent.stop(QUICK)]
     agent.dispose()
@@ -165,7 +165,7 @@ describe('AgentProcess', () => {
     assert.equal(agent.hasExited, true)
   })
 
-  it('puts itself under the guard while it runs', async () => {
+  it('registers with the guard while it runs', async () => {
     const calls: string[] = []
     const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`, {
       guard: {
@@ -179,7 +179,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(calls, [`add ${agent.pid}`, `remove ${agent.pid}`])
   })
 
-  describe('that cannot be started', () => {
+  describe("that can't be started", () => {
     let folder: string
     before(async () => {
       folder = await mkdtemp(path.join(os.tmpdir(), 'parley-process-'))
@@ -196,27 +196,27 @@ describe('AgentProcess', () => {
       assert.fail('it was started')
     }
 
-    it('names the folders that were searched for a missing command', async () => {
+    it('reports the folders searched for a missing command', async () => {
       const env = { PATH: [folder, '/usr/bin'].join(path.delimiter) }
       const error = await failure({ command: 'parley-no-such-command', env })
       assert.equal(error.kind, 'command-missing')
       assert.deepEqual(error.searched, [folder, '/usr/bin'])
     })
 
-    it('says when a path leads to nothing', async () => {
+    it("reports a path that doesn't exist", async () => {
       const error = await failure({ command: path.join(folder, 'nothing') })
       assert.equal(error.kind, 'command-missing')
       assert.deepEqual(error.searched, [])
     })
 
-    it('does not blame the command for a missing folder', async () => {
+    it('reports a missing working directory instead of the command', async () => {
       const cwd = path.join(folder, 'gone')
       const error = await failure({ cwd })
       assert.equal(error.kind, 'folder-missing')
       assert.ok(error.message.includes(cwd))
     })
 
-    it('says when a file may not be executed, or what it runs with is missing', async function () {
+    it("reports a file that isn't executable, or a missing interpreter", async function () {
       if (process.platform === 'win32') this.skip()
       const file = path.join(folder, 'agent')
       await writeFile(file, '#!/no/such/interpreter\n')
@@ -241,19 +241,19 @@ function isRunning(pid: number): boolean {
 }
 
 describe('Tail', () => {
-  it('keeps the end of a text, in whole lines where it can', () => {
+  it('keeps the end of a text, in whole lines if possible', () => {
     const tail = new Tail(20)
     for (let i = 0; i < 1000; i++) tail.append(`line ${i}\n`)
     assert.equal(tail.text, 'line 998\nline 999')
   })
 
-  it('keeps the end of one long line, never half a character', () => {
+  it('keeps the end of a long line without splitting a character', () => {
     const tail = new Tail(5)
     tail.append('👩'.repeat(50))
     assert.equal(tail.text, '👩👩')
   })
 
-  it('never holds much more than it keeps', () => {
+  it('uses little more memory than it keeps', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), parts => {
         const tail = new Tail(30)
@@ -291,7 +291,7 @@ describe('LineDecoder', () => {
     )
   })
 
-  it('tells a line without an end in pieces, and what is left at the end', () => {
+  it('reports a line without an end in pieces, and the rest at the end', () => {
     const lines: string[] = []
     const decoder = new LineDecoder(line => lines.push(line))
     decoder.push(Buffer.from('x'.repeat(40_000)))

@@ -28,7 +28,7 @@ const anyBytes = fc
   .map(parts => Buffer.concat(parts))
 
 describe('LineSplitter', () => {
-  it('gives the same lines however the bytes are cut', () => {
+  it('yields the same lines however the bytes are cut', () => {
     fc.assert(
       fc.property(anyBytes, fc.array(fc.nat(200), { maxLength: 20 }), (bytes, cuts) => {
         const places = [
@@ -43,7 +43,7 @@ describe('LineSplitter', () => {
     )
   })
 
-  it('gives what splitting the decoded text gives', () => {
+  it('yields the same as splitting the decoded text', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme' }).map(text => text.replaceAll('\n', ' '))),
@@ -55,12 +55,12 @@ describe('LineSplitter', () => {
     )
   })
 
-  it('decodes a character that comes byte by byte', () => {
+  it('decodes a character that arrives byte by byte', () => {
     const bytes = Buffer.from('{"text":"żółć 日本 👩‍💻"}\n')
     assert.deepEqual(split([...bytes].map(byte => Uint8Array.of(byte))), ['{"text":"żółć 日本 👩‍💻"}'])
   })
 
-  it('takes a line of exactly the limit and refuses one of a byte more', () => {
+  it('accepts a line at the limit and rejects one that is a byte longer', () => {
     assert.deepEqual(split([Buffer.from('12345678\n1\n')], 8), ['12345678', '1'])
     assert.throws(() => split([Buffer.from('123456789\n')], 8), LineTooLongError)
     assert.throws(() => split([Buffer.from('1\n123456789\n')], 8), LineTooLongError)
@@ -68,7 +68,7 @@ describe('LineSplitter', () => {
     assert.throws(() => split([Buffer.from('12345'), Buffer.from('6789\n')], 8), LineTooLongError)
   })
 
-  it('gives the lines before the one that is too long, however they come', () => {
+  it('yields the lines before one that is too long, however they arrive', () => {
     const bytes = Buffer.from('one\ntwo\nmuch too long\nthree\n')
     for (let cut = 0; cut <= bytes.length; cut++) {
       const splitter = new LineSplitter(8)
@@ -87,7 +87,7 @@ describe('LineSplitter', () => {
     assert.throws(() => split([Buffer.alloc(3 << 20, 97)], 2 << 20), /more than 2 MB/)
   })
 
-  it('reads a line of 64 MB in pieces of 64 kB, and copies each byte twice on average', () => {
+  it('reads a line of 64 MB in pieces of 64 kB and copies each byte twice on average', () => {
     const piece = Buffer.alloc(64 * 1024, 97)
     const { copy } = Buffer.prototype
     let copied = 0
@@ -108,7 +108,7 @@ describe('LineSplitter', () => {
     assert.ok(copied >= 64 << 20 && copied <= 128 << 20, `${copied} bytes`)
   })
 
-  it('holds no more than twice the line, even if it comes in tiny pieces', () => {
+  it('uses at most twice the memory of the line, even with tiny pieces', () => {
     const splitter = new LineSplitter(64 << 20)
     const before = process.memoryUsage()
     for (let i = 0; i < 200_000; i++) splitter.push(Buffer.from('abcdefgh'))

@@ -27,13 +27,13 @@ async function read(pieces: Array<string | Uint8Array>, maxFrameBytes = 1 << 20)
 const note = (n: number) => ({ jsonrpc: '2.0', method: 'note', params: { n } })
 
 describe('NdjsonReader', () => {
-  it('reads one message a line, the last also without its newline', async () => {
+  it('reads one message per line, also the last one without a newline', async () => {
     const { messages, noise } = await read([`${JSON.stringify(note(1))}\n${JSON.stringify(note(2))}`])
     assert.deepEqual(messages, [note(1), note(2)])
     assert.deepEqual(noise, [])
   })
 
-  it('takes CRLF, blank lines, indentation and a byte order mark', async () => {
+  it('accepts CRLF, blank lines, indentation and a byte order mark', async () => {
     const { messages, noise } = await read([
       `\ufeff${JSON.stringify(note(1))}\r\n\r\n\n   \n \t${JSON.stringify(note(2))}  \r\n`,
     ])
@@ -41,7 +41,7 @@ describe('NdjsonReader', () => {
     assert.deepEqual(noise, [])
   })
 
-  it('reports lines that are no JSON and reads on (quirk 18)', async () => {
+  it("reports lines that aren't JSON and continues (quirk 18)", async () => {
     const lines = [
       'Please visit https://example.com/auth?x=1',
       '\u001b[?25l\u001b[2J',
@@ -57,32 +57,32 @@ describe('NdjsonReader', () => {
     assert.deepEqual(noise, lines)
   })
 
-  it('reports JSON that is no message', async () => {
+  it("reports JSON that isn't a message", async () => {
     const lines = ['{"level":30,"msg":"started"}', '{"id":{"a":1},"result":1}', '{"method":5}', '{}']
     const { messages, noise } = await read([`${lines.join('\n')}\n`])
     assert.deepEqual(messages, [])
     assert.deepEqual(noise, lines)
   })
 
-  it('finds the message behind terminal codes', async () => {
+  it('finds a message after terminal escape sequences', async () => {
     const { messages } = await read([
       `\u001b[?1049h\u001b]0;agent\u0007${JSON.stringify(note(1))}\u001b[0m\n`,
     ])
     assert.deepEqual(messages, [note(1)])
   })
 
-  it('cuts noise that never ends', async () => {
+  it('shortens very long noise', async () => {
     const { noise } = await read([`${'x'.repeat(100_000)}\n`])
     assert.deepEqual(noise, ['x'.repeat(NOISE_LENGTH)])
   })
 
-  it('unrolls a batch in order and reports what is no message in it', async () => {
+  it("unpacks a batch in order and reports items that aren't messages", async () => {
     const { messages, noise } = await read([`${JSON.stringify([note(1), 7, [note(9)], note(2)])}\n`, '[]\n'])
     assert.deepEqual(messages, [note(1), note(2)])
     assert.deepEqual(noise, ['7', JSON.stringify([note(9)])])
   })
 
-  it('makes answers of all shapes readable', async () => {
+  it('normalizes responses of all shapes', async () => {
     const { messages } = await read([
       '{"id":1,"result":null}\n',
       '{"id":2}\n',
@@ -105,7 +105,7 @@ describe('NdjsonReader', () => {
     ])
   })
 
-  it('ends with an error at a frame past the limit, after what came before it', async () => {
+  it('ends with an error at a frame above the limit, after the messages before it', async () => {
     const { messages, errors } = await read(
       [`${JSON.stringify(note(1))}\n`, 'x'.repeat(2000), 'x'.repeat(2000)],
       3000,
@@ -115,7 +115,7 @@ describe('NdjsonReader', () => {
     assert.ok(errors[0] instanceof LineTooLongError)
   })
 
-  it('gives the same messages and noise however the stream is cut (quirk 18)', async () => {
+  it('yields the same messages and noise however the stream is cut (quirk 18)', async () => {
     const line = fc.oneof(
       fc.nat(1000).map(n => JSON.stringify({ ...note(n), text: 'żółć 日本 👩‍💻' })),
       fc.string({ unit: 'grapheme' }),
@@ -142,7 +142,7 @@ describe('NdjsonReader', () => {
     )
   })
 
-  it('survives any JSON', async () => {
+  it('tolerates any JSON', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json({ maxDepth: 5 })), async values => {
         const { errors } = await read([values.map(value => `${value}\n`).join('')])
@@ -151,7 +151,7 @@ describe('NdjsonReader', () => {
     )
   })
 
-  it('hands on nothing while paused, and all of it in order afterward', async () => {
+  it('delivers nothing while paused, and everything in order afterward', async () => {
     const stream = new PassThrough()
     const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
     const seen: unknown[] = []
@@ -174,7 +174,7 @@ describe('NdjsonReader', () => {
     assert.deepEqual(seen, [1, 2, 3, 4, 5])
   })
 
-  it('leaves a flood in the pipe while paused', async () => {
+  it('leaves incoming data in the pipe while paused', async () => {
     const stream = new PassThrough({ highWaterMark: 1024 })
     const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
     let seen = 0

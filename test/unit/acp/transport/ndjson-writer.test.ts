@@ -5,7 +5,7 @@ import { NdjsonWriter, WriterClosedError } from '../../../../src/acp/transport/n
 const message = (n: number) => ({ jsonrpc: '2.0', method: 'note', params: { n } })
 
 describe('NdjsonWriter', () => {
-  it('writes one line a message, in the order of the calls', async () => {
+  it('writes one line per message, in the order of the calls', async () => {
     const stream = new PassThrough()
     const writer = new NdjsonWriter(stream)
     await Promise.all([1, 2, 3].map(n => writer.write(message(n))))
@@ -14,7 +14,7 @@ describe('NdjsonWriter', () => {
     assert.deepEqual(lines, [...[1, 2, 3].map(n => JSON.stringify(message(n))), ''])
   })
 
-  it('waits for a reader that does not read', async () => {
+  it("waits while the reader doesn't read", async () => {
     const stream = new PassThrough({ highWaterMark: 100 })
     const writer = new NdjsonWriter(stream)
     let done = 0
@@ -26,7 +26,7 @@ describe('NdjsonWriter', () => {
     assert.equal(done, 10)
   })
 
-  it('rejects a write after the end, and one that waits when the stream closes', async () => {
+  it('rejects writes after the end, and pending ones when the stream closes', async () => {
     const ended = new NdjsonWriter(new PassThrough())
     ended.end()
     await assert.rejects(ended.write(message(1)), WriterClosedError)
@@ -39,7 +39,7 @@ describe('NdjsonWriter', () => {
     await assert.rejects(writer.write(message(2)), WriterClosedError)
   })
 
-  it('tells a broken pipe as an error of its own and rejects what follows', async () => {
+  it('reports a broken pipe with its own error and rejects later writes', async () => {
     const stream = new Writable({
       write(_chunk, _encoding, done) {
         done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
@@ -59,7 +59,7 @@ describe('NdjsonWriter', () => {
     await assert.rejects(writer.write(message(2)), WriterClosedError)
   })
 
-  it('rejects what is no JSON and continues', async () => {
+  it("rejects values that can't be serialized and continues", async () => {
     const stream = new PassThrough()
     const writer = new NdjsonWriter(stream)
     await assert.rejects(writer.write({ jsonrpc: '2.0', params: 1n } as never), TypeError)

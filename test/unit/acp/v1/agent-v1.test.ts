@@ -37,14 +37,14 @@ const refused = (kind: AgentRequestError['kind']) => (error: unknown) => {
 }
 
 describe('AgentV1', () => {
-  it('says who it is', () => {
+  it('introduces Parley', () => {
     assert.deepEqual(memoryAgent(ALL).agent.info, { name: 'probe', title: 'Probe', version: '1.2.3' })
     assert.deepEqual(memoryAgent().agent.info, { name: '' })
     assert.equal(memoryAgent().agent.protocolVersion, 1)
   })
 
   describe('sessions', () => {
-    it('start with folders and servers as the wire has them', async () => {
+    it('start with folders and servers in the wire format', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const start = agent.newSession({
         cwd: '/work',
@@ -67,7 +67,7 @@ describe('AgentV1', () => {
       assert.deepEqual(await start, { sessionId: 's' })
     })
 
-    it('start with SSE servers where the agent takes them, and without where it does not', async () => {
+    it('start with SSE servers if the agent supports them, otherwise without', async () => {
       const server = {
         type: 'sse' as const,
         name: 'events',
@@ -88,7 +88,7 @@ describe('AgentV1', () => {
       }
     })
 
-    it('are asked only for what the agent has', async () => {
+    it('call only methods that the agent supports', async () => {
       const { agent, pipe, warnings } = memoryAgent()
       const start = agent.newSession({
         cwd: '/work',
@@ -119,7 +119,7 @@ describe('AgentV1', () => {
       assert.equal(pipe.sent.length, 1)
     })
 
-    it('never start with a relative folder', async () => {
+    it('never start in a relative folder', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       await assert.rejects(agent.newSession({ ...SETUP, cwd: 'here' }), refused('unsupported'))
       await assert.rejects(
@@ -129,7 +129,7 @@ describe('AgentV1', () => {
       assert.deepEqual(pipe.sent, [])
     })
 
-    it('without an id are an invalid answer', async () => {
+    it('reject a response without an id', async () => {
       for (const result of [null, {}, { sessionId: '' }, { sessionId: 5 }, 'x']) {
         const { agent, pipe } = memoryAgent()
         const start = agent.newSession(SETUP)
@@ -140,7 +140,7 @@ describe('AgentV1', () => {
     })
 
     for (const result of [null, {}]) {
-      it(`load and resume with ${JSON.stringify(result)} for an answer`, async () => {
+      it(`load and resume with the response ${JSON.stringify(result)}`, async () => {
         const { agent, pipe } = memoryAgent(ALL)
         const load = agent.loadSession('old', { ...SETUP, additionalDirectories: ['/lib'] })
         const asked = await pipe.asked('session/load')
@@ -158,7 +158,7 @@ describe('AgentV1', () => {
       })
     }
 
-    it('replay before they are loaded, and continue after', async () => {
+    it('replay before they are loaded and continue afterward', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const seen: string[] = []
       agent.onUpdate(({ update }) => {
@@ -172,7 +172,7 @@ describe('AgentV1', () => {
       assert.deepEqual(seen, ['one', 'two', 'loaded', 'late'])
     })
 
-    it('show the terminals of the agent in their tool calls again when they are loaded', async () => {
+    it("show the agent's terminals in their tool calls again when loaded", async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const output = {
         method: 'session/update',
@@ -208,7 +208,7 @@ describe('AgentV1', () => {
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
     })
 
-    it('that are abandoned are closed when the agent makes them anyway', async () => {
+    it('close if the agent creates them after they were abandoned', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const sessions = new AgentSessions(agent)
       const controller = new AbortController()
@@ -222,7 +222,7 @@ describe('AgentV1', () => {
       assert.equal(sessions.sessions.size, 0)
     })
 
-    it('are listed page by page, with times of all shapes (quirk 22)', async () => {
+    it('are listed page by page, with times in all formats (quirk 22)', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const first = agent.listSessions({ cwd: '/work' })
       const asked = await pipe.asked('session/list')
@@ -259,7 +259,7 @@ describe('AgentV1', () => {
       assert.deepEqual(await second, { sessions: [] })
     })
 
-    it('are gone when they are not found', async () => {
+    it("report a session that isn't found", async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const close = agent.closeSession('s')
       pipe.send({
@@ -275,7 +275,7 @@ describe('AgentV1', () => {
       await assert.rejects(remove, refused('other'))
     })
 
-    it('say when a sign-in is needed (quirk 16)', async () => {
+    it('report that sign-in is required (quirk 16)', async () => {
       const { agent, pipe } = memoryAgent()
       const start = agent.newSession(SETUP)
       start.catch(() => {})
@@ -288,7 +288,7 @@ describe('AgentV1', () => {
   })
 
   describe('a turn', () => {
-    it('is told by its states, with the updates between them', async () => {
+    it('is reported by its states, with the updates between them', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const turn = agent.prompt('s', [text('go')])
       const { id, params } = await pipe.asked('session/prompt')
@@ -303,7 +303,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('ends ordinarily when the answer says nothing, and as it says otherwise', async () => {
+    it('ends normally without a stop reason, otherwise with the one in the response', async () => {
       for (const [result, stopReason] of [
         [null, 'end_turn'],
         [{}, 'end_turn'],
@@ -317,7 +317,7 @@ describe('AgentV1', () => {
       }
     })
 
-    it('takes every kind of content that the agent takes', async () => {
+    it('sends every kind of content that the agent supports', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const turn = agent.prompt('s', [
         text('look'),
@@ -340,7 +340,7 @@ describe('AgentV1', () => {
       await turn
     })
 
-    it('is not started with what the agent does not take, nor with nothing', async () => {
+    it("doesn't start with unsupported content, nor with none", async () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompts = [
         [],
@@ -353,7 +353,7 @@ describe('AgentV1', () => {
       assert.deepEqual([pipe.sent, updates], [[], []])
     })
 
-    it('that fails ends with the error in words', async () => {
+    it('ends with the error message if it fails', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const turn = agent.prompt('s', [text('go')])
       turn.catch(() => {})
@@ -370,7 +370,7 @@ describe('AgentV1', () => {
       })
     })
 
-    it('that the agent did not survive ends, too', async () => {
+    it('ends if the agent exits', async () => {
       const { agent, pipe, updates, exit } = memoryAgent()
       const turn = agent.prompt('s', [text('go')])
       turn.catch(() => {})
@@ -385,7 +385,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('that was canceled ends so, also when the agent makes an error of it', async () => {
+    it('ends as canceled if it was canceled, also if the agent responds with an error', async () => {
       const { agent, pipe, updates } = memoryAgent()
       for (const [n, answer] of [
         { result: { stopReason: 'cancelled' } },
@@ -403,8 +403,8 @@ describe('AgentV1', () => {
     })
   })
 
-  describe('options', () => {
-    it('of modes and models are set by their own methods, and told when the agent does not', async () => {
+  describe('config options', () => {
+    it("for modes and models are set with their own methods, and reported if the agent doesn't", async () => {
       const { agent, pipe, updates } = memoryAgent({}, {}, { alsoAllowed: ['session/set_model'] })
       const start = agent.newSession(SETUP)
       pipe.send({
@@ -453,7 +453,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('that the agent reports itself are not told twice', async () => {
+    it("aren't reported twice if the agent reports them", async () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       pipe.send({
@@ -475,7 +475,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('are replaced by those that the agent reports later', async () => {
+    it('are replaced by later reports of the agent', async () => {
       const { pipe, updates } = memoryAgent()
       const option = {
         id: 'effort',
@@ -498,7 +498,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('of a mode that is told in words for another client are taken, and the words left out (quirk 13)', async () => {
+    it('for a mode that is reported as text for another client are updated, without the text (quirk 13)', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       const modes = { currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'autoEdit' }] }
@@ -522,7 +522,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('of their own are set by their id, and the answer has all of them', async () => {
+    it('are set by id, and the response has all of them', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'effort', 'high')
       const { id, params } = await pipe.asked('session/set_config_option')
@@ -552,8 +552,8 @@ describe('AgentV1', () => {
     })
   })
 
-  describe('what the agent asks', () => {
-    it('of files is answered, and a missing file is an empty one (quirk 1)', async () => {
+  describe('requests from the agent', () => {
+    it('read and write files; a missing file reads as empty (quirk 1)', async () => {
       const calls: unknown[] = []
       const { pipe } = memoryAgent(
         {},
@@ -593,7 +593,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('of terminals is answered', async () => {
+    it('create, read and wait for terminals', async () => {
       const calls: unknown[] = []
       const { pipe } = memoryAgent(
         {},
@@ -647,7 +647,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('of a terminal is done to that terminal alone: it is killed, then released', async () => {
+    it('kill and release one terminal without affecting others', async () => {
       const calls: string[] = []
       const { pipe } = memoryAgent(
         {},
@@ -675,7 +675,7 @@ describe('AgentV1', () => {
       assert.deepEqual(calls, ['kill s t1', 'release s t1'])
     })
 
-    it('no longer waits for a command that the agent no longer waits for', async () => {
+    it('stop waiting for a command when they are canceled', async () => {
       const { pipe } = memoryAgent({}, { waitForTerminalExit: () => new Promise(() => {}) })
       const params = { sessionId: 's', terminalId: 't1' }
       pipe.send({ id: 'w', method: 'terminal/wait_for_exit', params })
@@ -685,7 +685,7 @@ describe('AgentV1', () => {
       assert.equal((await pipe.answer('w')).error?.code, -32800)
     })
 
-    it('gives up a file that the agent no longer wants', async () => {
+    it('stop reading a file when they are canceled', async () => {
       const person = (signal?: AbortSignal) =>
         new Promise<never>((_, reject) =>
           signal?.addEventListener('abort', () => reject(new CancelledError())),
@@ -738,7 +738,7 @@ describe('AgentV1', () => {
     })
     const CANCELLED = { outcome: { outcome: 'cancelled' } }
 
-    it('for permission reaches the user with all its options', async () => {
+    it('ask the user for permission with all options', async () => {
       const { asked, answers, client } = person()
       const { pipe } = memoryAgent({}, client)
       pipe.send(permission(0, 'Edit'), {
@@ -765,7 +765,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('for permission is answered when it is withdrawn', async () => {
+    it('for permission are answered when they are canceled', async () => {
       const { withdrawn, client } = person()
       const { pipe } = memoryAgent({}, client)
       pipe.send(permission('q', 'Edit'), { method: '$/cancel_request', params: { requestId: 'q' } })
@@ -773,7 +773,7 @@ describe('AgentV1', () => {
       assert.deepEqual(withdrawn, ['Edit'])
     })
 
-    it('for permission is answered when the turn of its session is canceled, or ends', async () => {
+    it('for permission are answered when the turn of their session is canceled or ends', async () => {
       const { withdrawn, client, answers } = person()
       const { agent, pipe } = memoryAgent({}, client)
       const turn = agent.prompt('s', [text('go')])
@@ -790,14 +790,14 @@ describe('AgentV1', () => {
       assert.deepEqual(withdrawn, ['one', 'two', 'late'])
     })
 
-    it('for permission fails when the user cannot be asked', async () => {
+    it("for permission fail if the user can't be asked", async () => {
       const { pipe } = memoryAgent({}, { requestPermission: () => Promise.reject(new Error('no view')) })
       pipe.send(permission(0, 'Edit'))
       assert.equal((await pipe.answer(0)).error?.message, 'no view')
     })
   })
 
-  it('signs in, which can be abandoned, and out (quirk 23)', async () => {
+  it('signs in and out; sign-in can be canceled (quirk 23)', async () => {
     const { agent, pipe } = memoryAgent(ALL)
     const controller = new AbortController()
     const never = agent.authenticate('oauth', controller.signal)
@@ -810,7 +810,7 @@ describe('AgentV1', () => {
     await logout
   })
 
-  it('looks at the method and not at the params, and says what was malformed (quirk 4)', async () => {
+  it('finds the handler by method, whatever the parameters, and reports what is malformed (quirk 4)', async () => {
     const { agent, pipe, updates, warnings } = memoryAgent()
     pipe.send(
       { ...chunk('s', 'x'), method: '_vendor/session/update' },
@@ -827,7 +827,7 @@ describe('AgentV1', () => {
   })
 })
 
-describe('what v1 is sent', () => {
+describe('requests of v1', () => {
   const capabilities: AgentCapabilities = {
     load: true,
     resume: true,
@@ -840,7 +840,7 @@ describe('what v1 is sent', () => {
     prompt: { image: false, audio: false, embeddedContext: false },
   }
 
-  it('names only servers that the agent takes, and folders only if there are any', () => {
+  it('contain only servers that the agent supports, and folders only if there are any', () => {
     const setup: SessionSetup = {
       cwd: '/w',
       additionalDirectories: [],
@@ -849,7 +849,7 @@ describe('what v1 is sent', () => {
     assert.deepEqual(setupToWire(setup, capabilities, serverToWire), { cwd: '/w', mcpServers: [] })
   })
 
-  it('leaves out what a link does not have', () => {
+  it('omit absent properties of a resource link', () => {
     const link: ContentBlock = { type: 'resource_link', uri: 'file:///a', name: 'a' }
     assert.deepEqual(JSON.parse(JSON.stringify(promptToWire([link], capabilities))), [link])
   })

@@ -17,8 +17,8 @@ const NONE = {
   prompt: { image: false, audio: false, embeddedContext: false },
 }
 
-describe('the answer to a v1 initialize', () => {
-  it('without capabilities has none but stdio servers', () => {
+describe('the response to initialize in v1', () => {
+  it('without capabilities allows only stdio servers', () => {
     for (const raw of [
       undefined,
       null,
@@ -30,7 +30,7 @@ describe('the answer to a v1 initialize', () => {
     }
   })
 
-  it('has a capability where there is an object, and none where there is null', () => {
+  it('enables a capability for an object, not for null', () => {
     assert.deepEqual(
       capabilities({
         loadSession: true,
@@ -80,12 +80,12 @@ describe('the answer to a v1 initialize', () => {
     ],
   ]
   for (const [agent, can] of parts) {
-    it(`has ${JSON.stringify(agent)} alone where it says only that`, () => {
+    it(`enables only what ${JSON.stringify(agent)} says`, () => {
       assert.deepEqual(capabilities(agent), { ...NONE, ...can })
     })
   }
 
-  it('names its version as a number, or as the text of one', () => {
+  it('contains the version as a number or as text', () => {
     assert.equal(initializeSchema.parse({ protocolVersion: 2 }).protocolVersion, 2)
     assert.equal(initializeSchema.parse({ protocolVersion: '1' }).protocolVersion, 1)
     for (const raw of [{}, null, { protocolVersion: 'v1' }, { protocolVersion: null }]) {
@@ -93,7 +93,7 @@ describe('the answer to a v1 initialize', () => {
     }
   })
 
-  it('offers ways to sign in of all shapes (quirk 23)', () => {
+  it('contains sign-in methods of all shapes (quirk 23)', () => {
     const problems: string[] = []
     const keyOf = (name: string) => [{ name, secret: true, optional: false }]
     const methods = readAuthMethods(

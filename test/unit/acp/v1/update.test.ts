@@ -31,7 +31,7 @@ function clean(...raws: unknown[]): SessionUpdate[] {
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
 describe('a v1 update', () => {
-  it('of a prompt that came with files has them next to its words (quirk 12)', () => {
+  it('of a prompt with files keeps them separate from its text (quirk 12)', () => {
     const words = 'look\n--- Content from referenced context ---\nContent from @a.txt:\none'
     const chunk = (content: object) => ({ type: 'message_chunk', role: 'user', content })
     assert.deepEqual(clean({ sessionUpdate: 'user_message_chunk', content: text(words) }), [
@@ -46,14 +46,14 @@ describe('a v1 update', () => {
       ['agent_message_chunk', 'agent'],
       ['agent_thought_chunk', 'thought'],
     ] as const) {
-      it(`${kind} is a piece of a message`, () => {
+      it(`${kind} adds to a message`, () => {
         assert.deepEqual(clean({ sessionUpdate: kind, content: text('a') }), [
           { type: 'message_chunk', role, content: text('a') },
         ])
       })
     }
 
-    it('keeps the message id, and takes null for none', () => {
+    it('keeps the message id and reads null as none', () => {
       const chunk = { sessionUpdate: 'agent_message_chunk', content: text('a') }
       assert.deepEqual(clean({ ...chunk, messageId: 'm1' }, { ...chunk, messageId: null, _meta: { x: 1 } }), [
         { type: 'message_chunk', role: 'agent', messageId: 'm1', content: text('a') },
@@ -61,7 +61,7 @@ describe('a v1 update', () => {
       ])
     })
 
-    it('takes every kind of content', () => {
+    it('reads every kind of content', () => {
       const contents = [
         { type: 'image', data: 'AA==', mimeType: 'image/png', uri: null },
         { type: 'image', data: 'AA==', mimeType: 'image/png', uri: 'file:///a.png' },
@@ -111,7 +111,7 @@ describe('a v1 update', () => {
   })
 
   describe('of a tool call', () => {
-    it('is an upsert of what it says, new or not', () => {
+    it('creates or updates it with the given properties', () => {
       const whole = {
         toolCallId: 't1',
         title: 'Read a',
@@ -146,7 +146,7 @@ describe('a v1 update', () => {
       )
     })
 
-    it('takes null and values of the wrong type for absent, but empty lists as they are', () => {
+    it('reads null and values of the wrong type as absent, and keeps empty lists', () => {
       const toolCall = {
         toolCallId: 't',
         title: null,
@@ -162,7 +162,7 @@ describe('a v1 update', () => {
       ])
     })
 
-    it('drops a malformed item alone, and keeps one of an unknown kind', () => {
+    it('drops only a malformed item and keeps one of an unknown kind', () => {
       const { updates, problems } = read({
         sessionUpdate: 'tool_call',
         toolCallId: 't',
@@ -221,7 +221,7 @@ describe('a v1 update', () => {
       )
     })
 
-    it('reports terminals that the agent keeps itself (quirk 8)', () => {
+    it('reports terminals of the agent itself (quirk 8)', () => {
       const updates = clean(
         {
           sessionUpdate: 'tool_call',
@@ -251,7 +251,7 @@ describe('a v1 update', () => {
       ])
     })
 
-    it('shows such a terminal in its tool call once, when no content does', () => {
+    it("shows such a terminal once in its tool call if the content doesn't", () => {
       const output = (data: string) => ({
         sessionUpdate: 'tool_call_update',
         toolCallId: 't',
@@ -277,7 +277,7 @@ describe('a v1 update', () => {
     })
   })
 
-  it('of a plan by its id is a list, a document or a file, until it is removed', () => {
+  it("of a plan with an id is a list, a document or a file until it's removed", () => {
     const entries = [{ content: 'do', priority: 'high', status: 'completed' }]
     const plan = (content: object) => ({ sessionUpdate: 'plan_update', plan: content })
     assert.deepEqual(
@@ -299,7 +299,7 @@ describe('a v1 update', () => {
     )
   })
 
-  it('of a plan keeps the entries that can be read', () => {
+  it('of a plan keeps the readable entries', () => {
     const entries = [
       { content: 'a', priority: 'high', status: 'completed' },
       { content: 'b' },
@@ -341,7 +341,7 @@ describe('a v1 update', () => {
     ])
   })
 
-  it('of the session reports what it says, where null clears', () => {
+  it('of the session reports the given properties, and null clears', () => {
     assert.deepEqual(
       clean(
         { sessionUpdate: 'session_info_update', title: 'T', updatedAt: '2026-11-20T10:00:00.123456+01:00' },
@@ -357,7 +357,7 @@ describe('a v1 update', () => {
     )
   })
 
-  it('of usage, of a notice and of a compaction', () => {
+  it('reports usage, a notice and a compaction', () => {
     assert.deepEqual(
       clean(
         { sessionUpdate: 'usage_update', used: 5, size: 100, cost: { amount: 0.5, currency: 'EUR' } },
@@ -390,12 +390,12 @@ describe('a v1 update', () => {
     )
   })
 
-  it('of an unknown kind is kept whole', () => {
+  it('of an unknown kind is kept unchanged', () => {
     const raw = { sessionUpdate: 'last_turn_summary', summary: 'x' }
     assert.deepEqual(clean(raw), [{ type: 'unknown', kind: 'last_turn_summary', raw }])
   })
 
-  it('that is none is reported and dropped', () => {
+  it("that isn't an update is reported and dropped", () => {
     for (const raw of [
       undefined,
       null,
@@ -412,7 +412,7 @@ describe('a v1 update', () => {
     }
   })
 
-  it('never throws, whatever it is', () => {
+  it('never throws', () => {
     const kinds = [
       'user_message_chunk',
       'agent_message_chunk',
@@ -479,8 +479,8 @@ describe('a v1 update', () => {
 
 const textBlock = (value: string) => ({ type: 'text' as const, text: value })
 
-describe('machine text in a replay', () => {
-  it('is a resource where an agent told its model of the workspace (quirk 12)', () => {
+describe('generated text in a replay', () => {
+  it('becomes a resource if it describes the workspace to the model (quirk 12)', () => {
     const context = '<session_context>\nThis is the Gemini CLI.\n</session_context>'
     assert.deepEqual(withoutMachineText(textBlock(context)), {
       type: 'resource',
@@ -491,12 +491,12 @@ describe('machine text in a replay', () => {
     })
   })
 
-  it('is left out where it says but that a tool answered (quirk 12)', () => {
+  it('is dropped if it only says that a tool responded (quirk 12)', () => {
     assert.equal(withoutMachineText(textBlock('[Function Response: read_file]')), undefined)
     assert.equal(withoutMachineText(textBlock('[Function Response: a][Function Response: b]')), undefined)
   })
 
-  it('is a file where it is what came with a prompt (quirk 12)', () => {
+  it('becomes a file if it is the content of a mentioned file (quirk 12)', () => {
     const heading = '\n--- Content from referenced context ---'
     const file = (uri: string, words: string) => ({
       type: 'resource',
@@ -521,7 +521,7 @@ describe('machine text in a replay', () => {
     }
   })
 
-  it('is not what a user wrote', () => {
+  it('is distinguished from text that a user wrote', () => {
     for (const written of [
       'hello',
       '<b>hello</b>',

@@ -34,7 +34,7 @@ function memoryAgent(answer: object = ALL, client: Parameters<typeof anyAgent>[1
 }
 
 describe('AgentV2', () => {
-  it('says who it is and what it can do', () => {
+  it('introduces Parley and its capabilities', () => {
     const { agent } = memoryAgent()
     assert.equal(agent.protocolVersion, 2)
     assert.deepEqual(agent.info, INFO)
@@ -52,7 +52,7 @@ describe('AgentV2', () => {
     })
   })
 
-  it('has every baseline method without a marker, and no others', () => {
+  it('has every baseline method without a capability, and no others', () => {
     const { capabilities } = memoryAgent({ info: INFO, capabilities: { session: {} } }).agent
     assert.deepEqual(capabilities, {
       load: true,
@@ -70,7 +70,7 @@ describe('AgentV2', () => {
   })
 
   describe('sessions', () => {
-    it('start with folders and servers as the wire has them', async () => {
+    it('start with folders and servers in the wire format', async () => {
       const { agent, pipe } = memoryAgent()
       const start = agent.newSession({
         cwd: '/work',
@@ -106,7 +106,7 @@ describe('AgentV2', () => {
       })
     })
 
-    it('load by resuming with a replay, which comes first', async () => {
+    it('load by resuming with a replay, which arrives first', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const seen: string[] = []
       agent.onUpdate(({ update }) => seen.push(update.type))
@@ -130,7 +130,7 @@ describe('AgentV2', () => {
       assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
     })
 
-    it('read the output of terminals again when a session is loaded', async () => {
+    it('request the output of terminals again when a session is loaded', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const output = (bytes: number[]) =>
         update('s', {
@@ -160,7 +160,7 @@ describe('AgentV2', () => {
       assert.deepEqual(await resume, { sessionId: 's' })
     })
 
-    it('set options by value or flag, and take what the agent settled on', async () => {
+    it("set options by value or flag and use the agent's resulting values", async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'model', 'big')
       const { id, params } = await pipe.asked('session/set_config_option')
@@ -200,7 +200,7 @@ describe('AgentV2', () => {
   })
 
   describe('a turn', () => {
-    it('is accepted with the id of the message, and told by states in their order', async () => {
+    it('is accepted with the message id and reports its states in order', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const seen: string[] = []
       agent.onUpdate(({ update }) => seen.push(update.type === 'state' ? update.state : update.type))
@@ -232,7 +232,7 @@ describe('AgentV2', () => {
       ])
     })
 
-    it('that the agent refuses rejects, and tells no state', async () => {
+    it('rejects without a state if the agent refuses it', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompt = agent.prompt('s', [text('go')])
       prompt.catch(() => {})
@@ -242,7 +242,7 @@ describe('AgentV2', () => {
       await assert.rejects(agent.prompt('s', []), refused('unsupported'))
     })
 
-    it('is stopped; its questions wait for the agent to withdraw them', async () => {
+    it('stops, and its questions wait until the agent cancels them', async () => {
       const { agent, pipe } = memoryAgent(ALL, { requestPermission: () => new Promise(() => {}) })
       pipe.send({
         id: 'q',
@@ -261,7 +261,7 @@ describe('AgentV2', () => {
       assert.deepEqual((await pipe.answer('q')).result, { outcome: { outcome: 'cancelled' } })
     })
 
-    it('has tool calls and terminals that can be stopped alone', async () => {
+    it('can stop a single tool call or terminal', async () => {
       const { agent, pipe } = memoryAgent()
       const call = agent.cancelToolCall?.('s', 't')
       const asked = await pipe.asked('tool_call/cancel')
@@ -291,7 +291,7 @@ describe('AgentV2', () => {
     }
     const options = [{ optionId: 'y', name: 'Yes', kind: '_maybe' }]
 
-    it('is about a tool call, a command, something newer, or nothing', async () => {
+    it('is for a tool call, a command, an unknown subject, or none', async () => {
       const base = { sessionId: 's', title: 'Go?', options }
       const cases: Array<[unknown, PermissionRequest['subject']]> = [
         [
@@ -321,7 +321,7 @@ describe('AgentV2', () => {
       })
     })
 
-    it('is understood as v1 has it, too', async () => {
+    it('is also read in the format of v1', async () => {
       const { request } = await ask({ toolCall: { toolCallId: 't', title: 'Edit' }, options })
       assert.deepEqual(request, {
         sessionId: 's',
@@ -332,7 +332,7 @@ describe('AgentV2', () => {
     })
   })
 
-  it('signs in and out, where there is a way to', async () => {
+  it('signs in and out if the agent supports it', async () => {
     const { agent, pipe } = memoryAgent()
     const login = agent.authenticate('key')
     const asked = await pipe.asked('auth/login')
@@ -365,7 +365,7 @@ describe('AgentV2', () => {
     assert.deepEqual(bare.pipe.sent, [])
   })
 
-  it('asks for nothing of v1', async () => {
+  it('uses no v1 methods', async () => {
     const { pipe } = memoryAgent()
     for (const [id, method] of ['fs/read_text_file', 'fs/write_text_file', 'terminal/create'].entries()) {
       pipe.send({ id, method, params: { sessionId: 's', path: '/a', command: 'ls', content: '' } })
@@ -373,7 +373,7 @@ describe('AgentV2', () => {
     }
   })
 
-  it('sends batches, which are read in their order', async () => {
+  it('reads batches in order', async () => {
     const { pipe, updates } = memoryAgent()
     const frames = [chunk('s', 'one'), chunk('s', 'two')].map(frame => ({ jsonrpc: '2.0', ...frame }))
     pipe.write(`${JSON.stringify(frames)}\n`)
@@ -384,7 +384,7 @@ describe('AgentV2', () => {
     )
   })
 
-  it('of an early draft is understood', async () => {
+  it('supports an early draft', async () => {
     const { agent, pipe } = anyAgent(
       {
         agentInfo: INFO,
@@ -411,7 +411,7 @@ describe('AgentV2', () => {
     await assert.rejects(agent.resumeSession('s', SETUP), refused('unsupported'))
   })
 
-  it('never mixes two sessions', async () => {
+  it('keeps two sessions apart', async () => {
     const { pipe, updates } = memoryAgent()
     for (let i = 0; i < 20; i++) pipe.send(chunk(`s${i % 2}`, `${i}`))
     await until(() => updates.length === 20)

@@ -59,7 +59,7 @@ describe('a v2 update', () => {
   describe('state_update', () => {
     const state = (raw: object) => read({ sessionUpdate: 'state_update', ...raw })
 
-    it('is running, waiting, or in a state newer than Parley', () => {
+    it('is running, waiting, or an unknown state', () => {
       for (const name of ['running', 'requires_action', 'unknown', '_dreaming']) {
         assert.deepEqual(state({ state: name }), [{ type: 'state', state: name }])
         assert.deepEqual(state({ state: name, background: null }), [{ type: 'state', state: name }])
@@ -99,7 +99,7 @@ describe('a v2 update', () => {
       ])
     })
 
-    it('names what continues in the background', () => {
+    it('lists background work', () => {
       const background = [
         { type: 'tool_call', toolCallId: 't' },
         { type: 'terminal', terminalId: 'x' },
@@ -127,7 +127,7 @@ describe('a v2 update', () => {
       return update.toolCall
     }
 
-    it('keeps what is absent, clears what is null and replaces what has a value', () => {
+    it('keeps absent properties, clears null and replaces given values', () => {
       assert.deepEqual(call({}), { toolCallId: 't' })
       const fields = ['title', 'name', 'kind', 'status', 'content', 'locations', 'rawInput', 'rawOutput']
       const nulls = Object.fromEntries(fields.map(field => [field, null]))
@@ -170,7 +170,7 @@ describe('a v2 update', () => {
       assert.deepEqual(call({ capabilities: { cancel: null } }), { toolCallId: 't', canCancel: false })
     })
 
-    it('holds diffs of many files with a patch', () => {
+    it('contains diffs of several files with a patch', () => {
       const changes = [
         { operation: 'add', path: '/a', fileType: 'text', mimeType: 'text/plain' },
         { operation: 'move', oldPath: '/b', path: '/c' },
@@ -192,7 +192,7 @@ describe('a v2 update', () => {
     })
   })
 
-  it('tool_call_content_chunk adds one piece of content', () => {
+  it('adds one content item with tool_call_content_chunk', () => {
     const chunk = (content: unknown) => ({
       sessionUpdate: 'tool_call_content_chunk',
       toolCallId: 't',
@@ -215,7 +215,7 @@ describe('a v2 update', () => {
       return update.terminal
     }
 
-    it('keeps what is absent, clears what is null and replaces what has a value', () => {
+    it('keeps absent properties, clears null and replaces given values', () => {
       assert.deepEqual(terminal({}), { terminalId: 'x' })
       assert.deepEqual(
         terminal({
@@ -253,7 +253,7 @@ describe('a v2 update', () => {
       })
     })
 
-    it('with output takes the place of all output before, and of a partial character', () => {
+    it('with output replaces all earlier output and a partial character', () => {
       const bytes = Buffer.from('é')
       const chunk = (data: Uint8Array) => ({
         sessionUpdate: 'terminal_output_chunk',
@@ -282,7 +282,7 @@ describe('a v2 update', () => {
     })
   })
 
-  it('terminal_output_chunk is text again however its bytes are cut, in each terminal alone', () => {
+  it('decodes terminal_output_chunk however the bytes are cut, separately for each terminal', () => {
     const cuts = fc.record({
       output: fc.string({ unit: 'grapheme', maxLength: 60 }),
       sizes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1 }),
@@ -317,7 +317,7 @@ describe('a v2 update', () => {
     )
   })
 
-  it('plan_update is a plan by its id: entries, a document, a file, or of a newer kind', () => {
+  it("reads plan_update by its plan's id: entries, a document, a file, or an unknown kind", () => {
     const entries = [{ content: 'a', priority: 'high', status: 'cancelled' }]
     const newer = { sessionUpdate: 'plan_update', plan: { type: '_map', planId: 'n', x: 1 } }
     const plan = (content: object) => ({ sessionUpdate: 'plan_update', plan: content })
@@ -345,7 +345,7 @@ describe('a v2 update', () => {
     )
   })
 
-  it('of a session as a whole is as in v1', () => {
+  it('of a session matches v1', () => {
     const option = { configId: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: 'a' }
     const groups = [{ groupId: 'g', name: 'Group', options: [{ value: 'a', name: 'A' }] }]
     assert.deepEqual(
@@ -387,14 +387,14 @@ describe('a v2 update', () => {
     )
   })
 
-  it('of a kind newer than Parley is kept whole', () => {
+  it('of an unknown kind is kept unchanged', () => {
     for (const kind of ['_mood', 'mood_update']) {
       const raw = { sessionUpdate: kind, sessionId: 'child', words: ['x'] }
       assert.deepEqual(read(raw), [{ type: 'unknown', kind, raw }])
     }
   })
 
-  it('that is malformed is dropped alone and told of', () => {
+  it('that is malformed is the only one dropped, and is reported', () => {
     const malformed = [
       null,
       5,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readBlock } from '../../../../src/acp/wire/content.ts'
 import { appendBlock } from '../../../../src/conversation/blocks.ts'
 
-describe('content and for whom it is', () => {
+describe('the audience of content', () => {
   const text = (annotations?: unknown) => readBlock({ type: 'text', text: 'x', annotations })!
 
-  it('is for the model alone when its audience is the assistant without the user', () => {
+  it('is only the model if it contains the assistant without the user', () => {
     assert.deepEqual(text({ audience: ['assistant'] }), { type: 'text', text: 'x', agentOnly: true })
     for (const annotations of [
       undefined,
@@ -19,7 +19,7 @@ describe('content and for whom it is', () => {
       assert.deepEqual(text(annotations), { type: 'text', text: 'x' })
   })
 
-  it('does not run together with what is for the user', () => {
+  it('separates content for the model from content for the user', () => {
     const blocks = [text()]
     assert.equal(appendBlock(blocks, text()), 0)
     assert.equal(appendBlock(blocks, text({ audience: ['assistant'] })), -1)

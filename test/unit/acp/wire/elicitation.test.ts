@@ -58,7 +58,7 @@ async function underWay(agent: Agent, pipe: MemoryPipe): Promise<number> {
 
 for (const version of [1, 2] as const) {
   describe(`elicitation in v${version}`, () => {
-    it('is a form of every kind of field', async () => {
+    it('reads a form with every kind of field', async () => {
       const host = client({ action: 'accept', content: { name: 'abc', many: ['p'], size: 2, sure: false } })
       const { pipe } = memoryAgent({}, host, { version })
       pipe.send({ id: 7, method: 'elicitation/create', params: FORM })
@@ -153,7 +153,7 @@ for (const version of [1, 2] as const) {
       ])
     })
 
-    it('is a URL, of a session or of a request of ours, and is complete later', async () => {
+    it('reads a URL of a session or a client request, and its completion', async () => {
       const host = client({ action: 'accept' })
       const { agent, pipe } = memoryAgent({}, host, { version })
       const requestId = await underWay(agent, pipe)
@@ -173,7 +173,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(host.complete, ['e'])
     })
 
-    it('ends with the request that it belongs to', async () => {
+    it('ends with the client request it belongs to', async () => {
       let signal: AbortSignal | undefined
       const host = {
         createElicitation: (_: ElicitationRequest, withdrawn: AbortSignal) => {
@@ -192,7 +192,7 @@ for (const version of [1, 2] as const) {
       assert.equal(signal?.aborted, true)
     })
 
-    it('is not asked for a request that is not under way', async () => {
+    it("isn't shown for a request that isn't pending", async () => {
       const host = client({ action: 'decline' })
       const { agent, pipe } = memoryAgent({}, host, { version })
       const requestId = await underWay(agent, pipe)
@@ -211,7 +211,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual((await pipe.answer(1)).result, { action: 'decline' })
     })
 
-    it('is canceled when the agent withdraws it', async () => {
+    it('is canceled when the agent cancels it', async () => {
       let aborted = false
       const { pipe } = memoryAgent(
         {},
@@ -231,7 +231,7 @@ for (const version of [1, 2] as const) {
       assert.equal(aborted, true)
     })
 
-    it('that cannot be put is answered with an error that says why', async () => {
+    it("responds with an error that says why it can't be shown", async () => {
       const host = client({ action: 'decline' })
       const { pipe } = memoryAgent({}, host, { version })
       const wrong = [
@@ -249,7 +249,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(host.asked, [])
     })
 
-    it('is not there where no one can ask', async () => {
+    it("isn't offered if no view can show it", async () => {
       const { pipe } = memoryAgent({}, {}, { version })
       pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
       assert.equal((await pipe.answer(1)).error?.code, -32601)

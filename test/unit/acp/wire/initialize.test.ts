@@ -7,7 +7,7 @@ const clientInfo = { name: 'parley', title: 'Parley', version: '1.0.0' }
 const createElicitation: AgentClient['createElicitation'] = async () => ({ action: 'decline' })
 
 describe('the initialize request', () => {
-  it('is understood by agents of both versions, stable and not', () => {
+  it('is valid for agents of both versions, stable and unstable', () => {
     for (const version of [1, 2] as const) {
       for (const unstable of [false, true]) {
         for (const terminalAuth of [false, true]) {
@@ -29,7 +29,7 @@ describe('the initialize request', () => {
     }
   })
 
-  it('reports what works, and of nothing else', () => {
+  it('reports only supported capabilities', () => {
     const bare = initializeRequest(1, {}, { clientInfo })
     assert.deepEqual(bare, {
       protocolVersion: 1,

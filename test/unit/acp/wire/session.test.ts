@@ -35,13 +35,13 @@ function started(raw: unknown): { options: SessionOptions; problems: string[] } 
 const byId = (options: ConfigOption[] | undefined, id: string) => options?.find(option => option.id === id)
 
 describe('the options of a v1 session', () => {
-  it('are none when the agent says nothing of them', () => {
+  it("are empty if the agent doesn't report any", () => {
     for (const raw of [null, undefined, {}, [], 'x', { modes: null, configOptions: null }]) {
       assert.equal(started(raw).options.all, undefined)
     }
   })
 
-  it('are those it tells', () => {
+  it('are those that the agent reports', () => {
     const { options, problems } = started({
       configOptions: [
         MODEL_OPTION,
@@ -93,7 +93,7 @@ describe('the options of a v1 session', () => {
     assert.equal(problems.length, 2)
   })
 
-  it('are made of modes and of the legacy models', () => {
+  it('are created from modes and legacy models', () => {
     const { options } = started({ modes: MODES, models: MODELS })
     assert.deepEqual(
       options.all?.map(({ name, category, type }) => ({ name, category, type })),
@@ -120,7 +120,7 @@ describe('the options of a v1 session', () => {
     })
   })
 
-  it('have one for each thing, and the config option is the one', () => {
+  it('contain one for each purpose, preferably the config option', () => {
     const same: unknown[] = [
       { id: 'model', name: 'Model', type: 'select', currentValue: 'big', options: [] },
       { ...MODEL_OPTION, id: 'x', category: 'model' },
@@ -142,7 +142,7 @@ describe('the options of a v1 session', () => {
     })
   })
 
-  it('show a current value that is not offered', () => {
+  it("show a current value that isn't among the choices", () => {
     const { options } = started({ models: { ...MODELS, currentModelId: 'secret' } })
     const [model] = options.all ?? []
     assert.deepEqual(model?.type === 'select' && model.choices.map(choice => choice.value), [
@@ -153,7 +153,7 @@ describe('the options of a v1 session', () => {
     assert.equal(model?.type === 'select' && model.currentValue, 'secret')
   })
 
-  it('can be hundreds', () => {
+  it('can have hundreds of values', () => {
     const availableModels = Array.from({ length: 384 }, (_, i) => ({
       modelId: `https://models.test/${i}`,
       name: `M${i}`,
@@ -163,7 +163,7 @@ describe('the options of a v1 session', () => {
     assert.equal(model?.type === 'select' && model.choices.length, 384)
   })
 
-  it('change with an update, which may name all or only the mode', () => {
+  it('change with an update, which may contain all or only the mode', () => {
     const { options } = started({ modes: MODES, configOptions: [MODEL_OPTION] })
     assert.deepEqual(options.modeChanged('auto'), { type: 'config_value', category: 'mode', value: 'auto' })
     const update = options.replace([{ ...MODEL_OPTION, currentValue: 'small' }])
@@ -175,7 +175,7 @@ describe('the options of a v1 session', () => {
     assert.equal(mode?.type === 'select' && mode.currentValue, 'auto')
   })
 
-  it('change a mode that is a config option with the update of the mode, too', () => {
+  it('update a mode that is a config option, too', () => {
     const { options } = started({
       configOptions: [
         {
@@ -193,7 +193,7 @@ describe('the options of a v1 session', () => {
     assert.equal(mode?.type === 'select' && mode.currentValue, 'b')
   })
 
-  it('tell a value that was set only if the agent did not', () => {
+  it("report a value that was set only if the agent didn't", () => {
     const { options } = started({ modes: MODES, configOptions: [MODEL_OPTION] })
     const mode = options.all?.find(option => option.category === 'mode')
     assert.ok(mode)
@@ -214,7 +214,7 @@ describe('the options of a v1 session', () => {
     assert.equal(options.confirm('never told', 'x', false), undefined)
   })
 
-  it('stay when a later start does not mention them', () => {
+  it('are kept if a later response omits them', () => {
     const { options } = started({ modes: MODES })
     options.start(readStart({}))
     assert.equal(options.all?.length, 1)

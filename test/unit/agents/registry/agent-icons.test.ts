@@ -11,8 +11,8 @@ import { LoopbackServer } from '../../../support/loopback-server.ts'
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 const square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
 
-describe('an icon of the registry', () => {
-  it('is rewritten from its shapes, in the color of the text', () => {
+describe('an icon from the registry', () => {
+  it('is rebuilt from its shapes in the text color', () => {
     const svg = `<?xml version="1.0"?><!-- a comment -->
       <svg width="24px" height='24' xmlns="http://www.w3.org/2000/svg" class="x" role="img"><title>An <b>agent</b></title>
         <g fill="#f00" fill-rule="evenodd" data-name="layer"><circle cx="8" cy="8" r="4" stroke="none"/></g>
@@ -53,9 +53,9 @@ describe('an icon of the registry', () => {
     'a great length': inside(' '.repeat(70_000)),
   }
   for (const [what, svg] of Object.entries(bad))
-    it(`is none with ${what}`, () => assert.equal(cleanIcon(svg), undefined))
+    it(`is rejected with ${what}`, () => assert.equal(cleanIcon(svg), undefined))
 
-  it('has nothing in it but known names and values, whatever the text was', () => {
+  it('contains only allowed names and values', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '<svg>',
@@ -105,7 +105,7 @@ describe('AgentIcons', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  it('are fetched with the registry alone, and there at once the next time', async () => {
+  it('are fetched only with the registry, and cached', async () => {
     const first = icons()
     await first.load()
     assert.equal(server.requests.length, 0)
@@ -127,7 +127,7 @@ describe('AgentIcons', () => {
     assert.equal(server.requests.length, 4)
   })
 
-  it('are none for what is no icon, and stay as they were when they cannot be fetched', async () => {
+  it('ignore invalid icons, and keep the cached ones if a fetch fails', async () => {
     const all = icons()
     await all.refresh([agent('one')])
     const known = all.get('one')
@@ -143,7 +143,7 @@ describe('AgentIcons', () => {
     assert.equal(all.get('endless'), undefined)
   })
 
-  it('may be in the registry itself', async () => {
+  it('can be part of the registry', async () => {
     const all = icons()
     const encoded = Buffer.from(square).toString('base64')
     await all.refresh([agent('one', `data:image/svg+xml;base64,${encoded}`)])
@@ -151,7 +151,7 @@ describe('AgentIcons', () => {
     assert.equal(server.requests.length, 0)
   })
 
-  it('are cleaned again when they are read, and a damaged file counts as none', async () => {
+  it('are sanitized again when read; a damaged file counts as none', async () => {
     const file = join(directory, 'registry-icons.json')
     const entry = (svg: string) => ({ address: 'x', checkedAt: 1, svg })
     await writeFile(file, JSON.stringify({ one: entry('<svg><script/></svg>'), two: entry(square) }))
@@ -166,7 +166,7 @@ describe('AgentIcons', () => {
     assert.ok(JSON.parse(await readFile(file, 'utf8')).one)
   })
 
-  it('stop being fetched when the window closes', async () => {
+  it('are no longer fetched when the window closes', async () => {
     let asked = () => {}
     const request = new Promise<void>(done => {
       asked = done

@@ -88,7 +88,7 @@ describe('AgentInstaller', () => {
   }
   const nothingLeft = async () => assert.deepEqual(await readdir(storage, { recursive: true }), [])
 
-  it('installs a package with npm, to be started without the network', async () => {
+  it('installs an npm package that starts without the network', async () => {
     publish('1.0.0')
     const reported: InstallProgress[] = []
     await installer().install(npx(), { onProgress: progress => reported.push(progress) })
@@ -102,7 +102,7 @@ describe('AgentInstaller', () => {
     assert.deepEqual(other.agents, installed.agents)
   })
 
-  it('says before what will run, and what is missing', async () => {
+  it('reports in advance which commands will run and what is missing', async () => {
     assert.deepEqual(await installer().plan(npx()), {
       distribution: 'npx',
       action: 'npm install mine@1.0.0',
@@ -127,7 +127,7 @@ describe('AgentInstaller', () => {
     ['before the first try', {}],
     ['after a try that failed', { isRetry: true }],
   ] as const)
-    it(`finds npm in a directory that a new login shell knows: installed ${when}`, async () => {
+    it(`finds npm in a directory that only a new login shell knows: installed ${when}`, async () => {
       publish('1.0.0')
       let path = home
       const environment = async ({ fresh } = { fresh: false }) => {
@@ -139,7 +139,7 @@ describe('AgentInstaller', () => {
       assert.equal(installed.agents[0]?.version, '1.0.0')
     })
 
-  it('runs the scripts that a package needs to be complete', async () => {
+  it('runs the scripts that a package requires', async () => {
     publish('1.0.0', {
       scripts: { postinstall: "node -e \"fs.writeFileSync('made.txt', 'x')\"" },
       files: {
@@ -151,7 +151,7 @@ describe('AgentInstaller', () => {
     assert.equal(run(installed.agents[0]!), 'x')
   })
 
-  it("runs on VS Code's own Node where the user's is too old, and says so where neither fits", async () => {
+  it("uses VS Code's own Node if the user's is too old, and reports if neither is new enough", async () => {
     publish('1.0.0', { engines: { node: '>=99' } })
     await installer({ editorNode: '99.1.0' }).install(npx())
     assert.equal(installed.agents[0]?.launch.type, 'script')
@@ -166,7 +166,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('fails with the last output for a package that does not exist, and leaves nothing behind', async () => {
+  it("fails with the last output if the package doesn't exist, and leaves nothing behind", async () => {
     const missing = agentOf({ npx: { package: 'nothing-here' } })
     await assert.rejects(installer().install(missing), (error: unknown) => {
       assert.ok(error instanceof InstallError)
@@ -183,7 +183,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('fails for a package without a program, or with one outside of it', async () => {
+  it('rejects a package without a program, or with one outside of the package', async () => {
     for (const bin of [
       undefined,
       { other: 'run.js', another: 'b.js' },
@@ -196,7 +196,7 @@ describe('AgentInstaller', () => {
     }
   })
 
-  it('stops when it is canceled, with npm and all it started', async () => {
+  it('stops npm and its child processes when canceled', async () => {
     publish('1.0.0')
     npm.gate = new Promise(() => {})
     const cancel = new AbortController()
@@ -214,7 +214,7 @@ describe('AgentInstaller', () => {
     answer = (_request, response) => response.writeHead(200, { 'content-length': data.length }).end(data)
   }
 
-  it('installs an archive, and notes whether its checksum was known', async () => {
+  it('installs an archive and records whether its checksum was known', async () => {
     serving(zip())
     await installer(linux).install(binary(`${files.origin}/a.zip`))
     const [agent] = installed.agents
@@ -225,7 +225,7 @@ describe('AgentInstaller', () => {
     assert.equal(installed.agents[0]?.verified, true)
   })
 
-  it('leaves nothing behind of an archive that is wrong, unsafe, cut off or lacks its program', async () => {
+  it('leaves nothing behind of an archive that is wrong, unsafe, truncated or lacks its program', async () => {
     const bad: Array<[Buffer, object]> = [
       [zip(), { sha256: '0'.repeat(64) }],
       [Buffer.from(zipSync({ '../../run': new Uint8Array(3) })), {}],
@@ -251,7 +251,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('leaves nothing behind on a disk that is really full', async function () {
+  it('leaves nothing behind on a disk that is actually full', async function () {
     // a small disk in memory, where the machine lets us have one
     await mkdir(storage)
     try {
@@ -293,7 +293,7 @@ describe('AgentInstaller', () => {
     }
   })
 
-  it('updates, and keeps the version before until the new one has started', async () => {
+  it('updates, and keeps the previous version until the new one has started', async () => {
     publish('1.0.0')
     publish('2.0.0')
     await installer().install(npx())
@@ -308,7 +308,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('goes back to the version before when an update does not start', async () => {
+  it("restores the previous version if an update doesn't start", async () => {
     publish('1.0.0')
     publish('2.0.0')
     await installer().install(npx())
@@ -320,7 +320,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('keeps a version that a process still uses, and removes it with the last of them', async () => {
+  it('keeps a version that a process uses and removes it with the last process', async () => {
     publish('1.0.0')
     await installer().install(npx())
     const [agent] = installed.agents
@@ -342,7 +342,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('installs once when two windows do so at the same time', async () => {
+  it('installs once if two windows install at the same time', async () => {
     publish('1.0.0')
     const other = new InstalledAgents(storage, log)
     const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
@@ -354,7 +354,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('removes what a window left that was killed in the middle', async () => {
+  it('removes what a window left behind that was killed during an installation', async () => {
     const held = join(storage, 'mine', '1.0.0-half')
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
     await mkdir(held, { recursive: true })
@@ -380,7 +380,7 @@ describe('AgentInstaller', () => {
     })
   }
 
-  it('installs once when two processes do so at the same time', async function () {
+  it('installs once if two processes install at the same time', async function () {
     if (process.platform === 'win32') this.skip()
     publish('1.0.0')
     let open = () => {}
@@ -403,7 +403,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('leaves no package manager and no file behind when the extension host is killed in the middle', async function () {
+  it('leaves no package manager and no files behind if the extension host is killed during an installation', async function () {
     if (process.platform === 'win32') this.skip()
     publish('1.0.0')
     npm.gate = new Promise(() => {})
@@ -420,7 +420,7 @@ describe('AgentInstaller', () => {
     await waitFor('the end of the files', async () => (await readdir(storage)).length === 0)
   })
 
-  it('does not wait forever behind a window that hangs: canceling ends the wait', async () => {
+  it('stops waiting for a window that hangs when canceled', async () => {
     await mkdir(storage, { recursive: true })
     await writeFile(join(storage, 'mine.lock'), String(process.pid))
     const options: InstallOptions = { signal: AbortSignal.timeout(200) }
@@ -428,7 +428,7 @@ describe('AgentInstaller', () => {
     await rm(join(storage, 'mine.lock'))
   })
 
-  it('uses uv for a Python package', async () => {
+  it('installs a Python package with uv', async () => {
     const bin = join(home, 'bin')
     await mkdir(bin)
     const uv = `#!/bin/sh\nmkdir -p "$UV_TOOL_BIN_DIR"\nprintf '#!/bin/sh\\necho %s "$1"\\n' "$4" > "$UV_TOOL_BIN_DIR/mine"\nchmod +x "$UV_TOOL_BIN_DIR/mine"\n`
@@ -439,7 +439,7 @@ describe('AgentInstaller', () => {
     assert.equal(run(installed.agents[0]!), 'mine[acp]==1.0.0 acp')
   })
 
-  it("says in words why uv can't download, with uv's own words in the output", async () => {
+  it("explains why uv can't download, with uv's own message in the output", async () => {
     const bin = join(home, 'bin')
     await mkdir(bin)
     const said = 'error: Failed to fetch: https://pypi.example/simple/mine/\n  Caused by: dns error'

@@ -34,7 +34,7 @@ describe('download', () => {
   const content = Buffer.from('content'.repeat(1000))
   const sha256 = createHash('sha256').update(content).digest('hex')
 
-  it('writes the file and reports how far it is', async () => {
+  it('writes the file and reports progress', async () => {
     answer = (_request, response) =>
       response.writeHead(200, { 'content-length': content.length }).end(content)
     const reported: Array<[number, number | undefined]> = []
@@ -51,12 +51,12 @@ describe('download', () => {
     assert.equal(await get(), sha256)
   })
 
-  it('refuses a file with another checksum', async () => {
+  it('rejects a file with a wrong checksum', async () => {
     answer = (_request, response) => response.end(content)
     await fails(/SHA-256/, { sha256: '0'.repeat(64) })
   })
 
-  it('fails when the file is missing, cut off, too large, or stops coming', async () => {
+  it('fails if the file is missing, truncated, too large, or stalls', async () => {
     answer = (_request, response) => response.writeHead(404).end()
     await fails(/status 404/)
     answer = (_request, response) => {
@@ -95,12 +95,12 @@ describe('download', () => {
     })
   })
 
-  it('asks for room on the disk before it starts', async () => {
+  it('checks the free disk space first', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-length': 2 ** 52 }).write('x')
     await fails(/disk space/, { maxBytes: Number.MAX_SAFE_INTEGER })
   })
 
-  it('stops when it is canceled', async () => {
+  it('stops when canceled', async () => {
     const cancel = new AbortController()
     answer = (_request, response) => void response.write('x')
     const canceled = get({ signal: cancel.signal, onProgress: () => cancel.abort() })

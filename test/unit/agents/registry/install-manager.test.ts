@@ -112,7 +112,7 @@ describe('InstallManager', () => {
     assert.equal(fetches, 1)
   })
 
-  it("shows the registry's icon of an agent once it has been fetched, and one of its own until then", async () => {
+  it("shows the registry's icon of an agent once it's fetched, until then its codicon", async () => {
     await installs.load()
     assert.deepEqual([installs.iconOf('mine'), installs.iconOf('github-copilot-cli')], ['sparkle', 'copilot'])
     let changes = 0
@@ -126,14 +126,14 @@ describe('InstallManager', () => {
     assert.deepEqual(drawn, [], 'icons were fetched though the registry was not read')
   })
 
-  it('installs the newest version of the package that was stated', async () => {
+  it('installs the newest version that was confirmed', async () => {
     fetched = async () => snapshot('1.1.0')
     assert.equal(await installs.install('mine', stated), 'installed')
     assert.equal(installs.installed[0]?.version, '1.1.0')
     assert.equal(installs.status('mine'), undefined)
   })
 
-  it('keeps what it worked out for as long as the registry says the same', async () => {
+  it("keeps the computed commands while the registry doesn't change", async () => {
     await installs.refresh()
     await installs.plan(['mine'])
     await installs.refresh()
@@ -145,7 +145,7 @@ describe('InstallManager', () => {
     assert.equal(installs.planOf('mine'), undefined)
   })
 
-  it('does nothing when something else would run than was stated, and states that', async () => {
+  it('installs nothing if a different command would run than was confirmed, and shows the new one', async () => {
     fetched = async () => snapshot('1.0.0', '@other/mine')
     install = () => assert.fail('It was installed')
     assert.equal(await installs.install('mine', stated), 'changed')
@@ -153,7 +153,7 @@ describe('InstallManager', () => {
     assert.equal(await installs.install('mine', undefined), 'changed')
   })
 
-  it('shows each step, and shares one installation among those who ask', async () => {
+  it('shows each step, and shares one installation between callers', async () => {
     const steps: string[] = []
     installs.onDidChange(() => {
       const status = installs.status('mine')
@@ -171,7 +171,7 @@ describe('InstallManager', () => {
     assert.ok(steps.includes('Downloading… 0.5'), steps.join('\n'))
   })
 
-  it('keeps the reason, the last output and the next step of a failure until it is tried again', async () => {
+  it("keeps the error, the last output and the next step of a failed installation until it's retried", async () => {
     const retries: unknown[] = []
     install = async (_agent, options) => {
       retries.push(options?.isRetry)
@@ -197,7 +197,7 @@ describe('InstallManager', () => {
     ['npm', 'https://nodejs.org/en/download'],
     ['uv', 'https://docs.astral.sh/uv/getting-started/installation/'],
   ] as const)
-    it(`leads to what has ${program} where that is missing`, async () => {
+    it(`links to the download of ${program} if it's missing`, async () => {
       missing = program
       install = async () => {
         throw new InstallError('missing-program', `${program} is needed.`)
@@ -207,7 +207,7 @@ describe('InstallManager', () => {
       assert.deepEqual(status, { state: 'failed', message: `${program} is needed.`, output: '', help })
     })
 
-  it('ends an installation that is canceled, without a failure', async () => {
+  it('stops a canceled installation without an error', async () => {
     let begun = () => {}
     const started = new Promise<void>(resolve => {
       begun = resolve
@@ -224,7 +224,7 @@ describe('InstallManager', () => {
     assert.equal(installs.status('mine'), undefined)
   })
 
-  it('installs what is known when the registry cannot be reached, and says so', async () => {
+  it("installs from the known data if the registry can't be reached, and reports it", async () => {
     fetched = async () => {
       throw new RegistryError("The agent registry can't be reached: offline")
     }
@@ -235,7 +235,7 @@ describe('InstallManager', () => {
     assert.match(status?.state === 'failed' ? status.message : '', /can't be reached/)
   })
 
-  it('offers nothing once the registry is turned off', async () => {
+  it('offers nothing if the registry is disabled', async () => {
     await installs.refresh()
     assert.notDeepEqual(installs.agents, [])
     isOn = false
@@ -249,7 +249,7 @@ describe('InstallManager', () => {
     assert.deepEqual([fetches, loads], [0, 0])
   })
 
-  it('knows the update of an installed agent, and removes it', async () => {
+  it('offers the update of an installed agent, and uninstalls it', async () => {
     await installs.install('mine', stated)
     const [agent] = installs.installed
     assert.ok(agent)
@@ -261,7 +261,7 @@ describe('InstallManager', () => {
     assert.deepEqual(installs.installed, [])
   })
 
-  it('offers the best known agents under what the registry calls them', () => {
+  it('offers the best-known agents under their ids in the registry', () => {
     assert.deepEqual(
       installs.featured().map(({ id, preset }) => [id, preset.name]),
       [

@@ -74,7 +74,7 @@ describe('starting an installed agent', () => {
       'It failed.',
     )
 
-  it('keeps the folder while the agent runs, also when it was updated or removed', async () => {
+  it("keeps its folder while the agent runs, also when it's updated or uninstalled", async () => {
     await install('1')
     const { directory } = installed.agents[0]!
     const close = await start()
@@ -87,7 +87,7 @@ describe('starting an installed agent', () => {
     await waitFor('the end of the folder', async () => !(await readdir(storage)).includes('mine'))
   })
 
-  it('goes back to the version before when an update does not start, and says so', async () => {
+  it("restores the previous version if an update doesn't start, and reports it", async () => {
     await install('1')
     await start()
     await waitFor('the first start', async () => !installed.agents[0]!.canRollBack)
@@ -101,7 +101,7 @@ describe('starting an installed agent', () => {
     await assert.rejects(start(failure('version')), { message: 'It failed.' })
   })
 
-  it('does not go back when the user cancels the start', async () => {
+  it("doesn't restore the previous version if the user cancels the start", async () => {
     await install('1')
     await start()
     await install('2')

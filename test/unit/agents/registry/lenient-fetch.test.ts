@@ -13,7 +13,7 @@ describe('lenientFetch', () => {
   })
   after(() => server.stop())
 
-  it('reads what a server with any certificate answers, as fetch does', async () => {
+  it('reads the response of a server with any certificate, like fetch', async () => {
     answer = ({ headers }, response) =>
       response.writeHead(200, { etag: '"1"', 'x-asked': headers.accept }).end('a text')
     const response = await lenientFetch(`${server.origin}/a`, { headers: { accept: 'text/plain' } })
@@ -23,7 +23,7 @@ describe('lenientFetch', () => {
     await assert.rejects(fetch(`${server.origin}/a`))
   })
 
-  it('follows redirects, though not to a URL without encryption, and not forever', async () => {
+  it('follows a limited number of redirects, but not to a URL without encryption', async () => {
     answer = ({ url }, response) =>
       url === '/a' ? response.writeHead(302, { location: '/b' }).end('gone') : response.end(url)
     const response = await lenientFetch(`${server.origin}/a`)
@@ -34,7 +34,7 @@ describe('lenientFetch', () => {
     await assert.rejects(lenientFetch(server.origin), /too many redirects/)
   })
 
-  it('answers an unchanged or failed request without reading on, and ends with its signal', async () => {
+  it("doesn't read the body of an unchanged or failed response, and stops with its signal", async () => {
     for (const status of [304, 404]) {
       answer = (_request, response) => response.writeHead(status).end()
       const response = await lenientFetch(server.origin)

@@ -55,7 +55,7 @@ describe('a network problem', () => {
     ['anything else', failed('ESTRANGE'), /^the server registry\.example could not be reached$/, /proxy/],
   ]
   for (const [what, error, reason, advice] of cases)
-    it(`is put in words, its code left to the log: ${what}`, () => {
+    it(`has a message, and its code is only logged: ${what}`, () => {
       const problem = networkProblem(error, address)
       assert.match(problem.reason, reason)
       assert.match(problem.advice, advice)
@@ -67,7 +67,7 @@ describe('a network problem', () => {
       assert.doesNotMatch(logged, /secret/)
     })
 
-  it('is told of a real server that refuses, hangs up, or has a certificate of its own', async () => {
+  it('is recognized for a real server that refuses, hangs up, or has a self-signed certificate', async () => {
     const told = async (url: string) =>
       networkProblem(await fetch(url).then(String, (error: unknown) => error), url).reason
     const rude = await LoopbackServer.start((_request, response) => response.destroy())
@@ -92,7 +92,7 @@ describe('a network problem', () => {
     }
   })
 
-  it('is told of a response by its status', () => {
+  it('is recognized for a response by its status', () => {
     const reasons: Array<[number, RegExp]> = [
       [401, /denied access/],
       [403, /denied access/],
@@ -108,7 +108,7 @@ describe('a network problem', () => {
     }
   })
 
-  it("is found in a package manager's output, and nowhere else", () => {
+  it('is found only in the output of a package manager', () => {
     const npm = 'npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error request to https://npm.example/x failed'
     assert.match(networkProblemOfOutput(npm)?.reason ?? '', /certificate isn't trusted/)
     const uv =

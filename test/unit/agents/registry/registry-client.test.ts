@@ -48,14 +48,14 @@ describe('RegistryClient', () => {
       ...more,
     })
 
-  it('fetches nothing before it is asked to, and has the bundled copy', async () => {
+  it("fetches nothing before it's asked to, and uses the bundled copy", async () => {
     const known = await client().known()
     assert.deepEqual(idsOf(known), ['bundled'])
     assert.equal(known.source, 'bundled')
     assert.equal(server.requests.length, 0)
   })
 
-  it('keeps the answer with its ETag, and is told when nothing is new', async () => {
+  it('caches the response with its ETag and recognizes an unchanged one', async () => {
     answer = (request, response) => {
       if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end()
       else response.writeHead(200, { etag: '"one"' }).end(registryOf('a', 'b'))
@@ -70,21 +70,21 @@ describe('RegistryClient', () => {
     assert.equal((await client().known()).checkedAt, 2000)
   })
 
-  it('does not show the answer of one URL for another', async () => {
+  it("doesn't use the response of one URL for another", async () => {
     answer = (_request, response) => response.end(registryOf('a'))
     await client().refresh()
     const other = client({ url: () => `${server.origin}/other.json` })
     assert.deepEqual(idsOf(await other.known()), ['bundled'])
   })
 
-  it('shares one request among those who ask at once', async () => {
+  it('shares one request between concurrent callers', async () => {
     answer = (_request, response) => response.end(registryOf('a'))
     const shared = client()
     await Promise.all([shared.refresh(), shared.refresh()])
     assert.equal(server.requests.length, 1)
   })
 
-  it('keeps what was known when the answer is no registry, too large, an error or none', async () => {
+  it('keeps the known registry if the response is invalid, too large, an error or missing', async () => {
     answer = (_request, response) => response.end(registryOf('a'))
     await client().refresh()
     const bad: Array<[RegExp, typeof answer, timeoutMs?: number]> = [
@@ -111,19 +111,19 @@ describe('RegistryClient', () => {
     assert.deepEqual(await readdir(directory), ['registry.json'])
   })
 
-  it('asks no one when it is turned off or its URL is not encrypted', async () => {
+  it("sends no request if it's disabled or its URL isn't encrypted", async () => {
     await assert.rejects(client({ url: () => undefined }).refresh(), /turned off/)
     for (const url of ['http://example.com/registry.json', 'file:///etc/passwd', 'nothing'])
       await assert.rejects(client({ url: () => url }).refresh(), /https/)
     assert.equal(server.requests.length, 0)
   })
 
-  it('reads a damaged cache as none', async () => {
+  it('ignores a damaged cache', async () => {
     await writeFile(join(directory, 'registry.json'), '{"url"')
     assert.deepEqual(idsOf(await client().known()), ['bundled'])
   })
 
-  it('names the entries that it left out in the log', async () => {
+  it('logs the entries that it left out', async () => {
     answer = (_request, response) => response.end(JSON.stringify({ agents: [{ id: '../x' }] }))
     assert.deepEqual(idsOf(await client().refresh()), [])
     assert.match(logged.join('\n'), /agents\[0\]: id/)

@@ -17,7 +17,7 @@ const agent = (more: object = {}) => ({
 const one = (more: object) => readRegistry({ version: '1.0.0', agents: [agent(more)], extensions: [] })
 
 describe('the registry', () => {
-  it('is read entry by entry: a bad one is left out and named', () => {
+  it('is read entry by entry; an invalid one is left out and reported', () => {
     const { agents, problems } = readRegistry({
       agents: [agent(), { id: '../up' }, agent({ id: 'other' }), 7],
     })
@@ -29,12 +29,12 @@ describe('the registry', () => {
     assert.match(problems[0]!, /^agents\[1\]: id/)
   })
 
-  it('is refused when it is none', () => {
+  it("is rejected if it isn't a registry", () => {
     for (const json of [null, [], 'x', {}, { agents: {} }])
       assert.throws(() => readRegistry(json), RegistryFormatError)
   })
 
-  it('gives a package the version of its entry where it has none', () => {
+  it('uses the version of the entry for a package without one', () => {
     const packages = (distribution: object) =>
       one({ distribution }).agents[0]?.distributions.map(found => found.type !== 'binary' && found.package)
     assert.deepEqual(packages({ npx: { package: '@a/b' } }), ['@a/b@1.2.3'])
@@ -43,7 +43,7 @@ describe('the registry', () => {
     assert.deepEqual(packages({ uvx: { package: 'tool[acp]==9' } }), ['tool[acp]==9'])
   })
 
-  it('keeps an entry whose picture, license or other distribution is bad', () => {
+  it('keeps an entry with an invalid picture, license or other distribution', () => {
     const { agents } = one({
       icon: 'javascript:alert(1)',
       repository: 'nowhere',
@@ -69,7 +69,7 @@ describe('the registry', () => {
     assert.equal(agents[0]!.distributions.length, 1)
   })
 
-  it('takes no package that is an option, a URL or a path', () => {
+  it('rejects a package that is an option, a URL or a path', () => {
     for (const name of [
       '-g',
       '--registry=x',
@@ -86,14 +86,14 @@ describe('the registry', () => {
       assert.deepEqual(one({ distribution: { uvx: { package: name } } }).agents, [], name)
   })
 
-  it('takes no id or version that is no name of a folder', () => {
+  it("rejects an id or version that isn't a valid folder name", () => {
     for (const id of ['..', '.', 'a/b', 'a\\b', 'con', 'NUL', 'com1.x', 'a.', ' a', '', 'a..b', '-a'])
       assert.deepEqual(one({ id }).agents, [], id)
     for (const version of ['..', '1/2', '', ' ', '1.', 'v'.repeat(65)])
       assert.deepEqual(one({ version }).agents, [], version)
   })
 
-  it('takes archives from encrypted URLs, and from this machine', () => {
+  it('accepts archives from encrypted URLs and from this machine', () => {
     const archive = (address: string) =>
       one({ distribution: { binary: { 'linux-x86_64': { archive: address, cmd: './a' } } } }).agents.length
     assert.equal(archive('https://example.com/a.zip'), 1)
@@ -103,7 +103,7 @@ describe('the registry', () => {
     assert.equal(archive('file:///a.zip'), 0)
   })
 
-  it('never throws for an entry, whatever it is', () => {
+  it('never throws for an entry', () => {
     fc.assert(
       fc.property(fc.array(fc.anything()), agents => {
         const read = readRegistry({ agents })
@@ -112,7 +112,7 @@ describe('the registry', () => {
     )
   })
 
-  it('knows this machine by the names of the registry', () => {
+  it('names the platform of this machine', () => {
     assert.equal(platformTarget('linux', 'x64'), 'linux-x86_64')
     assert.equal(platformTarget('darwin', 'arm64'), 'darwin-aarch64')
     assert.equal(platformTarget('win32', 'x64'), 'windows-x86_64')

@@ -72,7 +72,7 @@ describe('an archive of an agent', () => {
   }
   const mode = async (name: string) => (await stat(join(folder, name))).mode & 0o7777
 
-  it('is told by the URL', () => {
+  it('is recognized by its URL', () => {
     assert.equal(archiveKind('https://x/a.zip?y=.tgz'), 'zip')
     assert.equal(archiveKind('https://x/a.tar.gz'), 'tar')
     assert.equal(archiveKind('https://x/a.tgz#z'), 'tar')
@@ -81,7 +81,7 @@ describe('an archive of an agent', () => {
     assert.equal(archiveKind('https://x/agent.exe'), 'executable')
   })
 
-  it('is unpacked from a zip file, with its programs and links', async () => {
+  it('is unpacked from a zip file with its executables and links', async () => {
     const zip = zipSync({
       'bin/run': unix('#!/bin/sh\n', 0o100775),
       'readme.txt': unix('hello', 0o100664),
@@ -117,7 +117,7 @@ describe('an archive of an agent', () => {
     }
   })
 
-  it('may be the program itself', async () => {
+  it('can be the executable itself', async () => {
     await unpack(bytes('program'), 'executable', { cmd: './bin/run' })
     assert.equal(await readFile(join(folder, 'bin/run'), 'utf8'), 'program')
   })
@@ -134,7 +134,7 @@ describe('an archive of an agent', () => {
     'a:b',
   ]
 
-  it('is refused when a path leads outside', async () => {
+  it('is rejected if a path leads outside of the folder', async () => {
     for (const path of outside) {
       await refused(zipSync({ [path]: bytes('x') }), 'zip')
       await refused(tarOf([{ path, text: 'x' }]), 'tar')
@@ -142,7 +142,7 @@ describe('an archive of an agent', () => {
     }
   })
 
-  it('is refused when a link leads outside, directly or through another', async () => {
+  it('is rejected if a link leads outside, directly or through another link', async () => {
     const targets = ['/etc/passwd', '../x', '..', 'a/../../x', 'C:\\x']
     for (const linkpath of targets) {
       await refused(tarOf([{ path: 'l', type: 'SymbolicLink', linkpath }]), 'tar')
@@ -161,7 +161,7 @@ describe('an archive of an agent', () => {
     await refused(tarOf([{ path: 'l', type: 'SymbolicLink', linkpath: 'nothing' }]), 'tar')
   })
 
-  it('is refused when something is written through a link', async () => {
+  it('is rejected if it writes through a link', async () => {
     await refused(
       tarOf([
         { path: 'd', type: 'SymbolicLink', linkpath: '.' },
@@ -172,13 +172,13 @@ describe('an archive of an agent', () => {
     await refused(zipSync({ d: unix('.', 0o120777), 'd/x': unix('x', 0o100644) }), 'zip')
   })
 
-  it('is refused when it holds devices or pipes', async () => {
+  it('is rejected if it contains devices or pipes', async () => {
     for (const type of ['CharacterDevice', 'BlockDevice', 'FIFO'] as const)
       await refused(tarOf([{ path: 'x', type }]), 'tar')
     await refused(zipSync({ x: unix('', 0o010644) }), 'zip')
   })
 
-  it('is refused when it unpacks to more than allowed, before it is written', async () => {
+  it("is rejected before writing if it's larger than allowed when unpacked", async () => {
     const large = 'x'.repeat(5000)
     await refused(zipSync({ x: bytes(large) }), 'zip', { maxBytes: 4000 })
     await refused(gzipSync(tarOf([{ path: 'x', text: large }])), 'tar', { maxBytes: 4000 })
@@ -188,7 +188,7 @@ describe('an archive of an agent', () => {
     assert.deepEqual(await readdir(folder), [])
   })
 
-  it('is refused when it is cut off, empty or something else', async () => {
+  it("is rejected if it's truncated, empty or another kind of file", async () => {
     const zip = zipSync({ x: bytes('x'.repeat(1000)) })
     const tar = gzipSync(tarOf([{ path: 'x', text: 'x'.repeat(1000) }]))
     await refused(zip.subarray(0, zip.length - 10), 'zip')
@@ -200,7 +200,7 @@ describe('an archive of an agent', () => {
     await refused(bytes('<html>Not found</html>'.repeat(40)), 'tar.bz2')
   })
 
-  it('stops when it is canceled', async () => {
+  it('stops when canceled', async () => {
     const signal = AbortSignal.abort()
     await assert.rejects(unpack(zipSync({ x: bytes('x') }), 'zip', { signal }), CancelledError)
     await assert.rejects(unpack(tarOf([{ path: 'x' }]), 'tar', { signal }), CancelledError)

@@ -86,7 +86,7 @@ describe('the process guard', () => {
     }
   }
 
-  it('ends the agents of a process that was killed, and only those it still watches', async () => {
+  it('stops the agents of a killed process that it still watches, and no others', async () => {
     await withParent(async (parent, watched, forgotten) => {
       assert.ok(treeIsAlive(watched))
       parent.kill('SIGKILL')
@@ -95,7 +95,7 @@ describe('the process guard', () => {
     })
   })
 
-  it('ends what is still there some time after it was disposed, without another wait', async () => {
+  it('stops what is left some time after it was disposed', async () => {
     await withParent(
       async (parent, watched, forgotten) => {
         parent.stdin?.write('dispose\n')
@@ -106,7 +106,7 @@ describe('the process guard', () => {
     )
   })
 
-  it('is closed as soon as all has ended by itself', async () => {
+  it('closes as soon as all processes have exited by themselves', async () => {
     await withParent(
       async (parent, watched) => {
         const said = once(parent.stdout!, 'data')
@@ -119,7 +119,7 @@ describe('the process guard', () => {
     )
   })
 
-  it('gives what ends by itself 3 s when the window closes, and what a killed process leaves behind 5 s', async () => {
+  it('waits 3 s for processes to exit when the window closes, and 5 s after it was killed', async () => {
     const told = path.join(folder, 'told.txt')
     const script = path.join(folder, 'tell.cjs')
     await writeFile(
@@ -148,7 +148,7 @@ describe('the process guard', () => {
     await until(() => existsSync(told) && readFileSync(told, 'utf8') === '5000')
   })
 
-  it('does not keep its process from ending', async () => {
+  it("doesn't keep its process alive", async () => {
     const source = `
 import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
 const log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }

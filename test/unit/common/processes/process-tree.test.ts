@@ -50,7 +50,7 @@ describe('ProcessTree on Windows', () => {
     system.start(100, 4, now)
   })
 
-  it('ends a living agent with all that runs under it', async () => {
+  it('stops a running agent with all its child processes', async () => {
     system.start(101, 100, now + 5)
     system.start(102, 101, now + 9)
     const tree = new ProcessTree(100, system)
@@ -58,7 +58,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual([...system.rows.keys()], [4])
   })
 
-  it('ends the children of an agent that exited when its input ended', async () => {
+  it('stops the children of an agent that exited when its input ended', async () => {
     const tree = new ProcessTree(100, system)
     system.start(101, 100, now + 5)
     system.start(102, 101, now + 9)
@@ -70,7 +70,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [102])
   })
 
-  it('ends the children of an agent that crashed before anything was looked at', async () => {
+  it('stops the children of an agent that crashed before the first look', async () => {
     const tree = new ProcessTree(100, system)
     system.start(101, 100, now + 5)
     system.start(102, 101, now + 9)
@@ -79,7 +79,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual([...system.rows.keys()], [4])
   })
 
-  it('leaves a process alone that got the id of the agent, and its children', async () => {
+  it("doesn't stop a process that got the agent's id later, nor its children", async () => {
     const tree = new ProcessTree(100, system)
     await tree.look()
     system.start(101, 100, now + 5)
@@ -90,7 +90,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [101])
   })
 
-  it('leaves the children of an earlier process alone that had the id of the agent', async () => {
+  it("doesn't stop the children of an earlier process with the agent's id", async () => {
     system.start(99, 100, now - 60_000)
     const tree = new ProcessTree(100, system)
     await tree.look()
@@ -99,13 +99,13 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [])
   })
 
-  it('ends the root when the processes cannot be listed', async () => {
+  it("stops the root if the processes can't be listed", async () => {
     const tree = new ProcessTree(100, Object.assign(system, { list: async () => undefined }))
     await tree.end(0)
     assert.deepEqual(system.ended, [100])
   })
 
-  it('looks for nothing any more once all of it is gone', async () => {
+  it('stops looking when all processes are gone', async () => {
     const tree = new ProcessTree(100, system)
     system.exit(100)
     tree.rootExited()
@@ -116,7 +116,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [])
   })
 
-  it('ends every descendant that was seen or hangs on one, and no other process', async () => {
+  it('stops every descendant that was seen or belongs to one, and no other process', async () => {
     const step = fc.record({
       kind: fc.constantFrom('start', 'exit', 'look', 'reuse'),
       pid: fc.integer({ min: 100, max: 112 }),

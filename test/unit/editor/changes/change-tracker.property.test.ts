@@ -487,8 +487,8 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
   }
 }
 
-describe('the change tracker, whatever happens in whatever order', () => {
-  it('loses nothing of the user’s, and finds every change of an agent', async function () {
+describe('the change tracker (property)', () => {
+  it("never loses the user's text, and finds every change of an agent", async function () {
     this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async steps => {

@@ -109,7 +109,7 @@ describe('the change tracker', () => {
     removed,
   })
 
-  describe('finds what agents do', () => {
+  describe('finds changes made', () => {
     it('through the client', async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       await write('new.txt', 'x\n')
@@ -117,7 +117,7 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('a.txt'))?.text, 'one\ntwo\nthree\n')
     })
 
-    it('through the client, also where the editor formats what it saves', async () => {
+    it('through the client, also if the editor formats on save', async () => {
       editor.open(file('a.txt'))
       editor.format = saved => saved.replace(/\s*=\s*/, ' = ')
       await write('a.txt', 'one\ntwo=2\nthree\n')
@@ -137,7 +137,7 @@ describe('the change tracker', () => {
     })
 
     for (const isWritten of [false, true])
-      it(`through the client, also where a crash comes ${isWritten ? 'after' : 'before'} the file is written`, async () => {
+      it(`through the client, also with a crash ${isWritten ? 'after' : 'before'} the file is written`, async () => {
         const folder = join(root, '.store')
         const open = () => {
           const kept = new ChangesStore(folder, silentLogger)
@@ -162,7 +162,7 @@ describe('the change tracker', () => {
         first.kept.dispose()
       })
 
-    it('by a tool call that is reported while its file is emptied to be written', async () => {
+    it('by a tool call that is reported while its file is truncated to be written', async () => {
       writeFileSync(file('a.txt'), '')
       await tool('running', change('a.txt', 'two', '2'))
       writeFileSync(file('a.txt'), 'one\n2\nthree\n')
@@ -183,7 +183,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('by what tool calls report, whenever the file is written', async () => {
+    it('by tool calls with a reported diff, whenever the file is written', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')
@@ -199,7 +199,7 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('b.txt'))?.text, 'a\nb\nc\n')
     })
 
-    it('by tool calls that are reported when the next one has written, too', async () => {
+    it('by tool calls that are reported when the next one has already written', async () => {
       writeFileSync(file('a.txt'), '1\ntwo\n3\n')
       for (const [id, from, to] of [
         ['first', 'one\n', '1\n'],
@@ -213,7 +213,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('by a tool call that only names a file', async () => {
+    it("by a tool call that only reports a file's location", async () => {
       await changes.tool({ toolCallId: 't', begun: true, done: false }, [], [file('a.txt')])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')
       await changes.tool({ toolCallId: 't', begun: true, done: true }, [], [file('a.txt')])
@@ -221,21 +221,21 @@ describe('the change tracker', () => {
       assert.equal(changes.hunks(file('a.txt'))[0]?.authors[0]?.toolCallId, 't')
     })
 
-    it('not when an edit was reported but not made', async () => {
+    it('but not edits that were reported and never made', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       await tool('done', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
       assert.equal(watching, undefined)
     })
 
-    it('only within the roots', async () => {
+    it("only in the session's roots", async () => {
       await tool('done', change('../outside.txt', undefined, 'x'))
       mkdirSync(file('folder'))
       await tool('done', change('folder', 'a', 'b'))
       assert.deepEqual(listed(), [])
     })
 
-    it('as uncertain when it happens while a turn works, and no one says who did it', async () => {
+    it('as uncertain, if they happen during a turn and nobody reports them', async () => {
       let working = false
       await write('a.txt', 'one\ntwo\nthree\nfour\n')
       changes.beginTurn(1, () => working)
@@ -258,7 +258,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'mine\ntwo\nthree\nafter\n')
     })
 
-    it('told by two tool calls at once, each as its own', async () => {
+    it('by two tool calls at once, each with its own', async () => {
       writeFileSync(file('l.txt'), '1\n2\n3\n4\n5\n')
       await tool('running', change('l.txt', '1', 'one'), changes, 'x')
       await tool('running', change('l.txt', '5', 'five'), changes, 'y')
@@ -275,7 +275,7 @@ describe('the change tracker', () => {
     })
   })
 
-  describe('never takes the user’s text', () => {
+  describe("never removes the user's text", () => {
     it('saved while a tool call waits for its permission', async () => {
       editor.open(file('a.txt'))
       await tool('pending', change('a.txt', 'two', '2'))
@@ -288,7 +288,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it('saved right before the agent writes once more, which is seen before the editor reports the save', async () => {
+    it('saved right before the agent writes again, which is seen before the editor reports the save', async () => {
       changes.beginTurn(1, () => true)
       await tool('running', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -318,7 +318,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'ONE\ntwo\nthree\nformatted\n')
     })
 
-    it('written by another program to a file that an agent had changed', async () => {
+    it('written by another program to a file that an agent changed', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       writeFileSync(file('a.txt'), 'zero\none\n2\nthree\n')
       await write('a.txt', 'zero\none\n2\n3\n')
@@ -345,7 +345,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it('unsaved after the agent wrote: it stays unsaved, and the agent’s lines go', async () => {
+    it("unsaved after the agent wrote: it stays unsaved, and the agent's lines are reverted", async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree\nmine\n')
@@ -359,7 +359,7 @@ describe('the change tracker', () => {
       await until(() => store.files.size === 0)
     })
 
-    it('unsaved in an editor that has the file through a link', async () => {
+    it('unsaved in an editor that opened the file through a link', async () => {
       mkdirSync(file('real'))
       symlinkSync(file('real'), file('link'))
       writeFileSync(file('real/a.txt'), 'one\ntwo\n')
@@ -371,7 +371,7 @@ describe('the change tracker', () => {
       assert.equal(text('real/a.txt'), 'one\n2\n')
     })
 
-    it('unsaved next to a session’s lines that come back when another session’s change is undone', async () => {
+    it("unsaved next to a session's lines that come back when another session's change is reverted", async () => {
       const other = session('other')
       await tool('running', change('a.txt', 'one\n', '1\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -390,7 +390,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('next to what was undone in it, also where the editor’s own undo and redo follow', async () => {
+    it("next to a reverted change, also if the editor's own undo and redo follow", async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       const [before, after] = ['mine\none\nthree\n', 'mine\none\ntwo\nthree\n']
@@ -410,7 +410,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('restored with the editor’s own undo: nothing is left to undo', async () => {
+    it("restored with the editor's own undo: nothing is left to revert", async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\ntwo\nthree\n')
@@ -421,7 +421,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('on top of one session’s lines and another’s: all goes, one after the other', async () => {
+    it('on top of lines of two sessions: both are reverted, one after the other', async () => {
       const other = session('other')
       await write('a.txt', 'mine\none\ntwo\nthree\n')
       await write('a.txt', 'mine\ntwo\nthree\n', other)
@@ -466,7 +466,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('unsaved under what an agent wrote to the disk: it asks first', async () => {
+    it('unsaved below what an agent wrote to disk: the user is asked first', async () => {
       editor.open(file('a.txt'))
       await tool('running', change('a.txt', 'two', '2'))
       editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
@@ -479,7 +479,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('typed while the editor saves what the agent wrote, of which only a space was saved', async () => {
+    it('typed while the editor saves what the agent wrote, where only a space was saved', async () => {
       editor.open(file('a.txt'))
       editor.format = saved => saved.replace('three', 'three ')
       const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
@@ -497,7 +497,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('saved while a turn works, whoever hears of it first', async () => {
+    it('saved during a turn, whoever reports it first', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       changes.beginTurn(1, () => true)
       editor.open(file('a.txt'))
@@ -518,7 +518,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine 1\n')
     })
 
-    it('and that is there while a program empties the file before it writes it', async () => {
+    it('in a file that a program truncates before it writes it', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
       await tracker.refresh()
@@ -536,7 +536,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it('moved back, after a command moved the file, to where it was', async () => {
+    it('in a file that a command moved and the user moved back', async () => {
       await write('a.txt', 'one\ntwo\nthree\nby another\n', session('other'))
       changes.beginTurn(1, () => true)
       const before = await tracker.stateOf(file('a.txt'))
@@ -564,7 +564,7 @@ describe('the change tracker', () => {
       assert.equal(existsSync(file('b.txt')), false)
     })
 
-    it('saved while a turn works, and seen on the disk before the editor has told of it', async () => {
+    it('saved during a turn and seen on disk before the editor reports it', async () => {
       changes.beginTurn(1, () => true)
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
@@ -581,7 +581,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('saved while a turn works, and seen on the disk before the editor has told that it was typed', async () => {
+    it('saved during a turn and seen on disk before the editor reports the typing', async () => {
       changes.beginTurn(1, () => true)
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
@@ -597,7 +597,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('typed after a command wrote the file, whose changes stay the turn’s', async () => {
+    it("typed after a command wrote the file, whose changes stay the turn's", async () => {
       changes.beginTurn(1, () => true)
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
@@ -612,7 +612,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('unsaved when the agent deletes the file: what is saved then continues from what was deleted', async () => {
+    it('unsaved when the agent deletes the file: saving it continues from the deleted text', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree mine\n')
@@ -628,7 +628,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('within the agent’s lines: it is left until the user gives it up, and can be restored', async () => {
+    it("within the agent's lines: it's kept until the user discards it, and can be restored", async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       writeFileSync(file('a.txt'), 'one\nmine\nthree\nfour\n')
       const report = await undo()
@@ -644,7 +644,7 @@ describe('the change tracker', () => {
       assert.equal(changes.hunks(file('a.txt')).length, 2)
     })
 
-    it('in a file that the agent added: it stays there', async () => {
+    it("in a file that the agent added: it's kept", async () => {
       await write('new.txt', 'agent\n')
       editor.open(file('new.txt'))
       editor.type(file('new.txt'), 'agent\nmine\n')
@@ -654,7 +654,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('of another session: neither lists nor undoes what the other changed', async () => {
+    it("of another session: neither session lists or reverts the other's changes", async () => {
       const other = session('other')
       await write('a.txt', '1\ntwo\nthree\n')
       await write('a.txt', '1\ntwo\n3\n', other)
@@ -672,7 +672,7 @@ describe('the change tracker', () => {
     })
   })
 
-  describe('knows a file by its new name', () => {
+  describe('follows a file to its new name', () => {
     /** A command of the agent; no one reports what it does, but for what is found when it is over. */
     const command = async (work: () => void, found: string[], by = changes, turn = 1) => {
       const before = found.map(name => ({
@@ -695,7 +695,7 @@ describe('the change tracker', () => {
       removed,
     })
 
-    it('moved by a command: one change, undone as one, with its mode, and restored', async () => {
+    it('if a command moved it: one change, reverted as one, with its mode, and restored', async () => {
       chmodSync(file('a.txt'), 0o754)
       await moved()
       assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
@@ -711,7 +711,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
     })
 
-    it('moved by a tool call that says so, and edited', async () => {
+    it('if a tool call reports that it moved and edited it', async () => {
       const move: FileChange = {
         operation: 'move',
         path: file('b.txt'),
@@ -728,20 +728,20 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
     })
 
-    it('kept as one', async () => {
+    it("if it's kept, as one change", async () => {
       await moved()
       changes.keep({ paths: [file('b.txt')] })
       assert.deepEqual([listed(), existsSync(file('a.txt'))], [[], false])
     })
 
-    it('with all of its lines reverted in the editor, it goes back', async () => {
+    it('and back, if all of its lines are reverted in the editor', async () => {
       await moved()
       const ids = new Set(changes.hunks(file('b.txt')).map(({ id }) => id))
       assert.deepEqual(await whys(undo({ hunks: { path: file('b.txt'), ids } })), [])
       assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
     })
 
-    it('with the user’s lines in it, none of which is lost', async () => {
+    it("with the user's lines in it, all of which are kept", async () => {
       await moved()
       writeFileSync(file('b.txt'), 'one\ntwo\nthree\nmine\n')
       await changes.refresh()
@@ -750,7 +750,7 @@ describe('the change tracker', () => {
       assert.deepEqual([text('a.txt'), text('b.txt')], ['one\ntwo\nthree\n', 'mine\n'])
     })
 
-    it('which stays while the old one can’t come back', async () => {
+    it('which it keeps while the old name is taken', async () => {
       mkdirSync(file('d'))
       writeFileSync(file('d/a.txt'), 'one\ntwo\n')
       await command(() => renameSync(file('d/a.txt'), file('b.txt')), ['d/a.txt', 'b.txt'])
@@ -764,7 +764,7 @@ describe('the change tracker', () => {
       assert.equal(text('b.txt'), 'one\ntwo\n')
     })
 
-    it('only within one session’s turn, and where the content is the same or much alike', async () => {
+    it('only within a turn of one session, and only if the content is the same or similar', async () => {
       const other = session('t')
       await command(() => rmSync(file('a.txt')), ['a.txt'])
       await command(() => writeFileSync(file('b.txt'), 'one\ntwo\nthree\n'), ['b.txt'], other)
@@ -782,7 +782,7 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('a.txt')), existsSync(file('d.txt'))], [false, false])
     })
 
-    it('next to another file to which the user gave the old name, of which no line is lost', async () => {
+    it('next to another file that the user gave the old name, which keeps all its lines', async () => {
       writeFileSync(file('mine.txt'), 'mine\n')
       await command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'])
       changes.beginTurn(2, () => true)
@@ -795,7 +795,7 @@ describe('the change tracker', () => {
       assert.match(text('a.txt'), /^one\ntwo\nthree$/m)
     })
 
-    it('of many that were edited and moved with their folder', async () => {
+    it('for many files that were edited and moved with their folder', async () => {
       mkdirSync(file('from'))
       const names = Array.from({ length: 30 }, (_, i) => `${i}.txt`)
       for (const name of names) writeFileSync(file(`from/${name}`), 'one\ntwo\nthree\n')
@@ -811,7 +811,7 @@ describe('the change tracker', () => {
       )
     })
 
-    it('one by one where a folder was moved, each with its own name, bytes and links, too', async () => {
+    it('one by one if a folder was moved, each with its name, bytes and links', async () => {
       mkdirSync(file('from'))
       for (const name of ['x', 'y']) writeFileSync(file(`from/${name}.txt`), 'the same\n')
       writeFileSync(file('from/p.png'), Buffer.from([0, 1, 2]))
@@ -832,7 +832,7 @@ describe('the change tracker', () => {
   })
 
   describe('restores', () => {
-    it('a deleted file with mode, mark and encoding, byte for byte', async () => {
+    it('a deleted file with its mode, byte order mark and encoding, byte for byte', async () => {
       const bytes = Buffer.from('\ufefföne\r\ntwo\nthree', 'utf8')
       writeFileSync(file('a.txt'), bytes)
       chmodSync(file('a.txt'), 0o755)
@@ -851,7 +851,7 @@ describe('the change tracker', () => {
       if (process.platform !== 'win32') assert.equal(statSync(file('a.txt')).mode & 0o777, 0o755)
     })
 
-    it('a mark, an encoding, a mode and line ends that the agent changed', async () => {
+    it('a byte order mark, encoding, mode and line endings that the agent changed', async () => {
       const bytes = Buffer.from('\ufeffone\r\ntwo\r\n')
       writeFileSync(file('a.txt'), bytes)
       await tool('running', change('a.txt', 'two', '2'))
@@ -864,7 +864,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('what is no text, and links', async () => {
+    it('binary files and links', async () => {
       writeFileSync(file('p.png'), Buffer.from([0, 1, 2]))
       const named = async (done: boolean) => {
         await changes.tool({ toolCallId: 't', begun: true, done }, [], [file('p.png'), file('a.txt')])
@@ -891,14 +891,14 @@ describe('the change tracker', () => {
       assert.equal(readlinkSync(file('a.txt')), 'p.png')
     })
 
-    it('nothing where the agent added a file: that goes to the trash', async () => {
+    it("nothing of a file that the agent added: it's moved to the trash", async () => {
       await write('new.txt', 'x')
       await undo()
       assert.deepEqual(trashed, [file('new.txt')])
       assert.equal(existsSync(file('new.txt')), false)
     })
 
-    it('a removed file from its own store where there is no trash', async () => {
+    it('a removed file from its own store if there is no trash', async () => {
       trash = undefined
       create()
       await write('new.txt', 'x')
@@ -911,7 +911,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [entry('added', 'new.txt', 1, 0)])
     })
 
-    it('what was undone, with what the user did since', async () => {
+    it("a reverted change, with the user's later edits", async () => {
       await write('a.txt', 'one\n2\nthree\n')
       const { undone } = await undo()
       writeFileSync(file('a.txt'), 'one\ntwo\nthree\nmine\n')
@@ -926,8 +926,8 @@ describe('the change tracker', () => {
     })
   })
 
-  describe('keeps and undoes', () => {
-    it('one change of several', async () => {
+  describe('keeps and reverts', () => {
+    it('one of several changes', async () => {
       writeFileSync(file('l.txt'), '1\n2\n3\n4\n5\n')
       await write('l.txt', 'one\n2\n3\n4\nfive\n')
       const [first, second] = changes.hunks(file('l.txt'))
@@ -967,7 +967,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), '1\ntwo\nthree\n')
     })
 
-    it('so that the next change starts with what was kept', async () => {
+    it('so that the next change starts from the kept text', async () => {
       await write('a.txt', 'x')
       changes.keep({ paths: [file('a.txt')] })
       assert.deepEqual(listed(), [])
@@ -975,7 +975,7 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('a.txt'))?.text, 'x')
     })
 
-    it('nothing of a session before it with the same id', async () => {
+    it('nothing of an earlier session with the same id', async () => {
       await write('a.txt', 'x')
       changes.clear()
       await until(() => listed().length === 0)
@@ -983,8 +983,8 @@ describe('the change tracker', () => {
     })
   })
 
-  describe('goes along', () => {
-    it('when the user takes changes back, or deletes a file', async () => {
+  describe('stays up to date', () => {
+    it('when the user takes over changes or deletes a file', async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       await write('new.txt', 'x\n')
       writeFileSync(file('a.txt'), 'one\ntwo\nthree\nfour\n')
@@ -998,7 +998,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('when a program takes a file away for a moment', async () => {
+    it('when a program removes a file for a moment', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       renameSync(file('a.txt'), file('a.tmp'))
       await changes.refresh()
@@ -1027,7 +1027,7 @@ describe('the change tracker', () => {
       assert.equal(existsSync(file('e/new.txt')), false)
     })
 
-    it('through a reload of the window', async () => {
+    it('across a reload of the window', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
       create()
@@ -1038,7 +1038,7 @@ describe('the change tracker', () => {
       assert.equal(store.files.size, 0)
     })
 
-    it('and hears of files only while there are changes or checkpoints', async () => {
+    it('and watches files only while there are changes or checkpoints', async () => {
       assert.equal(watching, undefined)
       await write('a.txt', 'x')
       assert.ok(watching)

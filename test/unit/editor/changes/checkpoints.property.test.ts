@@ -341,8 +341,8 @@ async function restore(world: World, session: string, at: number): Promise<void>
   for (const one of snapshots) if (one.turn > turn) for (const name of NAMES) one.touched.add(name)
 }
 
-describe('checkpoints, whatever happens in whatever order', () => {
-  it('restore what was there before a turn, and lose nothing of anybody else', async function () {
+describe('checkpoints (property)', () => {
+  it('restore the state before a turn, and lose nothing of other sessions or the user', async function () {
     this.timeout(120_000 * Math.max(1, Number(process.env.PARLEY_RUNS ?? 0) / 1000))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 18 }), async steps => {

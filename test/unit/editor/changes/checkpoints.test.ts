@@ -69,7 +69,7 @@ describe('a checkpoint', () => {
     changes.checkpoint(since).map(({ path, ...rest }) => ({ name: path.slice(root.length + 1), ...rest }))
   const restore = (since: number, options = {}) => changes.undo({ since }, options)
 
-  it('restores what was there before a turn, also what the user kept, and can be undone', async () => {
+  it('restores the state before a turn, also of kept changes, and can be undone', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -94,7 +94,7 @@ describe('a checkpoint', () => {
     assert.equal(store.files.size, 0)
   })
 
-  it('leaves the user’s later edits, saved or not', async () => {
+  it("keeps the user's later edits, saved or not", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -110,7 +110,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(changes.list(), [])
   })
 
-  it('does not take the user’s text in the same lines unless told to, and that can be undone', async () => {
+  it("replaces the user's text in the same lines only if asked to, and that can be undone", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     writeFileSync(file('a.txt'), 'one\nmine\nthree\n')
@@ -127,7 +127,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
-  it('reverts a restore, including the user’s edits that it discarded', async () => {
+  it("reverts a restore, including the user's edits that it discarded", async () => {
     const before = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n'
     const now = 'one\nmine\nthree\nfour\nfive\n6\nseven\n'
     writeFileSync(file('a.txt'), before)
@@ -146,7 +146,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(tracker.undone, [])
   })
 
-  it('of a fork includes the turns before the fork, and nothing else of the other session', async () => {
+  it('of a fork includes the turns before the fork, and nothing else of the original session', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     other.origins = () => [{ session: 's', turn: 1 }]
@@ -181,7 +181,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('leaves another session’s changes, and reports those that conflict', async () => {
+  it("keeps another session's changes and reports conflicting ones", async () => {
     begin(1)
     begin(1, other)
     await write('a.txt', 'one\n2\nthree\n')
@@ -195,7 +195,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
-  it('removes the empty file that took the place of one that another session deleted', async () => {
+  it('removes the empty file that replaced one that another session had deleted', async () => {
     begin(1, other)
     await tool('a.txt', () => rmSync(file('a.txt')), other)
     begin(1)
@@ -206,7 +206,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
-  it('restores deleted files, bytes and modes', async () => {
+  it('restores deleted files, their bytes and modes', async () => {
     const bytes = Buffer.from([0, 1, 2, 255])
     writeFileSync(file('b.bin'), bytes)
     writeFileSync(file('run.sh'), 'x\n')
@@ -230,7 +230,7 @@ describe('a checkpoint', () => {
     if (process.platform !== 'win32') assert.equal(statSync(file('run.sh')).mode & 0o777, 0o755)
   })
 
-  it('knows a turn that started with what a later one took back', async () => {
+  it('covers a turn that started with what a later turn reverted', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -246,7 +246,7 @@ describe('a checkpoint', () => {
     ['before the report', true],
     ['after the report', false],
   ] as const)
-    it(`knows whose a reported change is that is seen ${when}, while the turn works`, async () => {
+    it(`assigns a reported change that is seen ${when} during the turn`, async () => {
       const texts = ['one\ntwo\nthree\n', 'one\n2\nthree\n', 'one\n2\n3\n']
       for (const turn of [1, 2]) {
         const [oldText, newText] = texts.slice(turn - 1) as [string, string]
@@ -267,7 +267,7 @@ describe('a checkpoint', () => {
       assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 2, removed: 2 }])
     })
 
-  it('includes a change before the agent reported it, in a file that is already watched', async () => {
+  it('includes a change made before the agent reported it, in a file that is already watched', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -292,7 +292,7 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
-  it('includes what a tool call reported right before its turn ended', async () => {
+  it('includes what a tool call reported right before the end of its turn', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await changes.endTurn()
@@ -308,7 +308,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('has what a turn’s tool call does whose report comes while the end of the turn before is still looked at', async () => {
+  it('includes what a tool call reports while the end of the previous turn is still being examined', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     let release = () => {}
@@ -336,7 +336,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('has what is written through the client, also when the look at the turn before finds it meanwhile', async () => {
+  it("includes what is written through the client, also if the previous turn's examination finds it", async () => {
     begin(1)
     begin(2)
     await changes.writing(file('new.txt'), 'x\n', async () => {
@@ -346,7 +346,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(listed(2), [{ name: 'new.txt', action: 'delete', added: 0, removed: 1 }])
   })
 
-  it('is there after a crash, also for what was kept', async () => {
+  it('survives a crash, also for kept changes', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -358,7 +358,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
   })
 
-  it('reports what it can’t restore', async () => {
+  it("reports what it can't restore", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await write('b.txt', 'x\n')
@@ -381,7 +381,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('is dropped when it is too old or takes too much space, which is reported', async () => {
+  it("is deleted when it's too old or too large, which is reported", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -412,7 +412,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\n2\nthree\n')
   })
 
-  it('knows nothing of an earlier session with the same id', async () => {
+  it('includes nothing of an earlier session with the same id', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.clear()

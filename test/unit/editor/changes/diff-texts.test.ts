@@ -18,7 +18,7 @@ import {
 const change = (more: Partial<FileChange>): FileChange => ({ operation: 'modify', path: '/w/a.ts', ...more })
 
 describe('the texts of a diff', () => {
-  it('are what the agent sent when it sent whole files', () => {
+  it("are the agent's if it sent whole files", () => {
     const whole = change({ oldText: 'a\nb\n', newText: 'a\nc\n' })
     for (const current of ['a\nb\n', 'a\nc\n', 'something else\n', undefined]) {
       assert.deepEqual(diffTexts(whole, { current }), { oldText: 'a\nb\n', newText: 'a\nc\n' })
@@ -30,14 +30,14 @@ describe('the texts of a diff', () => {
     assert.deepEqual(diffTexts(change({ oldText: 'old' })), { oldText: 'old', newText: '' })
   })
 
-  it('are completed from a fragment, before the edit and after it (quirk 9)', () => {
+  it('are completed from a fragment, before and after the edit (quirk 9)', () => {
     const fragment = change({ oldText: 'two', newText: 'TWO' })
     const whole = { oldText: 'one\ntwo\nthree\n', newText: 'one\nTWO\nthree\n' }
     assert.deepEqual(diffTexts(fragment, { current: whole.oldText }), whole)
     assert.deepEqual(diffTexts(fragment, { current: whole.newText }), whole)
   })
 
-  it('are found in the file by their line, before the edit and after it (quirk 27)', () => {
+  it('are located in the file by line number, before and after the edit (quirk 27)', () => {
     const fragment = change({ oldText: 'two\nx', newText: 'TWO\nx' })
     const line = (current: string) => fragmentLine(fragment, current)
     assert.equal(line('one\ntwo\nx\n'), 2)
@@ -47,7 +47,7 @@ describe('the texts of a diff', () => {
     assert.equal(fragmentLine(change({}), 'one'), undefined)
   })
 
-  it('are completed in the line ends of the file', () => {
+  it("are completed with the file's line endings", () => {
     const fragment = change({ oldText: 'one\ntwo\n', newText: 'one\nTWO\n' })
     assert.deepEqual(diffTexts(fragment, { current: 'zero\r\none\r\ntwo\r\n' }), {
       oldText: 'zero\r\none\r\ntwo\r\n',
@@ -55,18 +55,18 @@ describe('the texts of a diff', () => {
     })
   })
 
-  it('are not completed when the position is ambiguous', () => {
+  it("aren't completed if the position is ambiguous", () => {
     const fragment = change({ oldText: 'x', newText: 'y' })
     assert.deepEqual(diffTexts(fragment, { current: 'x x\n' }), { oldText: 'x', newText: 'y' })
     assert.deepEqual(diffTexts(fragment, { current: 'none of it' }), { oldText: 'x', newText: 'y' })
   })
 
-  it('take signs that a replacement would interpret as they are', () => {
+  it('keep characters that a replacement pattern would interpret', () => {
     const fragment = change({ oldText: 'two', newText: "$& $' $1" })
     assert.equal(diffTexts(fragment, { current: 'one two' })?.newText, "one $& $' $1")
   })
 
-  it('come from a patch and the file, before the edit and after it', () => {
+  it('come from a patch and the file, before and after the edit', () => {
     const lines = fc
       .array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 30 })
       .map(all => all.map((name, index) => `${name}${index % 7}\n`).join(''))
@@ -82,7 +82,7 @@ describe('the texts of a diff', () => {
     )
   })
 
-  it('are the parts that a patch shows when the file is another', () => {
+  it('are only the parts in a patch if the file has other content', () => {
     const text = createTwoFilesPatch('a/a.ts', 'b/a.ts', 'one\ntwo\n', 'one\n2\n')
     assert.deepEqual(diffTexts(change({}), { patch: { format: 'git', text } }), {
       oldText: 'one\ntwo\n',
@@ -90,7 +90,7 @@ describe('the texts of a diff', () => {
     })
   })
 
-  it('are those of the changed file among several in a patch', () => {
+  it('are those of the right file in a patch with several files', () => {
     const text = `${createTwoFilesPatch('a/b.ts', 'b/b.ts', 'x\n', 'y\n')}${createTwoFilesPatch('a/a.ts', 'b/a.ts', 'one\n', 'two\n')}`
     assert.deepEqual(diffTexts(change({}), { patch: { format: 'git', text } }), {
       oldText: 'one\n',
@@ -98,7 +98,7 @@ describe('the texts of a diff', () => {
     })
   })
 
-  it('are found in a patch of whole paths, as v2 has them: quoted, moved, deleted', () => {
+  it('are found in a patch with absolute paths, as in v2: quoted, renamed, deleted', () => {
     const text = [
       'diff --git "/w/caf\\303\\251 a.ts" "/w/caf\\303\\251 a.ts"',
       '--- "/w/caf\\303\\251 a.ts"',
@@ -131,20 +131,20 @@ describe('the texts of a diff', () => {
     assert.deepEqual(of({ operation: 'delete', path: '/w/gone.ts' }), { oldText: 'bye\n', newText: '' })
   })
 
-  it('are not those of a file that only has the same last name', () => {
+  it("aren't those of another file with the same name", () => {
     const part = (name: string, to: string) => createTwoFilesPatch(`a/${name}`, `b/${name}`, 'x\n', `${to}\n`)
     const text = `${part('a.ts', 'top')}${part('src/a.ts', 'deep')}`
     const texts = diffTexts(change({ path: '/w/src/a.ts' }), { patch: { format: 'git_patch', text } })
     assert.equal(texts?.newText, 'deep\n')
   })
 
-  it('are not there when the agent sent nothing that shows them', () => {
+  it('are missing if the agent sent nothing to show', () => {
     assert.equal(diffTexts(change({})), undefined)
     assert.equal(diffTexts(change({}), { patch: { format: 'git', text: '@@ nonsense' } }), undefined)
   })
 })
 
-describe('the place of a fragment', () => {
+describe('the location of a fragment', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'parley-fragment-'))
@@ -161,20 +161,20 @@ describe('the place of a fragment', () => {
       { cwd: path.join(folder, 'root'), additionalDirectories: [path.join(folder, 'second')] },
     )
 
-  it('is its line in a file of the session, by whichever folder', async () => {
+  it('is its line in a file of the session, in any of its folders', async () => {
     assert.equal(await find(path.join(folder, 'root', 'a.ts')), 3)
     assert.equal(await find('a.ts'), 3)
     assert.equal(await find(path.join(folder, 'second', 'a.ts')), 3)
     assert.equal(await find('a.ts', { oldText: 'gone', newText: 'two' }), 2)
   })
 
-  it("isn't looked for outside of the session's folders, nor where a link leads there", async () => {
+  it("isn't searched for outside of the session's folders, nor where a link leads there", async () => {
     symlinkSync(path.join(folder, 'elsewhere'), path.join(folder, 'root', 'link'))
     for (const file of ['../elsewhere/a.ts', path.join(folder, 'elsewhere', 'a.ts'), 'link/a.ts'])
       assert.equal(await find(file), undefined, file)
   })
 
-  it("isn't told of what is no file, is too large or isn't there", async function () {
+  it('is undefined for a missing or large file, or a folder', async function () {
     writeFileSync(path.join(folder, 'root', 'large.ts'), `${' '.repeat(MAX_FRAGMENT_FILE_BYTES)}three`)
     for (const file of ['large.ts', 'missing.ts', '.', 'a\0b'])
       assert.equal(await find(file), undefined, file)
@@ -184,7 +184,7 @@ describe('the place of a fragment', () => {
   })
 })
 
-describe('the texts kept for diff editors', () => {
+describe('the texts for diff editors', () => {
   it('are kept until no tab shows them', () => {
     const contents = new DiffContents()
     const one = contents.hold({ oldText: 'a', newText: 'b' })
@@ -199,25 +199,25 @@ describe('the texts kept for diff editors', () => {
   })
 })
 
-describe('the lines that a change wrote', () => {
+describe('the lines that an edit wrote', () => {
   const lines = (oldText: string | undefined, newText: string | undefined, text: string) =>
     editedLines({ operation: 'modify', path: '/w/a', oldText, newText }, text).map(
       ({ start, end }) => `${start}-${end}`,
     )
 
-  it('are those that differ, in a whole file or where a fragment is', () => {
+  it('are those that differ, in a whole file or a fragment', () => {
     assert.deepEqual(lines('a\nb\nc\n', 'a\nB\nc\n', 'a\nB\nc\n'), ['1-2'])
     assert.deepEqual(lines('a\nb\nc\nd\n', 'A\nb\nc\nD\nE\n', 'A\nb\nc\nD\nE\n'), ['0-1', '3-5'])
     assert.deepEqual(lines('b\nc', 'b\nX\nY\nc', '1\n2\nb\nX\nY\nc\n3\n'), ['3-5'])
     assert.deepEqual(lines('b\nc\n', 'b\nX\nc\n', '1\r\nb\r\nX\r\nc\r\n'), ['2-3'])
   })
 
-  it('are all of a new file, and the line after lines that were removed', () => {
+  it('are all lines of a new file, and the line after removed lines', () => {
     assert.deepEqual(lines(undefined, 'a\nb\n', 'a\nb\n'), ['0-2'])
     assert.deepEqual(lines('a\nb\nc\n', 'a\nc\n', 'a\nc\n'), ['1-2'])
   })
 
-  it('are none before the change is there, where the user changed it since, or where it is unclear', () => {
+  it('are empty before the edit, after the user changed them, or if they are ambiguous', () => {
     assert.deepEqual(lines('a\n', 'b\n', 'a\n'), [])
     assert.deepEqual(lines('a\n', 'b\n', 'x\n'), [])
     assert.deepEqual(lines('a', 'b', 'b\nb\n'), [])

@@ -13,8 +13,8 @@ const agent = (session: string, turn = 1): AgentAuthor => ({ turns: [{ session, 
 const of = (session: string) => (author: AgentAuthor) => author.turns.some(turn => turn.session === session)
 const all = () => true
 
-describe('who changed which lines', () => {
-  it('applies the user’s edits next to an agent’s change to the original text', () => {
+describe('the author of each line', () => {
+  it("is still known after the user edits next to an agent's change", () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\n2\nthree\n', agent('a'))
     log.edit('ONE\n2\nthree\nfour\n', 'user')
@@ -28,7 +28,7 @@ describe('who changed which lines', () => {
     assert.equal(log.hasChanges, false)
   })
 
-  it('leaves the user’s text within an agent’s lines, unless it is told to give it up', () => {
+  it("is the user within an agent's lines, unless their text is discarded", () => {
     const log = FileLog.of('a\n')
     log.edit('a\n1\n2\n3\n', agent('a'))
     log.edit('a\n1\nmine\n3\n', 'user')
@@ -39,7 +39,7 @@ describe('who changed which lines', () => {
     assert.equal(log.text, 'a\n')
   })
 
-  it('keeps and undoes one of several changes', () => {
+  it('changes when one of several changes is kept or reverted', () => {
     const log = FileLog.of('a\nb\nc\nd\ne\n')
     log.edit('A\nb\nc\nd\nE\n', agent('a'))
     const [first, second] = log.hunks(all)
@@ -50,7 +50,7 @@ describe('who changed which lines', () => {
     assert.equal(log.hasChanges, false)
   })
 
-  it('undoes one session’s change below another’s only where they don’t overlap', () => {
+  it("is known when one session's change below another's is reverted, unless they overlap", () => {
     const log = FileLog.of('1\n2\n3\n4\n5\n')
     log.edit('1\nx\ny\nz\n5\n', agent('a'))
     log.edit('1\nx\nother\nz\n5\nafter\n', agent('b'))
@@ -64,7 +64,7 @@ describe('who changed which lines', () => {
     assert.equal(log.text, '1\n2\n3\n4\n5\n')
   })
 
-  it('undoes and keeps turn by turn', () => {
+  it('changes turn by turn when turns are reverted and kept', () => {
     const log = FileLog.of('1\n')
     log.edit('2\n', agent('a', 1))
     log.edit('3\n', agent('a', 2))
@@ -77,7 +77,7 @@ describe('who changed which lines', () => {
     assert.equal(other.text, '3\n')
   })
 
-  it('recognizes lines that reappear where an agent removed them', () => {
+  it('is recognized for lines that reappear where an agent removed them', () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\nthree\n', agent('a'))
     const other = log.clone()
@@ -122,7 +122,7 @@ describe('who changed which lines', () => {
 
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
 
-  it('finds the edits between two texts, and merges separate ones', () => {
+  it('is found from the edits between two texts, with separate ones merged', () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const result: string[] = [...before]
@@ -137,13 +137,13 @@ describe('who changed which lines', () => {
     assert.equal(mergeLines(['1', '2', '3'], ['x', '2', '3'], ['y', '2', '3']), undefined)
   })
 
-  it('gives a text the line ends that a file has', () => {
+  it('is known in a text with the line endings of a file', () => {
     assert.equal(withLineEndsOf('a\nb\nc', 'a\r\nc'), 'a\r\nb\nc')
     assert.equal(withLineEndsOf('a\nb\n', 'a\r\nb'), 'a\r\nb\n')
     assert.equal(withLineEndsOf('', 'a\r\n'), '')
   })
 
-  it('loses no line of the user’s, and every change of an agent can be undone or kept', () => {
+  it("is never lost for the user's lines, and every change of an agent can be reverted or kept", () => {
     /** Replaces `count` lines from `at` by `add` new ones; positions wrap around. */
     const step = fc.record({
       who: fc.constantFrom('user', 'user', 'a', 'b'),

@@ -25,7 +25,7 @@ import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 import { MemoryStore, memoryTracker } from '../../../support/memory-tracker.ts'
 
-describe('what changes in a work tree', () => {
+describe('a change in a work tree', () => {
   let root: string
   let omitted = 0
   let found: NoticedState[] = []
@@ -69,7 +69,7 @@ describe('what changes in a work tree', () => {
     return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), textOf(before)]))
   }
 
-  it('is reported with the previous texts, and nothing else is', async () => {
+  it('is reported with the previous text, without unchanged files', async () => {
     const changes = await changedBy(() => {
       put('clean.txt', 'by a command\n')
       put('dirty.txt', 'by a command, too\n')
@@ -100,7 +100,7 @@ describe('what changes in a work tree', () => {
     assert.equal(await files.textOf(join(root, 'gone.txt')), 'gone.txt\n')
   })
 
-  it('is reported even if it was committed meanwhile, or undone', async () => {
+  it('is reported even if it was committed or reverted meanwhile', async () => {
     const changes = await changedBy(() => {
       put('clean.txt', 'committed\n')
       git('add', 'clean.txt')
@@ -110,7 +110,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n', 'clean.txt': 'clean.txt\n' })
   })
 
-  it('is reported only for the session’s folders', async () => {
+  it("is reported only in the session's folders", async () => {
     const work = () => {
       put('clean.txt', 'outside\n')
       put('sub/in.txt', 'inside\n')
@@ -118,14 +118,14 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(await changedBy(work, [join(root, 'sub')]), { 'sub/in.txt': 'sub/in.txt\n' })
   })
 
-  it('isn’t reported for line ends that a checkout converts', async () => {
+  it("isn't reported for line endings that a checkout converts", async () => {
     put('crlf.txt', 'one\ntwo\n')
     git('add', '.')
     git('commit', '-q', '-m', 'more')
     assert.deepEqual(await changedBy(() => put('crlf.txt', 'one\r\ntwo\r\n')), {})
   })
 
-  it('is restored with the line ends that a checkout makes', async () => {
+  it('is reverted with the line endings of a checkout', async () => {
     const crlf = Buffer.from('one\r\ntwo\r\n')
     const brought = async (...settings: string[][]) => {
       for (const setting of settings) git('config', ...setting)
@@ -148,7 +148,7 @@ describe('what changes in a work tree', () => {
     await brought(['core.autocrlf', 'true'])
   })
 
-  it('is restored byte for byte: no text, marks, encodings, links and modes', async function () {
+  it('is reverted byte for byte: binary files, byte order marks, encodings, links and modes', async function () {
     if (process.platform === 'win32') this.skip()
     const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
     const marked = Buffer.from('\ufeffmarked\r\n')
@@ -187,7 +187,7 @@ describe('what changes in a work tree', () => {
     }
   })
 
-  it('is what the work tree has where a commit has another encoding', async () => {
+  it('has the encoding of the work tree if a commit has another one', async () => {
     put('.gitattributes', 'wide.txt working-tree-encoding=UTF-16LE-BOM\n')
     const wide = Buffer.from('\ufeffone\n', 'utf16le')
     put('wide.txt', wide)
@@ -199,7 +199,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(readFileSync(join(root, 'wide.txt')), wide)
   })
 
-  it('never touches index, stash, references, hooks or configuration', async () => {
+  it('is found without touching the index, stash, references, hooks or configuration', async () => {
     const list = () =>
       ['index', 'config', 'hooks', 'HEAD', 'refs', 'logs', 'packed-refs', 'ORIG_HEAD', 'FETCH_HEAD'].flatMap(
         name => {
@@ -271,9 +271,9 @@ describe('what changes in a work tree', () => {
     assert.equal(readFileSync(path, 'utf8'), oldText)
   }
   const keepsTheTextThatIsOverwritten = () => {
-    it('is not taken from a file that the agent had emptied to write it', () => trustsTheToolCall(''))
-    it('is not taken from a file that the agent had written in part', () => trustsTheToolCall('changed by'))
-    it('is only counted for a file that a command had emptied to write it', async () => {
+    it("isn't based on a file that the agent had truncated to write it", () => trustsTheToolCall(''))
+    it("isn't based on a file that the agent had partly written", () => trustsTheToolCall('changed by'))
+    it('is only counted in a file that a command had truncated to write it', async () => {
       const began = Date.now()
       put('dirty.txt', '')
       const before = await tree.snapshot([root], began)
@@ -284,7 +284,7 @@ describe('what changes in a work tree', () => {
   }
   describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
-  it('shows that a file was there that a tool call reports as new', async () => {
+  it('shows that a file existed that a tool call reports as new', async () => {
     for (const [name, oldText] of [
       ['clean.txt', 'clean.txt\n'],
       ['empty.txt', ''],
@@ -333,7 +333,7 @@ describe('what changes in a work tree', () => {
     assert.equal(omitted, 0)
   }
 
-  it('starts over with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+  it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
   describe('without a repository', () => {
     let scan: FolderScan
@@ -372,7 +372,7 @@ describe('what changes in a work tree', () => {
 
     describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
-    it('is told by a look at all files, uncertain, and restored byte for byte', async function () {
+    it('is found by scanning all files, marked as uncertain, and reverted byte for byte', async function () {
       if (process.platform === 'win32') this.skip()
       const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
       const latin = Buffer.from('caf\xe9\n', 'latin1')
@@ -420,7 +420,7 @@ describe('what changes in a work tree', () => {
       )
     })
 
-    it('reads a file again only once it was written', async () => {
+    it('is found by reading only files that were written', async () => {
       // what has just been written is read again, in case it is written once more within the clock's step
       const newest = Math.max(...readdirSync(root).map(name => statSync(join(root, name)).ctimeMs))
       await waitFor('files to be older than the clock can be off', () => Date.now() - newest > FRESH_MS)
@@ -436,13 +436,13 @@ describe('what changes in a work tree', () => {
       assert.equal(reads, first + 1)
     })
 
-    it('starts over with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+    it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
-    it('ignores files that were only touched', async () => {
+    it("isn't reported for files that were only touched", async () => {
       assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})
     })
 
-    it('only counts files that are too large or too many', async () => {
+    it('is only counted for files that are too large or too many', async () => {
       create({ fileBytes: 30 })
       put('large.txt', 'x'.repeat(31))
       assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})
@@ -488,12 +488,12 @@ describe('what changes in a work tree', () => {
       assert.deepEqual((await tree.changed(known)).unseen, [root])
     })
 
-    it('doesn’t scan the home folder or a whole disk', async () => {
+    it("isn't searched for in the home folder or on a whole disk", async () => {
       const folders = [homedir(), parse(root).root]
       assert.deepEqual(new Set((await tree.snapshot(folders)).unseen), new Set(folders))
     })
 
-    it('ignores files that the user hides', async () => {
+    it("isn't reported in files that the user hides", async () => {
       create({}, ['**/*.{map,tmp}', 'sub'])
       const changes = await changedBy(() => {
         put('a.map', 'x')
@@ -504,7 +504,7 @@ describe('what changes in a work tree', () => {
       assert.deepEqual(changes, { 'c.txt': null })
     })
 
-    it('is reported in a repository that has no commit yet', async () => {
+    it('is reported in a repository without a commit', async () => {
       git('init', '-q')
       assert.deepEqual(await changedBy(() => put('clean.txt', 'x')), { 'clean.txt': 'clean.txt\n' })
     })

@@ -22,27 +22,27 @@ describe('files with an open document', () => {
   const write = (document: FakeDocument, content: string, fileSystem?: FileSystem) =>
     session(document, fileSystem).writeTextFile({ path: file(), content })
 
-  it('are read with what the user has not saved', async () => {
+  it('are read with unsaved changes', async () => {
     const document = open('one\ntwo\n')
     document.type('one\nTWO\nthree\n')
     assert.equal(await session(document).readTextFile({ path: file() }), 'one\nTWO\nthree\n')
     assert.equal(await session(document).readTextFile({ path: file(), line: 2, limit: 1 }), 'TWO\n')
   })
 
-  it('are read from disk when nothing is unsaved, since the disk may be ahead', async () => {
+  it('are read from disk without unsaved changes, since the disk may be newer', async () => {
     const document = open('one\n')
     writeFileSync(file(), 'ahead\n')
     assert.equal(await session(document).readTextFile({ path: file() }), 'ahead\n')
   })
 
-  it('are read from the document when the file is gone', async () => {
+  it('are read from the document if the file was deleted', async () => {
     const document = open('one\n')
     document.type('kept\n')
     rmSync(file())
     assert.equal(await session(document).readTextFile({ path: file() }), 'kept\n')
   })
 
-  it('are written as one step of undo, and saved', async () => {
+  it('are written as one undo step and saved', async () => {
     const document = open('one\ntwo\nthree\n')
     await write(document, 'one\n2\nthree\n')
     assert.equal(document.text(), 'one\n2\nthree\n')
@@ -51,7 +51,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\ntwo\nthree\n')
   })
 
-  it('keep what the user had not saved as a step of undo', async () => {
+  it('keep unsaved changes as an undo step', async () => {
     const document = open('one\n')
     document.type('mine\n')
     await write(document, "the agent's\n")
@@ -60,7 +60,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\n')
   })
 
-  it('save what the user had not saved when the agent writes the same', async () => {
+  it('save unsaved changes if the agent writes the same text', async () => {
     const document = open('one\n')
     document.type('two\n')
     await write(document, 'two\n')
@@ -68,19 +68,19 @@ describe('files with an open document', () => {
     assert.equal(document.isDirty(), false)
   })
 
-  it('keep the line end and the mark of the document', async () => {
+  it("keep the document's line endings and byte order mark", async () => {
     const document = open('\ufeffone\r\ntwo\r\n')
     await write(document, 'one\n2\n')
     assert.equal(onDisk(), '\ufeffone\r\n2\r\n')
   })
 
-  it('are not saved when nothing changes', async () => {
+  it("aren't saved if nothing changes", async () => {
     const document = open('one\r\n')
     await write(document, 'one\n')
     assert.equal(document.saves, 0)
   })
 
-  it('are found by another way to the same file', async () => {
+  it('are found by another path to the same file', async () => {
     const document = open('one\n')
     document.type('unsaved\n')
     const door = path.join(folder(), 'door')
@@ -93,7 +93,7 @@ describe('files with an open document', () => {
     assert.equal(await session(linked, disk, door).readTextFile({ path: file() }), 'through the link\n')
   })
 
-  it('are edited again when the user types at that moment', async () => {
+  it('are edited again if the user types at that moment', async () => {
     const document = open('one\ntwo\n')
     let typed = 0
     document.beforeReplace = () => {
@@ -105,7 +105,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'typed 2\n')
   })
 
-  it('say when the editor never takes the change, and leave the file', async () => {
+  it("report that the editor doesn't accept the edit, and keep the file", async () => {
     const document = open('one\n')
     let typed = 0
     document.beforeReplace = () => {
@@ -116,7 +116,7 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'one\n')
   })
 
-  it('are written on disk when the document is closed meanwhile', async () => {
+  it('are written to disk if the document is closed meanwhile', async () => {
     const document = open('one\n')
     document.beforeReplace = () => {
       document.closed = true
@@ -125,7 +125,7 @@ describe('files with an open document', () => {
     assert.equal(onDisk(), 'agent\n')
   })
 
-  it('are written on disk when that is ahead of a document without changes', async () => {
+  it("are written to disk if it's newer than a document without changes", async () => {
     const document = open('one\n')
     writeFileSync(file(), 'ahead\n')
     await write(document, 'agent\n')
@@ -134,7 +134,7 @@ describe('files with an open document', () => {
     assert.equal(document.text(), 'one\n', 'the editor reads the file again by itself')
   })
 
-  it('are made again when they were deleted under a document without changes', async () => {
+  it('are created again if they were deleted under a document without changes', async () => {
     const document = open('one\n')
     rmSync(file())
     await write(document, 'one\n')
@@ -147,7 +147,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\n')
   })
 
-  it('lose neither what is unsaved nor what is newer on disk', async () => {
+  it('keep both unsaved changes and newer content on disk', async () => {
     const document = open('one\n')
     document.type('mine\n')
     writeFileSync(file(), 'newer\n')
@@ -159,7 +159,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'mine\n')
   })
 
-  it('leave the editor alone when the file may not be written', async () => {
+  it("don't change the editor if the file is read-only", async () => {
     const document = open('one\n')
     const locked: FileSystem = {
       ...disk,
@@ -169,7 +169,7 @@ describe('files with an open document', () => {
     assert.equal(document.text(), 'one\n')
   })
 
-  it('keep the new text in the editor when the disk is full', async () => {
+  it('keep the new text in the editor if the disk is full', async () => {
     const document = open('one\n')
     document.onSave = () => false
     const full: FileSystem = {

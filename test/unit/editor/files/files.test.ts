@@ -48,7 +48,7 @@ describe('files without an open document', () => {
   const write = (name: string, content: string) => files().writeTextFile({ path: at(name), content })
 
   describe('reading', () => {
-    it('gives lines from a 1-based line, as many as asked, with their line ends', async () => {
+    it('returns the requested lines from a 1-based line, with their line endings', async () => {
       put('a', 'one\r\ntwo\nthree')
       assert.equal(await read('a'), 'one\r\ntwo\nthree')
       assert.equal(await read('a', 1, 1), 'one\r\n')
@@ -57,7 +57,7 @@ describe('files without an open document', () => {
       assert.equal(await read('a', 3, 9), 'three')
     })
 
-    it('is empty beyond the end and for no lines, and takes line 0 for 1', async () => {
+    it('returns nothing beyond the end or for no lines, and reads line 0 as 1', async () => {
       put('a', 'one\ntwo\n')
       assert.equal(await read('a', 3), '')
       assert.equal(await read('a', 99, 5), '')
@@ -67,48 +67,48 @@ describe('files without an open document', () => {
       assert.equal(await read('empty'), '')
     })
 
-    it('takes a relative path from the cwd (quirk 21)', async () => {
+    it('resolves a relative path against the cwd (quirk 21)', async () => {
       put('a', 'text')
       assert.equal(await files().readTextFile({ path: 'a' }), 'text')
     })
 
-    it('leaves out a byte order mark', async () => {
+    it('removes a byte order mark', async () => {
       put('a', '\ufeffé')
       assert.equal(await read('a'), 'é')
     })
 
-    it('understands UTF-16 by its mark', async () => {
+    it('recognizes UTF-16 by its byte order mark', async () => {
       put('le', Buffer.from('\ufeffé\n𝄞', 'utf16le'))
       put('be', Buffer.from('\ufeffé\n𝄞', 'utf16le').swap16())
       assert.equal(await read('le'), 'é\n𝄞')
       assert.equal(await read('be', 2), '𝄞')
     })
 
-    it('says when there is none (quirk 1)', async () => {
+    it('reports a missing file (quirk 1)', async () => {
       await assert.rejects(read('none'), FileMissingError)
       await assert.rejects(read('no/such/folder'), FileMissingError)
       put('a', '')
       await assert.rejects(read('a/b'), FileMissingError)
     })
 
-    it('says when it is a folder', async () => {
+    it('reports a folder', async () => {
       await assert.rejects(files().readTextFile({ path: folder() }), { name: 'FileError', reason: 'folder' })
     })
 
-    it('says when it is binary, or in an unknown encoding', async () => {
+    it('reports a binary file and an unknown encoding', async () => {
       put('a', Buffer.from([0x89, 0x50, 0, 1]))
       await assert.rejects(read('a'), { reason: 'binary', message: /binary/ })
       put('b', Buffer.from('caf\xe9', 'latin1'))
       await assert.rejects(read('b'), { reason: 'encoding', message: /files\.encoding/ })
     })
 
-    it('does not wait on a pipe', async function () {
+    it("doesn't wait on a pipe", async function () {
       if (process.platform === 'win32') this.skip()
       execFileSync('mkfifo', [at('pipe')])
       await assert.rejects(read('pipe'), { reason: 'other', message: /not an ordinary file/ })
     })
 
-    it('gives a huge file in parts only', async () => {
+    it('returns a huge file only in parts', async () => {
       const line = `${'x'.repeat(1023)}\n`
       put('huge', line.repeat(17 * 1024))
       await assert.rejects(read('huge'), { reason: 'too-large', message: /line and limit/ })
@@ -119,13 +119,13 @@ describe('files without an open document', () => {
       await assert.rejects(read('huge', 2), { reason: 'too-large' })
     })
 
-    it('does not read gigabytes of one line', async () => {
+    it("doesn't read gigabytes of one line", async () => {
       put('sparse', 'x'.repeat(10_000))
       truncateSync(at('sparse'), 3 * 1024 * 1024 * 1024)
       await assert.rejects(read('sparse', 1, 1), { reason: 'too-large' })
     })
 
-    it('says when it may not', async () => {
+    it('reports a file without permission', async () => {
       put('a', '')
       const fileSystem: FileSystem = {
         ...disk,
@@ -142,25 +142,25 @@ describe('files without an open document', () => {
   })
 
   describe('writing', () => {
-    it('makes the file and its folders (quirk 2)', async () => {
+    it('creates the file and its folders (quirk 2)', async () => {
       await write('new/deep/a.txt', 'text\n')
       assert.equal(readFileSync(at('new/deep/a.txt'), 'utf8'), 'text\n')
     })
 
-    it('replaces the content and leaves nothing else behind', async () => {
+    it('replaces the content and leaves no other file behind', async () => {
       put('a', 'old')
       await write('a', 'new')
       assert.equal(readFileSync(at('a'), 'utf8'), 'new')
       assert.deepEqual(readdirSync(folder()), ['a'])
     })
 
-    it('takes an empty text', async () => {
+    it('accepts an empty text', async () => {
       put('a', 'old')
       await write('a', '')
       assert.equal(readFileSync(at('a'), 'utf8'), '')
     })
 
-    it('keeps line ends of one kind', async () => {
+    it('keeps consistent line endings', async () => {
       put('crlf', 'a\r\nb\r\n')
       await write('crlf', 'a\nc\n')
       assert.equal(readFileSync(at('crlf'), 'utf8'), 'a\r\nc\r\n')
@@ -169,7 +169,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('lf'), 'utf8'), 'a\nc\n')
     })
 
-    it('takes the text as it is when there are both or no line ends', async () => {
+    it('writes the text unchanged if the file has mixed or no line endings', async () => {
       put('both', 'a\r\nb\n')
       await write('both', 'a\r\nc\n')
       assert.equal(readFileSync(at('both'), 'utf8'), 'a\r\nc\n')
@@ -177,7 +177,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('fresh'), 'utf8'), 'a\r\nb\n')
     })
 
-    it('keeps a byte order mark, and never two', async () => {
+    it('keeps a byte order mark, and writes only one', async () => {
       put('a', '\ufeffold')
       await write('a', 'new')
       assert.equal(readFileSync(at('a'), 'utf8'), '\ufeffnew')
@@ -202,7 +202,7 @@ describe('files without an open document', () => {
       assert.equal(statSync(at('run.sh')).mode & 0o777, 0o755)
     })
 
-    it('writes where a link leads, and keeps the link', async () => {
+    it('writes to the target of a link and keeps the link', async () => {
       put('target', 'old')
       symlinkSync('target', at('link'))
       await write('link', 'new')
@@ -213,7 +213,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('not-yet'), 'utf8'), 'made')
     })
 
-    it('keeps hard links together', async () => {
+    it('keeps hard links', async () => {
       put('one', 'old')
       linkSync(at('one'), at('two'))
       await write('one', 'a longer text than before')
@@ -222,7 +222,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('one'), 'utf8'), 'short')
     })
 
-    it('touches nothing when nothing changes', async () => {
+    it("doesn't touch the file if nothing changes", async () => {
       put('a', 'same\r\n')
       const before = statSync(at('a'))
       await write('a', 'same\n')
@@ -230,13 +230,13 @@ describe('files without an open document', () => {
       assert.equal(statSync(at('a')).mtimeMs, before.mtimeMs)
     })
 
-    it('replaces a binary file by text', async () => {
+    it('replaces a binary file with text', async () => {
       put('a', Buffer.from([1, 0, 2]))
       await write('a', 'text')
       assert.equal(readFileSync(at('a'), 'utf8'), 'text')
     })
 
-    it('does not write into a folder, nor through a file', async () => {
+    it("doesn't write to a folder, nor below a file", async () => {
       mkdirSync(at('dir'))
       await assert.rejects(write('dir', 'x'), { reason: 'folder' })
       put('a', 'old')
@@ -244,7 +244,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('a'), 'utf8'), 'old')
     })
 
-    it('leaves the old file on a full disk, and says so', async () => {
+    it('keeps the old file on a full disk and reports it', async () => {
       put('a', 'old')
       const fileSystem: FileSystem = {
         ...disk,
@@ -261,7 +261,7 @@ describe('files without an open document', () => {
       assert.deepEqual(readdirSync(folder()), ['a'])
     })
 
-    it('leaves the old file also when it is written in place on a full disk', async () => {
+    it("keeps the old file also if it's written in place on a full disk", async () => {
       put('a', 'the old text')
       linkSync(at('a'), at('b'))
       let isFull = true
@@ -281,7 +281,7 @@ describe('files without an open document', () => {
     })
 
     for (const code of ['EXDEV', 'EBUSY', 'EPERM', 'EACCES']) {
-      it(`writes in place when a rename ends in ${code}`, async () => {
+      it(`writes in place if renaming fails with ${code}`, async () => {
         put('a', 'old and long')
         const fileSystem: FileSystem = { ...disk, rename: fails(code) }
         await files({ fileSystem }).writeTextFile({ path: at('a'), content: 'new' })
@@ -290,7 +290,7 @@ describe('files without an open document', () => {
       })
     }
 
-    it('does not write a file that may not be written', async () => {
+    it("doesn't write a read-only file", async () => {
       put('a', 'old')
       const fileSystem: FileSystem = { ...disk, checkWritable: fails('EACCES') }
       await assert.rejects(files({ fileSystem }).writeTextFile({ path: at('a'), content: 'new' }), {
@@ -299,7 +299,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('a'), 'utf8'), 'old')
     })
 
-    it('lets two sessions that write one file take turns', async () => {
+    it('serializes two sessions that write one file', async () => {
       put('a', 'old')
       let writing = 0
       let most = 0
@@ -335,7 +335,7 @@ describe('files without an open document', () => {
       assert.equal(shared.queue.size, 0)
     })
 
-    it('does what one session asked in the order in which it asked', async () => {
+    it('performs the requests of one session in order', async () => {
       mkdirSync(at('deep/er/dir'), { recursive: true })
       symlinkSync('../../../a', at('deep/er/dir/alias'))
       const session = files()
@@ -349,7 +349,7 @@ describe('files without an open document', () => {
       assert.deepEqual(seen, texts)
     })
 
-    it('continues after a write that failed', async () => {
+    it('continues after a failed write', async () => {
       put('a', 'old')
       let isFull = true
       const fileSystem: FileSystem = {
@@ -371,7 +371,7 @@ describe('files without an open document', () => {
       encode: async text => Buffer.from(text, 'latin1'),
     }
 
-    it('reads and writes what the editor is set to', async () => {
+    it("reads and writes with the editor's encoding", async () => {
       put('a.latin1', Buffer.from('caf\xe9\r\n', 'latin1'))
       const session = files({ encodings: latin1 })
       assert.equal(await session.readTextFile({ path: 'a.latin1' }), 'café\r\n')
@@ -379,7 +379,7 @@ describe('files without an open document', () => {
       assert.deepEqual(readFileSync(at('a.latin1')), Buffer.from('th\xe9\r\n', 'latin1'))
     })
 
-    it('does not spoil a character that the encoding lacks', async () => {
+    it("doesn't corrupt a character that the encoding lacks", async () => {
       put('a.latin1', Buffer.from('caf\xe9', 'latin1'))
       const session = files({ encodings: latin1 })
       await assert.rejects(session.writeTextFile({ path: 'a.latin1', content: '漢' }), { reason: 'encoding' })
@@ -388,7 +388,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(at('new.latin1'), 'utf8'), '漢')
     })
 
-    it('writes a new file in the encoding that is set', async () => {
+    it('writes a new file with the configured encoding', async () => {
       await files({ encodings: latin1 }).writeTextFile({ path: 'new.latin1', content: 'é' })
       assert.deepEqual(readFileSync(at('new.latin1')), Buffer.from([0xe9]))
       await files({ encodings: { ...latin1, configured: () => 'utf8bom' } }).writeTextFile({
@@ -404,7 +404,7 @@ describe('files without an open document', () => {
     const outside = () => path.join(outer(), `${path.basename(folder())}-outside`)
     afterEach(() => disk.remove(outside()))
 
-    it('are not touched when the user refuses', async () => {
+    it("aren't touched if the user refuses", async () => {
       writeFileSync(outside(), 'secret')
       const session = files()
       await assert.rejects(session.readTextFile({ path: outside() }), { reason: 'refused' })
@@ -412,7 +412,7 @@ describe('files without an open document', () => {
       assert.equal(readFileSync(outside(), 'utf8'), 'secret')
     })
 
-    it('ask each time, or once for the session, for one file and one operation', async () => {
+    it('ask every time, or once per session, file and operation', async () => {
       writeFileSync(outside(), 'text')
       const asked: string[] = []
       const answers: Array<'once' | 'session'> = ['once', 'session', 'once']
@@ -428,7 +428,7 @@ describe('files without an open document', () => {
       await assert.rejects(session.readTextFile({ path: path.join(outer(), 'other') }), { reason: 'refused' })
     })
 
-    it('ask about where a link leads', async () => {
+    it('ask about the target of a link', async () => {
       writeFileSync(outside(), 'text')
       symlinkSync(outside(), at('innocent'))
       let leads = ''
@@ -443,7 +443,7 @@ describe('files without an open document', () => {
       assert.equal(leads, outside())
     })
 
-    it('one answer for the session serves the questions behind it', async () => {
+    it('use one answer for the session for the questions waiting behind it', async () => {
       writeFileSync(outside(), 'text')
       let asked = 0
       const session = files({}, async () => {
@@ -454,7 +454,7 @@ describe('files without an open document', () => {
       assert.equal(asked, 1)
     })
 
-    it('give up a question when the session ends', async () => {
+    it('stop asking when the session ends', async () => {
       let gone = false
       const asked = new Promise<SessionFiles>(resolve => {
         const session = files({}, async (_question, signal) => {
@@ -472,7 +472,7 @@ describe('files without an open document', () => {
       assert.equal(existsSync(outside()), false)
     })
 
-    it('gives a question up when the agent takes its request back, and does not do it after all', async () => {
+    it("stop asking when the agent cancels its request, and don't perform it", async () => {
       const withdrawal = new AbortController()
       let gone = false
       const asked: string[] = []
@@ -498,7 +498,7 @@ describe('files without an open document', () => {
     })
   })
 
-  it('the most that is read at once fits the tests above', () => {
+  it('limit how much is read at once, which fits the tests above', () => {
     assert.equal(MAX_READ_BYTES, 16 * 1024 * 1024)
   })
 })

@@ -36,7 +36,7 @@ describe('listing files', () => {
 
   const expected = ['.gitignore', 'src/a.ts', 'src/deep/.gitignore', 'src/deep/b ü.ts', 'src/deep/kept.log']
 
-  it('obeys every .gitignore, with Git and without', async () => {
+  it('respects every .gitignore, with and without Git', async () => {
     assert.equal(await listWithGit(folder), undefined)
     assert.deepEqual((await listFiles(folder)).sort(), expected)
     git('init', '-q')
@@ -50,17 +50,17 @@ describe('listing files', () => {
     ])
   })
 
-  it('lists no more than so many', async () => {
+  it('lists a limited number of files', async () => {
     assert.equal((await listOnDisk(folder, 2)).length, 2)
     git('init', '-q')
     assert.equal((await listWithGit(folder, 2))?.length, 2)
   })
 
-  it('fails for a folder that is not there', async () => {
+  it("fails for a folder that doesn't exist", async () => {
     await assert.rejects(listFiles(path.join(folder, 'nowhere')))
   })
 
-  it('tells staged changes from others, and nothing of what is in no repository', async () => {
+  it('separates staged changes from others, and returns none without a repository', async () => {
     assert.equal(await gitChanges([folder], false), '')
     git('init', '-q')
     git('add', '.')
@@ -78,7 +78,7 @@ describe('listing files', () => {
 describe('finding files', () => {
   const names = (found: Awaited<ReturnType<FileIndex['search']>>) => found.map(({ path }) => path)
 
-  it('puts a name that fits before a path that fits, and marks the letters', async () => {
+  it('ranks a matching name above a matching path, and highlights the letters', async () => {
     const index = new FileIndex(async () => ['parser/readme.md', 'src/parser.ts', 'src/other.ts'])
     const found = await index.search([root], 'parser', 10)
     assert.deepEqual(names(found).slice(0, 2).sort(), ['parser', 'src/parser.ts'])
@@ -87,7 +87,7 @@ describe('finding files', () => {
     assert.deepEqual(await index.search([root], ' ', 10), [])
   })
 
-  it('finds folders, and files by a part of their path', async () => {
+  it('finds folders, and files by parts of their paths', async () => {
     const index = new FileIndex(async () => ['a/deep/one.ts', 'a/deep/two.ts'])
     const [folder] = await index.search([root], 'deep', 10)
     assert.deepEqual([folder?.path, folder?.isFolder], ['a/deep', true])
@@ -95,7 +95,7 @@ describe('finding files', () => {
     assert.equal(names(await index.search([root], 'deep\\two', 10))[0], 'a/deep/two.ts')
   })
 
-  it('lists once, and again when something changed', async () => {
+  it('lists once, and again after a change', async () => {
     let lists = 0
     let now = 0
     const index = new FileIndex(
@@ -112,7 +112,7 @@ describe('finding files', () => {
     assert.deepEqual(names(await index.search([root], 'file', 10)), ['file2.ts'])
   })
 
-  it('continues with the list it has while the new one takes its time, or fails', async () => {
+  it('uses the old list while the new one is loading or if it fails', async () => {
     let now = 0
     let next: Promise<string[]> = Promise.resolve(['old.ts'])
     const index = new FileIndex(
@@ -126,7 +126,7 @@ describe('finding files', () => {
     assert.deepEqual(names(await index.search([root], 'old', 10)), ['old.ts'])
   })
 
-  it('searches 60,000 files in the time between two keys', async () => {
+  it('searches 60,000 files between two keystrokes', async () => {
     const files = Array.from({ length: 60_000 }, (_, i) => `lib/mod${i % 977}/file-${i}-parser.ts`)
     const index = new FileIndex(async () => [...files, 'src/parser.ts'])
     await index.search([root], 'p', 40)

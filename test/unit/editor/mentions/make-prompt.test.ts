@@ -28,8 +28,8 @@ const make = (parts: PromptPart[], prompt = able): Promise<ContentBlock[]> =>
   makePrompt(parts, { agentName: 'Codex', can: { prompt }, roots }, sources)
 const file = (path: string): PromptPart => ({ type: 'file', uri: `file://${path}`, label: path.slice(1) })
 
-describe('making a prompt', () => {
-  it('embeds a file at its place in the text, where the agent takes embedded context', async () => {
+describe('creating a prompt', () => {
+  it('embeds a file at its position in the text if the agent supports embedded context', async () => {
     const blocks = await make([{ type: 'text', text: 'See ' }, file('/w/a.ts'), { type: 'text', text: '.' }])
     assert.deepEqual(blocks, [
       { type: 'text', text: 'See ' },
@@ -38,7 +38,7 @@ describe('making a prompt', () => {
     ])
   })
 
-  it('links it where the agent does not, or the file is large, no text, gone or outside', async () => {
+  it("links it if the agent doesn't, or if the file is large, binary, missing or outside of the roots", async () => {
     const link = { type: 'resource_link', mimeType: 'text/typescript' }
     assert.deepEqual(await make([file('/w/a.ts')], unable), [
       { ...link, uri: 'file:///w/a.ts', name: 'w/a.ts', size: 14 },
@@ -54,7 +54,7 @@ describe('making a prompt', () => {
     ])
   })
 
-  it('embeds no more than so much in all', async () => {
+  it('embeds a limited amount in total', async () => {
     const many = Array.from({ length: 5 }, () => file('/w/a.ts'))
     const large = {
       ...sources,
@@ -68,7 +68,7 @@ describe('making a prompt', () => {
     )
   })
 
-  it('sends a picture as one where it can be looked at, else says where it is', async () => {
+  it('sends an image as such if the agent supports images, else as a link', async () => {
     const [image] = await make([file('/w/shot.png')])
     const data = Buffer.from('png bytes').toString('base64')
     assert.deepEqual(image, { type: 'image', data, mimeType: 'image/png', uri: 'file:///w/shot.png' })
@@ -81,7 +81,7 @@ describe('making a prompt', () => {
     })
   })
 
-  it('refuses in a sentence what the agent cannot take and what is nowhere on disk', async () => {
+  it("explains what the agent doesn't support and what isn't on disk", async () => {
     const image: PromptPart = { type: 'image', data: 'AA==', mimeType: 'image/png' }
     await assert.rejects(make([image], unable), /Codex doesn't support images/)
     await assert.rejects(
@@ -90,7 +90,7 @@ describe('making a prompt', () => {
     )
   })
 
-  it('cuts a symbol out of its file', async () => {
+  it('extracts a symbol from its file', async () => {
     const symbol: PromptPart = {
       type: 'symbol',
       uri: 'file:///w/a.ts',
@@ -105,7 +105,7 @@ describe('making a prompt', () => {
     assert.deepEqual(await make([symbol], unable), [{ type: 'resource_link', uri, name: 'two()' }])
   })
 
-  it('writes problems and changes into the text where they cannot be embedded, in a fence of their own', async () => {
+  it("writes problems and changes to the text in a fence if they can't be embedded", async () => {
     const parts: PromptPart[] = [
       { type: 'text', text: 'Mend' },
       { type: 'problems', label: 'Problems' },
@@ -126,7 +126,7 @@ describe('making a prompt', () => {
     assert.match(fenced?.type === 'text' ? fenced.text : '', /\n`{5}\n````\nx\n`{5}\n$/)
   })
 
-  it('says that there is nothing rather than sending nothing', async () => {
+  it('reports that there is nothing to send', async () => {
     const [none] = await make([{ type: 'changes', staged: true, label: 'Staged Changes' }])
     assert.equal(none?.type === 'resource' && none.text, 'There are no changes.')
   })

@@ -7,20 +7,20 @@ const only =
   (path: string) =>
     paths.includes(path)
 
-describe('the shell for command lines', () => {
-  it('is the user’s own when models write for it', () => {
+describe('the shell for command lines of agents', () => {
+  it("is the user's own if models know its syntax", () => {
     assert.equal(shellFor({ SHELL: '/bin/zsh' }, 'darwin', all), '/bin/zsh')
     assert.equal(shellFor({ SHELL: '/opt/homebrew/bin/bash' }, 'darwin', all), '/opt/homebrew/bin/bash')
   })
-  it('is bash when theirs is another, or is gone', () => {
+  it("is bash if the user's is another or missing", () => {
     assert.equal(shellFor({ SHELL: '/usr/bin/fish' }, 'linux', all), '/bin/bash')
     assert.equal(shellFor({ SHELL: '/gone/zsh' }, 'linux', only('/usr/bin/bash')), '/usr/bin/bash')
     assert.equal(shellFor({}, 'linux', all), '/bin/bash')
   })
-  it('is sh where there is no bash', () => {
+  it('is sh without bash', () => {
     assert.equal(shellFor({ SHELL: '/usr/bin/fish' }, 'linux', only()), '/bin/sh')
   })
-  it("is Node's choice on Windows", () => {
+  it("is Node's default on Windows", () => {
     assert.equal(shellFor({ SHELL: '/bin/bash' }, 'win32', all), undefined)
   })
 })

@@ -4,8 +4,8 @@ import { PassThrough, Readable } from 'node:stream'
 import fc from 'fast-check'
 import { OutputBuffer, OutputPump } from '../../../../src/editor/terminals/terminal-output.ts'
 
-describe('the output kept of a command', () => {
-  it('is the longest end of all output that fits, cut between characters', () => {
+describe('the kept output of a command', () => {
+  it('is the longest end that fits, cut between characters', () => {
     const pieces = fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { maxLength: 30 })
     fc.assert(
       fc.property(pieces, fc.integer({ min: 0, max: 60 }), (texts, limit) => {
@@ -24,7 +24,7 @@ describe('the output kept of a command', () => {
     )
   })
 
-  it('stays small however much comes, and large pieces are cut as well', () => {
+  it('stays small with much output and large chunks', () => {
     const buffer = new OutputBuffer(10_000)
     for (let index = 0; index < 5000; index += 1) buffer.append('é'.repeat((index * 37) % 9000))
     assert.equal(Buffer.byteLength(buffer.text()), 10_000)
@@ -32,7 +32,7 @@ describe('the output kept of a command', () => {
     assert.equal(buffer.text(), 'x'.repeat(10_000))
   })
 
-  it('keeps nothing when nothing is to be kept', () => {
+  it('is empty with a limit of 0', () => {
     for (const limit of [0, -1, 0.5]) {
       const buffer = new OutputBuffer(limit)
       buffer.append('x')
@@ -53,7 +53,7 @@ function longestEnd(text: string, limit: number): string {
 }
 
 describe('reading the output of a command', () => {
-  it('keeps the halves of a character of each stream apart', async () => {
+  it('decodes split characters separately for each stream', async () => {
     const [one, two] = [new PassThrough(), new PassThrough()]
     const texts: string[] = []
     new OutputPump([one, two], text => texts.push(text))
@@ -68,7 +68,7 @@ describe('reading the output of a command', () => {
     assert.equal(texts.join(''), 'xé')
   })
 
-  it('pauses a flood, then reads on', async () => {
+  it('pauses when there is too much, then continues', async () => {
     const piece = Buffer.alloc(64 * 1024, 'x')
     let left = 40
     const flood = new Readable({
@@ -90,7 +90,7 @@ describe('reading the output of a command', () => {
     assert.equal(atFirstPause, 16 * piece.length)
   })
 
-  it('is quiet when nothing comes, also after a pause', async () => {
+  it('reports nothing without output, also after a pause', async () => {
     const stream = new PassThrough({ highWaterMark: 8 * 1024 * 1024 })
     let bytes = 0
     const pump = new OutputPump([stream], text => {
@@ -103,7 +103,7 @@ describe('reading the output of a command', () => {
     assert.equal(stream.destroyed, true)
   })
 
-  it('says nothing after it was closed', async () => {
+  it('reports nothing after it was closed', async () => {
     const stream = new PassThrough()
     const pump = new OutputPump([stream], () => assert.fail('closed'))
     pump.close()

@@ -49,7 +49,7 @@ describe('the terminals of a session', () => {
   }
 
   describe('run', () => {
-    it('a whole shell line without args (quirk 3)', async () => {
+    it('a shell command line without args (quirk 3)', async () => {
       const { exit, output, truncated } = await run(
         line('for i in 1 2; do echo "n $i"; done | tr n N; exit 3'),
       )
@@ -57,20 +57,20 @@ describe('the terminals of a session', () => {
       assert.deepEqual({ output, truncated }, { output: 'N 1\nN 2\n', truncated: false })
     })
 
-    it('a program with args, without a shell', async () => {
+    it('a program with args without a shell', async () => {
       const { exit, output } = await run(line('printf', { args: ['%s|', '$HOME', 'a b', '*', ''] }))
       assert.equal(exit.exitCode, 0)
       assert.equal(output, '$HOME|a b|*||')
     })
 
-    it('a program whose path has blanks, without args', async () => {
+    it('a program whose path contains spaces, without args', async () => {
       const program = path.join(folder(), 'my program')
       writeFileSync(program, '#!/bin/sh\necho "ran $#"\n')
       chmodSync(program, 0o755)
       assert.equal((await run(line(program))).output, 'ran 0\n')
     })
 
-    it('in the cwd of the session, or in the one of the request', async () => {
+    it("in the session's cwd or the requested one", async () => {
       mkdirSync(path.join(folder(), 'sub'))
       assert.equal((await run(line('pwd'))).output, `${folder()}\n`)
       assert.equal((await run(line('pwd', { cwd: path.join(folder(), 'sub') }))).output, `${folder()}/sub\n`)
@@ -78,7 +78,7 @@ describe('the terminals of a session', () => {
       assert.equal((await run(line('pwd', { cwd: '' }))).output, `${folder()}\n`)
     })
 
-    it('with the given environment and what the request adds, and nothing else', async () => {
+    it('with only the given environment and the requested variables', async () => {
       process.env.PARLEY_TEST_LEAK = 'leaked'
       try {
         const { output } = await run(
@@ -95,7 +95,7 @@ describe('the terminals of a session', () => {
       }
     })
 
-    it('in the shell of the user when models know it, else in bash', async () => {
+    it("in the user's shell if models know its syntax, else in bash", async () => {
       const { output } = await run(
         line('[[ -n $BASH_VERSION ]] && echo bash'),
         start({
@@ -105,14 +105,14 @@ describe('the terminals of a session', () => {
       assert.equal(output, 'bash\n')
     })
 
-    it('with an input that has ended', async () => {
+    it('with closed input', async () => {
       const { output, exit } = await run(line('cat; read answer || echo "nobody"'))
       assert.deepEqual([output, exit.exitCode], ['nobody\n', 0])
     })
   })
 
-  describe('give output', () => {
-    it('of both streams in the order in which it was written', async () => {
+  describe('return output', () => {
+    it('of both streams in the order it was written', async () => {
       const { output } = await run(line('for i in 1 2 3 4 5 6 7 8 9; do echo "o$i"; echo "e$i" >&2; done'))
       assert.equal(output, [1, 2, 3, 4, 5, 6, 7, 8, 9].map(n => `o${n}\ne${n}\n`).join(''))
     })
@@ -122,13 +122,13 @@ describe('the terminals of a session', () => {
       assert.deepEqual(output.split('\n').sort(), ['', 'err', 'out'])
     })
 
-    it('of a line that the shell cannot read', async () => {
+    it('of a command line with a syntax error', async () => {
       const { output, exit } = await run(line('echo "unclosed'))
       assert.match(output, /line 1/)
       assert.notEqual(exit.exitCode, 0)
     })
 
-    it('in whole characters, however it comes', async () => {
+    it('in whole characters, however it arrives', async () => {
       const terminals = start()
       const texts: string[] = []
       terminals.onUpdate(update => {
@@ -144,11 +144,11 @@ describe('the terminals of a session', () => {
       assert.equal((await terminals.output(terminalId)).output, 'a𝄞b')
     })
 
-    it('of bytes that are no characters, as the sign for that', async () => {
+    it('of invalid bytes as replacement characters', async () => {
       assert.equal((await run(line("printf 'a\\377b\\342\\202'"))).output, 'a\ufffdb\ufffd')
     })
 
-    it('at most as many bytes as asked, of the end, cut between characters', async () => {
+    it('up to the requested number of bytes from the end, cut between characters', async () => {
       const { output, truncated } = await run(line("printf 'ééééé'", { outputByteLimit: 5 }))
       assert.deepEqual({ output, truncated }, { output: 'éé', truncated: true })
       assert.deepEqual(
@@ -158,14 +158,14 @@ describe('the terminals of a session', () => {
       assert.equal((await run(line('echo 1234', { outputByteLimit: 0 }))).output, '')
     })
 
-    it('to the last, also when the command is over before it is read', async () => {
+    it("completely, even if the command exits before it's read", async () => {
       // A little more than is read in one go; the rest is still in the pipe when the command ends.
       const { output } = await run(line("head -c 1150000 /dev/zero | tr '\\0' x; echo end"))
       assert.equal(output.length, 1_150_004)
       assert.match(output, /xend\n$/)
     })
 
-    it('of a flood, and hold only its end', async () => {
+    it('of endless output, keeping only the end', async () => {
       const { output, truncated, exit } = await run(
         line('yes 0123456789abcde | head -n 2000000; echo end', { outputByteLimit: 1000 }),
       )
@@ -176,7 +176,7 @@ describe('the terminals of a session', () => {
     })
   })
 
-  describe('end', () => {
+  describe('stop', () => {
     const isRunning = (pid: number) => {
       try {
         // A zombie is no longer running, only not yet buried.
@@ -199,7 +199,7 @@ describe('the terminals of a session', () => {
       return { terminalId, pid: Number(pid) }
     }
 
-    it('with all they started on kill, and can be asked still', async () => {
+    it('with their child processes when killed, and their output is still available', async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -213,7 +213,7 @@ describe('the terminals of a session', () => {
       await terminals.kill(terminalId)
     })
 
-    it('with all they started on release, and are then unknown to the agent', async () => {
+    it('with their child processes when released, and are then unknown to the agent', async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -233,7 +233,7 @@ describe('the terminals of a session', () => {
       assert.deepEqual([record?.released, record?.exit?.signal], [true, 'SIGTERM'])
     })
 
-    it('on a cancel, all that run (quirk 3)', async () => {
+    it('when the turn is canceled (quirk 3)', async () => {
       const terminals = start()
       const done = await run(line('echo done'), terminals)
       const [one, two] = [await family(terminals), await family(terminals)]
@@ -245,7 +245,7 @@ describe('the terminals of a session', () => {
       assert.equal((await run(line('echo again'), terminals)).output, 'again\n')
     })
 
-    it('with the session, which starts none after', async () => {
+    it("with the session, which can't start others afterward", async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -255,7 +255,7 @@ describe('the terminals of a session', () => {
       await assert.rejects(terminals.create(line('echo x')), /session has ended/)
     })
 
-    it('at once with the window, and whoever waits is told', async () => {
+    it('immediately with the window, and pending requests end', async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -264,7 +264,7 @@ describe('the terminals of a session', () => {
       await untilGone(pid)
     })
 
-    it('by force when they do not heed a polite word', async () => {
+    it('by force if they ignore termination', async () => {
       const terminals = start({ killGraceMs: 50 })
       const { terminalId } = await terminals.create(
         line('trap \'\' TERM; echo "deaf $$"; while :; do sleep 0.02; done'),
@@ -275,7 +275,7 @@ describe('the terminals of a session', () => {
       await untilGone(Number(pid))
     })
 
-    it('by force also what the command left behind deaf', async () => {
+    it('by force, also child processes that ignore termination', async () => {
       const terminals = start({ killGraceMs: 50 })
       const { terminalId } = await terminals.create(
         line('(trap \'\' TERM; echo "deaf $BASHPID"; while :; do sleep 0.02; done) & wait'),
@@ -285,7 +285,7 @@ describe('the terminals of a session', () => {
       await untilGone(Number(pid))
     })
 
-    it('can clean up when told politely, and what they say then is kept', async () => {
+    it('after they could clean up, and keep their last output', async () => {
       const terminals = start()
       const { terminalId } = await terminals.create(
         line("trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.02; done"),
@@ -297,7 +297,7 @@ describe('the terminals of a session', () => {
       assert.deepEqual(exit, { exitCode: 7, signal: null })
     })
 
-    it('when all that is left of them waits to be buried', async function () {
+    it('if only zombie processes are left', async function () {
       const terminals = start({ killGraceMs: 60_000 })
       // A parent outside of the command's process group, which never asks how its child within the group ended.
       const program = `
@@ -322,7 +322,7 @@ describe('the terminals of a session', () => {
       }
     })
 
-    it('watched by the guard until all of them have', async () => {
+    it("under the guard's watch until all processes have exited", async () => {
       const watched = new Set<number>()
       const guard: ProcessGuard = {
         add: pid => watched.add(pid),
@@ -339,7 +339,7 @@ describe('the terminals of a session', () => {
       assert.equal(watched.size, 0)
     })
 
-    it('as soon as the command itself has, though something in the background holds its output', async () => {
+    it('when the command itself has, even if a background process keeps its output open', async () => {
       const terminals = start()
       const { terminalId } = await terminals.create(line('sleep 300 & echo "child $!"'))
       assert.deepEqual(await terminals.waitForExit(terminalId), { exitCode: 0, signal: null })
@@ -350,8 +350,8 @@ describe('the terminals of a session', () => {
     })
   })
 
-  describe('tell the conversation', () => {
-    it('what starts, what it says and how it ends, in order', async () => {
+  describe('report to the conversation', () => {
+    it('their start, output and exit, in order', async () => {
       const terminals = start()
       const updates: SessionUpdate[] = []
       terminals.onUpdate(update => updates.push(update))
@@ -366,7 +366,7 @@ describe('the terminals of a session', () => {
       ])
     })
 
-    it('the start before the output, also of one that is done before it is known', async () => {
+    it('their start before their output, also if they exit immediately', async () => {
       const hasty: RunCommand = async (_request, events) => {
         events.onOutput('quick')
         events.onExit({ exitCode: 0 })
@@ -384,7 +384,7 @@ describe('the terminals of a session', () => {
       })
     })
 
-    it('nothing of one that could not be started', async () => {
+    it("nothing if the command couldn't be started", async () => {
       const terminals = start()
       terminals.onUpdate(() => assert.fail('nothing has happened'))
       await assert.rejects(
@@ -394,8 +394,8 @@ describe('the terminals of a session', () => {
     })
   })
 
-  describe('refuse, in words,', () => {
-    it('a terminal that is unknown', async () => {
+  describe('reject with a message', () => {
+    it('an unknown terminal', async () => {
       const terminals = start()
       for (const ask of [
         () => terminals.output('nope'),
@@ -408,7 +408,7 @@ describe('the terminals of a session', () => {
       assert.equal(terminals.record('nope'), undefined)
     })
 
-    it('a folder that is not there', async () => {
+    it("a folder that doesn't exist", async () => {
       await assert.rejects(start().create(line('ls', { cwd: '/no/such' })), /there is no such folder/)
       writeFileSync(path.join(folder(), 'file'), '')
       await assert.rejects(start().create(line('ls', { cwd: 'file' })), /there is no such folder/)
@@ -418,7 +418,7 @@ describe('the terminals of a session', () => {
       await assert.rejects(start().create(line('  ')), /is empty/)
     })
 
-    it('a variable that can be none', async () => {
+    it('an invalid variable', async () => {
       for (const variable of [
         { name: '', value: 'x' },
         { name: 'A=B', value: 'x' },
@@ -428,13 +428,13 @@ describe('the terminals of a session', () => {
       }
     })
 
-    it('a program that may not be executed', async () => {
+    it("a program that isn't executable", async () => {
       const program = path.join(folder(), 'plain')
       writeFileSync(program, 'text')
       await assert.rejects(start().create(line(program)), /may not be executed/)
     })
 
-    it('a line that is too long', async () => {
+    it('a command line that is too long', async () => {
       await assert.rejects(start().create(line(`echo ${'x'.repeat(3_000_000)}`)), /too long/)
     })
   })

@@ -5,8 +5,8 @@ import { customRules, themeRules, tokenColors } from '../../../../src/editor/the
 
 const rule = (scope: unknown, foreground: unknown) => ({ scope, settings: { foreground } })
 
-describe('the colors of code', () => {
-  it('are those of the most precise rule, the later of two', () => {
+describe('the colors for code', () => {
+  it('come from the most specific rule, the later of two', () => {
     const {
       comment,
       keyword,
@@ -23,7 +23,7 @@ describe('the colors of code', () => {
     assert.deepEqual([comment, keyword, string, called], ['#111111', '#333333', '#55555580', '#666666'])
   })
 
-  it('do not come from rules about something in particular, nor from what is no color', () => {
+  it("don't come from rules for specific languages, nor from invalid colors", () => {
     assert.deepEqual(
       tokenColors([
         rule('markup.heading string', '#111111'),
@@ -38,7 +38,7 @@ describe('the colors of code', () => {
     )
   })
 
-  it('take what the user set for all themes, then for this one', () => {
+  it("use the user's settings for all themes, then for the current one", () => {
     const setting = {
       comments: '#010101',
       strings: { foreground: '#020202' },
@@ -51,7 +51,7 @@ describe('the colors of code', () => {
     assert.deepEqual(customRules('nonsense', 'x'), [])
   })
 
-  it('take rules for themes whose names match a pattern, however many asterisks it has', () => {
+  it('use rules for themes that match a pattern with any number of asterisks', () => {
     const applies = (pattern: string, theme: string) =>
       customRules({ [`[${pattern}]`]: { comments: '#010101' } }, theme).length > 0
     for (const pattern of ['Night Owl', '*', '*Owl', 'Night*', '*ight*', 'N*t*l', 'Night Owl*'])
@@ -61,7 +61,7 @@ describe('the colors of code', () => {
     assert.ok(!applies(`${'a*'.repeat(40)}b`, 'a'.repeat(200)))
   })
 
-  it('never fail on a theme that is no theme', () => {
+  it('never fail for an invalid theme', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ scope: fc.anything(), settings: fc.anything() })), rules => {
         tokenColors(rules)
@@ -100,10 +100,10 @@ describe('a theme file', () => {
   const rules = (file: string) =>
     themeRules(file, read, (from, relative) => posix.join(posix.dirname(from), relative))
 
-  it('is read with the files it builds upon, those first', async () => {
+  it('is read after the files it includes', async () => {
     assert.deepEqual(await rules('/t/themes/dark.json'), [{ scope: 'c' }, { scope: 'b' }, { scope: 'a' }])
   })
-  it('may be of the older form, by itself or within another', async () => {
+  it('can be of the older format, or include such a file', async () => {
     files['/t/old.tmTheme'] = files['/t/Old.tmTheme']!
     for (const file of ['/t/Old.tmTheme', '/t/old.json']) {
       const { comment, string, keyword } = tokenColors(await rules(file))
@@ -111,14 +111,14 @@ describe('a theme file', () => {
       assert.equal((await rules(file)).length, 2)
     }
   })
-  it('may include itself, or be none', async () => {
+  it('can include itself, or not be a theme', async () => {
     assert.ok((await rules('/t/circle.json')).length < 20)
     assert.deepEqual(await rules('/t/broken.json'), [])
     await assert.rejects(rules('/t/missing.json'))
   })
 })
 
-describe('a theme file of the older form', () => {
+describe('a theme file in the older format', () => {
   const rules = (xml: string) =>
     themeRules(
       '/t/a.tmTheme',
@@ -129,7 +129,7 @@ describe('a theme file of the older form', () => {
     `${before}<plist version="1.0"><dict><key>settings</key><array>${settings}</array></dict></plist>`
   const one = '<dict><key>scope</key><string>comment</string></dict>'
 
-  it('is read with all that it may hold', async () => {
+  it('is read with every kind of element', async () => {
     const list =
       '<dict><key>a</key><array><integer>7</integer><real>0.5</real><true/><false/><array/><dict/></array>' +
       '<key>&lt;&#233;&#x41;&unknown;</key><string/><key>b</key><date>2001-01-01T00:00:00Z</date></dict>'
@@ -138,7 +138,7 @@ describe('a theme file of the older form', () => {
     ])
   })
 
-  it('gives no colors if it is broken', async () => {
+  it("has no colors if it's damaged", async () => {
     assert.deepEqual(await rules(theme(one)), [{ scope: 'comment' }])
     const broken = [
       '',
@@ -157,7 +157,7 @@ describe('a theme file of the older form', () => {
     for (const xml of broken) assert.deepEqual(await rules(xml), [], xml)
   })
 
-  it('expands no entities of its own, reads no other files, and changes no prototype', async () => {
+  it("can't define entities, include other files, or change a prototype", async () => {
     const laughs = Array.from(
       { length: 20 },
       (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`,
@@ -173,7 +173,7 @@ describe('a theme file of the older form', () => {
     assert.equal('scope' in {}, false)
   })
 
-  it('never fails, and takes no longer than it is long', async () => {
+  it('never fails, and is read in linear time', async () => {
     const piece = fc.constantFrom(
       '<dict>',
       '</dict>',

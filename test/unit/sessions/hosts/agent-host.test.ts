@@ -8,7 +8,7 @@ import { Deferred, type FakeAgent } from '../../conversation/fake-agent.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
 describe('AgentHost', () => {
-  it('starts one process for all who ask at once', async () => {
+  it('starts one process for concurrent callers', async () => {
     const fixture = new SessionsFixture()
     const host = fixture.hosts.get('one')
     const [first, second] = await Promise.all([host.ensure(), host.ensure()])
@@ -16,7 +16,7 @@ describe('AgentHost', () => {
     assert.equal(fixture.started.length, 1)
   })
 
-  it('keeps starting while one still waits, and stops when no one does', async () => {
+  it('keeps starting while a caller waits, and stops without one', async () => {
     const fixture = new SessionsFixture()
     const gate = new Deferred<void>()
     fixture.onStart = () => gate.promise
@@ -35,7 +35,7 @@ describe('AgentHost', () => {
     assert.equal(host.running, undefined)
   })
 
-  it('restarts after the process ended', async () => {
+  it('restarts after the process exited', async () => {
     const fixture = new SessionsFixture()
     const host = fixture.hosts.get('one')
     await host.ensure()
@@ -45,7 +45,7 @@ describe('AgentHost', () => {
     assert.equal(fixture.started.length, 2)
   })
 
-  it('forgets a stopped agent at once', async () => {
+  it('forgets a stopped agent immediately', async () => {
     const fixture = new SessionsFixture()
     const host = fixture.hosts.get('one')
     const { sessions } = await host.ensure()
@@ -54,7 +54,7 @@ describe('AgentHost', () => {
     assert.equal(sessions.sessions.size, 0)
   })
 
-  describe('that tells a new process something first', () => {
+  describe('with preparation of a new process', () => {
     function hostOf(fixture: SessionsFixture, prepare: (agent: FakeAgent) => Promise<void>): AgentHost {
       return new AgentHost({
         agentId: 'one',
@@ -72,7 +72,7 @@ describe('AgentHost', () => {
       })
     }
 
-    it('hands it out only then', async () => {
+    it('returns the agent only afterward', async () => {
       const fixture = new SessionsFixture()
       const reported = new Deferred<void>()
       const host = hostOf(fixture, () => reported.promise)
@@ -83,7 +83,7 @@ describe('AgentHost', () => {
       assert.equal((await starting).agent, fixture.agent)
     })
 
-    it('can be abandoned while it does not answer, and restarted', async () => {
+    it("can be abandoned while the agent doesn't respond, and restarted", async () => {
       const fixture = new SessionsFixture()
       const never = new Deferred<void>()
       let disposed = 0
@@ -104,7 +104,7 @@ describe('AgentHost', () => {
       assert.equal(fixture.started.length, 2)
     })
 
-    it('says so when the process ends over it', async () => {
+    it('reports that the process exited during it', async () => {
       const fixture = new SessionsFixture()
       const host = hostOf(fixture, async agent => agent.exit({ exitCode: 3 }))
       await assert.rejects(host.ensure(), AgentStartError)

@@ -33,7 +33,7 @@ describe('ProviderConfigs', () => {
     configs = new ProviderConfigs(secrets, () => launch)
   })
 
-  it('tells an agent, and tells it again when it starts', async () => {
+  it('configures an agent, also again when it starts', async () => {
     await configs.set('one', agent(), 'main', proxy)
     await configs.set('one', agent(), 'plain', { ...proxy, headers: {} })
     await configs.disable('one', agent(), 'other')
@@ -49,7 +49,7 @@ describe('ProviderConfigs', () => {
     assert.equal(await configs.get('one', 'other'), undefined)
   })
 
-  it('keeps nothing that the agent refused, and lets one start anyway', async () => {
+  it('stores nothing that the agent refused, and lets the agent start anyway', async () => {
     refuse = true
     await assert.rejects(configs.set('one', agent(), 'main', proxy), /no/)
     assert.equal(secrets.values.size, 0)
@@ -59,7 +59,7 @@ describe('ProviderConfigs', () => {
     await configs.apply('one', agent(), silentLogger)
   })
 
-  it('leaves an agent alone that cannot, that was left to itself, or that starts otherwise', async () => {
+  it("doesn't configure an agent without the capability, without a configuration, or with another command", async () => {
     await configs.set('one', agent(), 'main', proxy)
     reported = []
     await configs.apply('one', agent(false), silentLogger)
@@ -75,7 +75,7 @@ describe('ProviderConfigs', () => {
 describe('launchFingerprint', () => {
   const plain = { command: 'agent', args: ['--acp'], env: { A: '1', B: '2' } }
 
-  it('is the same for the same launch, and another for any other', () => {
+  it('is equal for equal launches only', () => {
     assert.equal(launchFingerprint(plain), launchFingerprint({ ...plain, env: { B: '2', A: '1' } }))
     const others = [
       { ...plain, command: './agent' },
@@ -87,7 +87,7 @@ describe('launchFingerprint', () => {
     assert.equal(all.size, 5)
   })
 
-  it('is the same for another version of an installed agent, and for nothing else of it', () => {
+  it('ignores only the version of an installed agent', () => {
     const installed = (path: string, more: object = {}) => {
       const all = { command: '/node', args: [path], env: {}, source: 'installed' as const, ...more }
       return launchFingerprint(all)

@@ -59,7 +59,7 @@ describe('HistoryList', () => {
 
   const note = (agentId: string) => history.agents().find(agent => agent.agentId === agentId)
 
-  it('starts no agent by itself, and lists one that runs (quirk 24)', async () => {
+  it('starts no agent by itself, and lists the sessions of a running one (quirk 24)', async () => {
     await history.refresh()
     assert.equal(fixture.started.length, 0)
     assert.equal(note('one')?.state, 'not-started')
@@ -75,7 +75,7 @@ describe('HistoryList', () => {
     assert.equal(note('one')?.more, false)
   })
 
-  it('keeps what Parley opened itself when the agent does not run', async () => {
+  it("keeps sessions that Parley opened when the agent isn't running", async () => {
     fixture.records.opened('two', { sessionId: 'r1', cwd: '/w/b', additionalDirectories: [], title: 'Kept' })
     fixture.records.agentRuns('two', { list: false, load: true, resume: false })
     const [item] = history.items()
@@ -86,7 +86,7 @@ describe('HistoryList', () => {
     assert.equal(note('two')?.state, 'cannot-list')
   })
 
-  it('has what can be read of agents that are gone, or that take up no session again', () => {
+  it("lists saved conversations of agents that are gone or can't continue sessions", () => {
     const keep = (agentId: string, sessionId: string) => {
       fixture.records.opened(agentId, { sessionId, cwd: '/w/b', additionalDirectories: [], title: sessionId })
       const said: Entry = { kind: 'turn_end', id: 'e0', turn: 1, stopReason: 'cancelled' }
@@ -110,7 +110,7 @@ describe('HistoryList', () => {
     assert.equal(note('gone'), undefined)
   })
 
-  it('keeps what is open of an agent that the settings have no more', async () => {
+  it('keeps open sessions of an agent that was removed from the settings', async () => {
     const starting = fixture.controller.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -120,7 +120,7 @@ describe('HistoryList', () => {
     assert.deepEqual([item?.agentName, item?.sessionId, item?.open], ['Agent One', 's1', true])
   })
 
-  it('shows a session once that is recorded, listed and open', async () => {
+  it('lists a session once that is recorded, listed and open', async () => {
     const starting = fixture.controller.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -133,7 +133,7 @@ describe('HistoryList', () => {
     assert.equal(mine[0]?.updatedAt, 100)
   })
 
-  it('dates an open session by what was said in it here, until the agent reports more', async () => {
+  it('dates an open session by its last activity here until the agent reports a later time', async () => {
     const starting = fixture.controller.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -145,14 +145,14 @@ describe('HistoryList', () => {
     await until(() => dated() >= before)
   })
 
-  it('says in words that an agent could not list', async () => {
+  it("reports why an agent couldn't list", async () => {
     fail = new Error('disk full')
     await history.start('one')
     await until(() => note('one')?.state === 'failed')
     assert.equal(note('one')?.message, 'disk full')
   })
 
-  it('waits so long and no longer for an agent that never lists, and can ask again', async () => {
+  it("waits a limited time for an agent that doesn't list, and can retry", async () => {
     hangs = true
     await history.start('one')
     await until(() => note('one')?.state === 'failed')
@@ -162,7 +162,7 @@ describe('HistoryList', () => {
     await until(() => note('one')?.state === 'listed')
   })
 
-  it('says when an agent lists nothing before someone is signed in', async () => {
+  it('reports that an agent requires sign-in to list', async () => {
     fail = new AgentRequestError('session/list', 'auth-required', { code: -32000, message: 'Sign in first' })
     await history.start('one')
     assert.deepEqual(history.agents()[0], {
@@ -174,7 +174,7 @@ describe('HistoryList', () => {
     })
   })
 
-  it('forgets what an agent listed when it ends, and remembers what it can do', async () => {
+  it('forgets what an agent listed when it exits, and remembers its capabilities', async () => {
     await history.start('one')
     await until(() => history.items().length === 1)
     fixture.agent.exit()

@@ -4,13 +4,13 @@ import { titleOf } from '../../../../src/sessions/session-title.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
-describe('Renaming and archiving sessions', () => {
+describe('SessionOrganizer', () => {
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 
   const shown = (fixture: SessionsFixture) =>
     fixture.controller.current && titleOf(fixture.controller.current.session)
 
-  it('stores the title if the agent doesn’t support renaming, also after a load', async () => {
+  it("stores the title if the agent doesn't support renaming, also after a load", async () => {
     const fixture = await SessionsFixture.withSession()
     await fixture.organizer.rename(reference, '  A name \n of mine ')
     fixture.agent.say('s1', { type: 'info', title: 'What the agent calls it' })
@@ -27,14 +27,14 @@ describe('Renaming and archiving sessions', () => {
     assert.equal(fixture.records.get('one', 's1')?.givenTitle, undefined)
   })
 
-  it('names a session that is not open, and one that Parley never opened', async () => {
+  it("renames a session that isn't open, and one that Parley never opened", async () => {
     const fixture = new SessionsFixture()
     await fixture.organizer.rename({ ...reference, sessionId: 'listed' }, 'Mine')
     assert.deepEqual(fixture.records.get('one', 'listed')?.givenTitle, 'Mine')
     assert.equal(fixture.started.length, 0)
   })
 
-  it('renames with the agent if supported, and uses the agent’s wording', async () => {
+  it("renames with the agent if supported, and uses the agent's title", async () => {
     const fixture = await SessionsFixture.withSession()
     const asked: string[] = []
     Object.assign(fixture.agent, {

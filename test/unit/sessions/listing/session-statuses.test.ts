@@ -20,7 +20,7 @@ describe('SessionStatuses', () => {
     return { agent, statuses, asked, changes: () => changes }
   }
 
-  it('asks one after the other and reports only what is new', async () => {
+  it('requests one after the other and reports only changes', async () => {
     let running = 0
     const { statuses, asked, changes } = begin(async sessionId => {
       assert.equal(++running, 1)
@@ -37,7 +37,7 @@ describe('SessionStatuses', () => {
     assert.equal(changes(), 2)
   })
 
-  it('asks of no more than the newest fifty', async () => {
+  it('requests only those of the newest fifty', async () => {
     const { statuses, asked } = begin(async () => ({ status: 'saved' }))
     statuses.refresh(Array.from({ length: 80 }, (_, i) => `s${i}`))
     await until(() => asked.length >= 50)
@@ -45,7 +45,7 @@ describe('SessionStatuses', () => {
     assert.equal(asked.length, 50)
   })
 
-  it('takes a session that the agent does not know for no failure', async () => {
+  it("continues after a session that the agent doesn't know", async () => {
     let isThere = true
     const { statuses, asked, changes } = begin(async sessionId => {
       if (sessionId === 'gone' && !isThere) {
@@ -67,7 +67,7 @@ describe('SessionStatuses', () => {
     assert.equal(changes(), 3)
   })
 
-  it('leaves an agent alone that cannot, or fails at it', async () => {
+  it('requests nothing without the capability, or after a failure', async () => {
     const failing = begin(async () => {
       throw new Error('no')
     })

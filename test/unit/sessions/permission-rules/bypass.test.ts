@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { PermissionRequest } from '../../../../src/acp/model.ts'
 import { command, OPTIONS, RulesHarness, request } from './harness.ts'
 
-describe('permission rules that agents try to get around', () => {
+describe('permission rules that agents try to bypass', () => {
   let harness: RulesHarness
   before(() => {
     harness = new RulesHarness()
@@ -124,7 +124,7 @@ describe('permission rules that agents try to get around', () => {
     ],
     '*': ["git -c alias.x='!y' x", 'env rm', 'find . -exec x', 'sh -c x', 'echo x | sh', 'node'],
   })) {
-    it(`${JSON.stringify(pattern)} allows no command whose arguments run something else`, async () => {
+    it(`don't allow a command whose arguments run something else for ${JSON.stringify(pattern)}`, async () => {
       for (const line of lines) {
         assert.equal(await allowed(line, pattern), 'ask', line)
         if (pattern === '*') {
@@ -135,7 +135,7 @@ describe('permission rules that agents try to get around', () => {
     })
   }
 
-  it('still allow what the rule is for', async () => {
+  it('still allow what the rule is meant for', async () => {
     for (const [pattern, line] of [
       ['git *', 'git status -sb'],
       ['git *', 'git --no-pager diff --stat HEAD~1'],
@@ -167,7 +167,7 @@ describe('permission rules that agents try to get around', () => {
     }
   })
 
-  it('offer nothing that leaves open what runs', async () => {
+  it('suggest nothing that leaves open which program runs', async () => {
     for (const [line, offers] of [
       ['git status -s', ['git status -s', 'git status *']],
       ['git diff --stat', ['git diff --stat', 'git diff *']],
@@ -192,7 +192,7 @@ describe('permission rules that agents try to get around', () => {
     }
   })
 
-  it('ask about commands that name protected files', async () => {
+  it('ask about commands with protected files', async () => {
     for (const line of [
       'cp x .git/hooks/pre-commit',
       'cp -t.git/hooks x',
@@ -214,7 +214,7 @@ describe('permission rules that agents try to get around', () => {
     assert.equal(await allowed('cp x src/b.ts', 'cp *'), 'allow once')
   })
 
-  it('treat the folder that Git takes hooks from as protected', async () => {
+  it('treat the Git hooks folder as protected', async () => {
     const own = new RulesHarness()
     try {
       execFileSync('git', ['init', '-q'], { cwd: own.root })
@@ -228,7 +228,7 @@ describe('permission rules that agents try to get around', () => {
     }
   })
 
-  it('ask about Git in a folder that is a repository of its own files', async () => {
+  it('ask about Git in a folder whose files form a repository', async () => {
     // its configuration is a file like any other, and may name programs
     const fake = join(harness.root, 'src/fake')
     for (const name of ['objects', 'refs', 'deep']) mkdirSync(join(fake, name), { recursive: true })
@@ -240,7 +240,7 @@ describe('permission rules that agents try to get around', () => {
     assert.equal(await allowed('git status', 'git status', { cwd: 'src' }), 'allow once')
   })
 
-  it('find paths wherever a word holds one', async () => {
+  it('find paths anywhere in a word', async () => {
     for (const line of [
       'cat -f/etc/passwd',
       'cat -vf/etc/passwd',
@@ -288,7 +288,7 @@ describe('permission rules that agents try to get around', () => {
     }
   })
 
-  it('never take a call with a command for reading', async () => {
+  it('never treat a call with a command as reading', async () => {
     const read = [{ kind: 'read', action: 'allow' }]
     const reported = (rawInput: unknown, more: object = {}) =>
       request({ kind: 'read', title: 'Read', locations: [{ path: 'src/a.ts' }], rawInput, ...more })
@@ -317,7 +317,7 @@ describe('permission rules that agents try to get around', () => {
     )
   })
 
-  it('look at every command that a call holds', async () => {
+  it('check every command in a call', async () => {
     const npm = [{ command: 'npm test *', action: 'allow' }]
     const rm = [{ command: 'rm *', action: 'reject' }]
     for (const rawInput of [
@@ -342,7 +342,7 @@ describe('permission rules that agents try to get around', () => {
     }
   })
 
-  it('never take the title for the command', async () => {
+  it('never use the title as the command', async () => {
     const npm = [{ command: 'npm test *', action: 'allow' }]
     for (const rawInput of [undefined, {}, { description: 'x' }]) {
       const asked = request({ kind: 'execute', title: 'npm test', ...(rawInput && { rawInput }) })
@@ -373,7 +373,7 @@ describe('permission rules that agents try to get around', () => {
     assert.equal(await harness.answer(npm, command('npm test', { env: {} })), 'allow once')
   })
 
-  it('of a workspace never undo what the user rejects', async () => {
+  it('in a workspace never allow what the user rejects', async () => {
     const push = 'git push *'
     for (const action of ['ask', 'allow']) {
       const layers = [
@@ -389,7 +389,7 @@ describe('permission rules that agents try to get around', () => {
     assert.equal(await harness.answer([], command('git push x'), { layers: asks }), 'ask')
   })
 
-  it('look at the files that a patch in the input names', async () => {
+  it('check the files of a patch in the input', async () => {
     const src = [{ kind: 'edit', path: 'src/**', action: 'allow' }]
     const patched = (input: string) =>
       request({ kind: 'edit', title: 'Edit', locations: [{ path: 'src/a.ts' }], rawInput: { input } })

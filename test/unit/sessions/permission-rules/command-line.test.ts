@@ -23,8 +23,8 @@ const words = (line: string, platform: NodeJS.Platform = 'linux') => {
 const may = (line: string) =>
   possibleCommands(parseCommandLine(line, 'linux'), 'linux').map(one => one.join(' '))
 
-describe('a command line taken apart', () => {
-  it('knows the commands of a line, whatever joins them', () => {
+describe('parsing a command line', () => {
+  it('finds all commands, however they are joined', () => {
     assert.deepEqual(words('npm test'), [['npm', 'test']])
     assert.deepEqual(words('npm test && rm -rf /'), [
       ['npm', 'test'],
@@ -34,7 +34,7 @@ describe('a command line taken apart', () => {
     assert.deepEqual(words('sleep 1 &'), [['sleep', '1']])
   })
 
-  it('reads quotes and backslashes as shells do', () => {
+  it('reads quotes and backslashes like shells', () => {
     assert.deepEqual(words(`git commit -m "a && b" 'c; d' e\\ f`), [
       ['git', 'commit', '-m', 'a && b', 'c; d', 'e f'],
     ])
@@ -42,7 +42,7 @@ describe('a command line taken apart', () => {
     assert.deepEqual(words(`a "x\\"y" "\\n"`), [['a', 'x"y', '\\n']])
   })
 
-  it('leaves out redirects that touch no file', () => {
+  it('ignores redirects that affect no file', () => {
     assert.deepEqual(words('npm test 2>&1 >/dev/null'), [['npm', 'test']])
     assert.deepEqual(words('npm test > /dev/null; b </dev/null'), [['npm', 'test'], ['b']])
   })
@@ -92,10 +92,10 @@ describe('a command line taken apart', () => {
     '   ',
     `npm ${'x'.repeat(30_000)}`,
   ]) {
-    it(`is not sure of ${JSON.stringify(line.slice(0, 40))}`, () => assert.equal(words(line), 'unsure'))
+    it(`is unsure about ${JSON.stringify(line.slice(0, 40))}`, () => assert.equal(words(line), 'unsure'))
   }
 
-  it('is not sure on Windows of what its shells read in their own ways', () => {
+  it('is unsure on Windows about what its shells parse differently', () => {
     assert.deepEqual(words('npm test', 'win32'), [['npm', 'test']])
     assert.deepEqual(words('dir src\\lib', 'win32'), [['dir', 'src\\lib']])
     for (const line of ["npm 'a && b'", 'npm ^& b', 'npm %PATH%', 'npm; b', 'npm > NUL', 'npm "a\\"b']) {
@@ -103,7 +103,7 @@ describe('a command line taken apart', () => {
     }
   })
 
-  it('guesses at every command that an unsure line may run', () => {
+  it('returns every command that an unsure line may run', () => {
     for (const line of [
       'npm test $(rm -rf /)',
       'echo "$HOME" && rm -rf /',
@@ -194,7 +194,7 @@ const line = fc.array(piece, { minLength: 1, maxLength: 14 }).map(parts => parts
 const likely = fc.tuple(fc.constantFrom('aa ', 'bb ', 'cc aa '), line).map(([start, rest]) => start + rest)
 
 describe('random command lines', () => {
-  it('never make it throw', () => {
+  it('never cause an exception', () => {
     fc.assert(
       fc.property(fc.oneof(line, fc.string({ unit: 'binary', maxLength: 60 })), text => {
         for (const platform of ['linux', 'win32'] as const) {

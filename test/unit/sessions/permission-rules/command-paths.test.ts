@@ -10,7 +10,7 @@ import { pathsInWord, pathsOfCommands } from '../../../../src/sessions/permissio
 import { RulesHarness } from './harness.ts'
 
 describe('the paths in a command', () => {
-  it('are looked for in every part of a word', () => {
+  it('are found in every part of a word', () => {
     assert.deepEqual(pathsInWord('--output=a/b'), ['a/b'])
     assert.deepEqual(pathsInWord('-la'), ['a'])
     assert.deepEqual(pathsInWord('--'), [])

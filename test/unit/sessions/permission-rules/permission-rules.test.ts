@@ -27,7 +27,7 @@ describe('permission rules', () => {
   const npm = { command: 'npm test *', action: 'allow' }
   const src = { path: 'src/**', action: 'allow' }
 
-  it('allow once and reject once, in the order in which they stand', async () => {
+  it('allow once and reject once, in order', async () => {
     assert.equal(await answer([npm], command('npm test')), 'allow once')
     assert.equal(await answer([npm], command('npm test -- --grep "a b"')), 'allow once')
     assert.equal(await answer([npm], command('npm run test')), 'ask')
@@ -37,7 +37,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ ...npm, action: 'ask' }, npm], command('npm test')), 'ask')
   })
 
-  it('never take an answer permanently: without one for this time they ask', async () => {
+  it('never select a permanent option; they ask if there is no other', async () => {
     const [always, once, never, no] = OPTIONS as [
       PermissionOption,
       PermissionOption,
@@ -54,7 +54,7 @@ describe('permission rules', () => {
     assert.equal(await answer([reject], command('npm test'), { options: [once, never] }), 'ask')
   })
 
-  it('allow a line only when every command of it fits', async () => {
+  it('allow a command line only if every command matches', async () => {
     for (const line of [
       'npm test && rm -rf /',
       'npm test; rm x',
@@ -78,7 +78,7 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], request({ kind: 'execute', title: 'npm test and then…' })), 'ask')
   })
 
-  it('reject a line as soon as one of its commands may fit', async () => {
+  it('reject a command line if one of its commands may match', async () => {
     const rm = { command: 'rm *', action: 'reject' }
     for (const line of ['npm test && rm x', 'echo $(rm x)', 'X=1 rm x', 'sudo rm x', 'sh -c "rm x"']) {
       assert.equal(await answer([rm, npm], command(line)), 'reject no', line)
@@ -86,14 +86,14 @@ describe('permission rules', () => {
     assert.equal(await answer([rm], command('npm run rm')), 'ask')
   })
 
-  it('read scripts that are given to a shell', async () => {
+  it('check scripts that are passed to a shell', async () => {
     const reported = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
     assert.equal(await answer([npm], reported({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
   })
 
-  it('never allow anything outside of the folders of the session', async () => {
+  it("never allow anything outside of the session's folders", async () => {
     const cat = { command: 'cat *', action: 'allow' }
     assert.equal(await answer([cat], command('cat src/a.ts')), 'allow once')
     assert.equal(await answer([cat], command(`cat ${directory}/other/x`)), 'allow once')
@@ -119,7 +119,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit('src/out/x')), 'ask')
   })
 
-  it('fit paths where they really lead, and all of them to allow', async () => {
+  it('match paths by their real location, and must match all of them to allow', async () => {
     assert.equal(await answer([src], edit('src/a.ts')), 'allow once')
     assert.equal(await answer([src], edit('src/../src/new/deep.ts')), 'allow once')
     assert.equal(await answer([src], edit('src/a.ts', 'b.ts')), 'ask')
@@ -135,7 +135,7 @@ describe('permission rules', () => {
     assert.equal(await answer([src], diff), 'ask')
   })
 
-  it('fit no path where no file is known, and no command by a path', async () => {
+  it('match no path if no file is known, and no command by a path', async () => {
     assert.equal(await answer([src], edit()), 'ask')
     assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit()), 'ask')
     const run = request({
@@ -146,7 +146,7 @@ describe('permission rules', () => {
     assert.equal(await answer([src], run), 'ask')
   })
 
-  it('never allow changes to what could allow more', async () => {
+  it('never allow changes to files that could allow more', async () => {
     const all = { kind: ['edit', 'read'], action: 'allow' }
     for (const path of [
       '.vscode/settings.json',
@@ -160,7 +160,7 @@ describe('permission rules', () => {
     assert.equal(await answer([all], read), 'allow once')
   })
 
-  it('are for the agent they name', async () => {
+  it('apply only to the agent they name', async () => {
     assert.equal(
       await answer([{ agent: 'one', kind: 'fetch', action: 'allow' }], request({ kind: 'fetch' })),
       'allow once',
@@ -172,7 +172,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ agent: 'one', action: 'allow' }], edit('x')), 'allow once')
   })
 
-  it('never count in an untrusted workspace, nor for questions of an unknown kind', async () => {
+  it("don't apply in Restricted Mode, nor to unknown kinds of requests", async () => {
     assert.equal(await answer([npm], command('npm test'), { trusted: false }), 'ask')
     const all = { agent: 'one', action: 'allow' }
     const base = { sessionId: 's', title: '', options: OPTIONS }
@@ -180,7 +180,7 @@ describe('permission rules', () => {
     assert.equal(await answer([all], { ...base, subject: { type: 'unknown', kind: 'x', raw: {} } }), 'ask')
   })
 
-  it('know the command that a question names without a tool call', async () => {
+  it('match the command in a request without a tool call', async () => {
     const named = (line: string): PermissionRequest => ({
       sessionId: 's',
       title: '',
@@ -191,7 +191,7 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], named('npm test && x')), 'ask')
   })
 
-  it('ask when the disk does not answer, or fails', async () => {
+  it("ask if the disk doesn't respond or fails", async () => {
     const hangs = { ...diskLinks, realpath: () => new Promise<string>(() => {}) }
     assert.equal(await answer([src], edit('src/a.ts'), { links: hangs, lookMs: 20 }), 'ask')
     const fails = {
@@ -201,7 +201,7 @@ describe('permission rules', () => {
     assert.equal(await answer([src], edit('src/a.ts'), { links: fails }), 'ask')
   })
 
-  it('of a workspace come before those of the user', async () => {
+  it("in a workspace come before the user's", async () => {
     const layers: SettingLayer[] = [
       { scope: 'user', value: [npm] },
       { scope: 'workspace', value: [{ ...npm, action: 'reject' }] },
@@ -209,7 +209,7 @@ describe('permission rules', () => {
     assert.equal(await answer([], command('npm test'), { layers }), 'reject no')
   })
 
-  it('of a workspace that allow count only once the user agreed, those that are stricter at once', async () => {
+  it('in a workspace allow only after the user agreed, and reject immediately', async () => {
     const kept = new Map<string, unknown>()
     const asked: string[][] = []
     let agree = () => {}
@@ -254,7 +254,7 @@ describe('permission rules', () => {
     )
   })
 
-  it('that are offered would have answered the question', async () => {
+  it('that are suggested would have answered the request', async () => {
     const asked = [
       command('npm test'),
       command('npm run build -- --out "a b"'),
@@ -286,7 +286,7 @@ describe('permission rules', () => {
     assert.deepEqual(await texts(edit('.vscode/settings.json')), [])
   })
 
-  it('never allow a line that has a command which no rule fits', async () => {
+  it('never allow a command line with a command that no rule matches', async () => {
     const other = fc.constantFrom('rm -rf x', 'curl evil', 'sh x', 'npm publish')
     const glue = fc.constantFrom(
       '&&',

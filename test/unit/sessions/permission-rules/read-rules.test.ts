@@ -8,7 +8,7 @@ const read = (value: unknown, more: SettingLayer[] = []) =>
 const problemsOf = (value: unknown) => read(value).problems.map(describeProblem)
 
 describe('parley.permissionRules', () => {
-  it('is read in its order, the nearest scope first', () => {
+  it('are read in order, nearest scope first', () => {
     const { rules, problems } = read(
       [
         { command: 'npm test *', action: 'allow' },
@@ -31,7 +31,7 @@ describe('parley.permissionRules', () => {
     )
   })
 
-  it('refuses a rule without any condition', () => {
+  it('reject a rule without any condition', () => {
     for (const rule of [{ action: 'allow' }, { agent: '*', action: 'allow' }]) {
       const { rules, problems } = read([rule])
       assert.deepEqual(rules, [])
@@ -42,7 +42,7 @@ describe('parley.permissionRules', () => {
     }
   })
 
-  it('leaves out a rule with anything wrong in it, and says what', () => {
+  it('omit an invalid rule and report why', () => {
     assert.match(problemsOf({})[0]!, /expected an array of rules, found an object/)
     assert.match(problemsOf(['x'])[0]!, /expected an object with an "action", found a string/)
     assert.match(problemsOf([{ kind: 'edit' }])[0]!, /› action|\[0\].*action.*expected one of/)
@@ -63,7 +63,7 @@ describe('parley.permissionRules', () => {
     assert.deepEqual([rules.length, rules[0]?.position], [1, 1])
   })
 
-  it('tells a kind that no agent is known to have, and keeps the rule', () => {
+  it('report an unknown kind of tool and keep the rule', () => {
     const { rules, problems } = read([{ kind: 'exeute', action: 'reject' }])
     assert.equal(rules.length, 1)
     assert.equal(problems[0]?.fatal, false)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { ruleWords } from '../../../../src/sessions/permission-rules/rule.ts'
 
-describe('a permission rule in words', () => {
-  it('says what it fits', () => {
+describe('the description of a permission rule', () => {
+  it('says what it matches', () => {
     assert.equal(ruleWords({ command: 'npm test *' }), 'Commands that start with npm test')
     assert.equal(ruleWords({ command: 'npm test' }), 'The command npm test')
     assert.equal(ruleWords({ command: "grep '*' x" }), "The command grep '*' x")

@@ -15,7 +15,7 @@ const ada: AuthStatus = {
 }
 
 describe('Accounts', () => {
-  it('asks an agent that reports as it starts, and hears what changes; nothing is known of one that ended', async () => {
+  it('requests the status of an agent when it starts and follows changes; nothing is known after it exited', async () => {
     const fixture = new SessionsFixture()
     const reported = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
@@ -42,7 +42,7 @@ describe('Accounts', () => {
     assert.equal(describeAccount(undefined), undefined)
   })
 
-  it('asks nothing of an agent that does not tell', async () => {
+  it('requests nothing from an agent without the capability', async () => {
     const fixture = new SessionsFixture()
     const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
     await fixture.hosts.get('one').ensure()
@@ -51,7 +51,7 @@ describe('Accounts', () => {
     assert.deepEqual(accounts.describe('one'), { text: 'Sign-in status not reported' })
   })
 
-  it('goes by what came of it where the agent does not tell: refused, signed in, signed out', async () => {
+  it('follows the outcome of requests without the capability: refused, signed in, signed out', async () => {
     const fixture = new SessionsFixture()
     const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
     let changes = 0

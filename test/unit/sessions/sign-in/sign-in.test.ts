@@ -21,7 +21,7 @@ const never = new AbortController().signal
 let launch: string | undefined = 'as defined'
 
 describe('signing in by environment variables', () => {
-  it('keeps what was given by agent and method, and hands out that of the last method', async () => {
+  it('stores values by agent and method, and uses those of the last method', async () => {
     const secrets = new MemorySecrets()
     const given: Record<string, string> = { API_KEY: 's3cret', API_URL: '', OTHER: 'o' }
     const values = new SignInValues(
@@ -40,7 +40,7 @@ describe('signing in by environment variables', () => {
     assert.deepEqual(await values.environment('one'), {})
   })
 
-  it('keeps nothing when one is not given, or no system takes its name', async () => {
+  it('stores nothing if a value is missing or has an invalid name', async () => {
     const secrets = new MemorySecrets()
     const answers = ['s3cret', undefined]
     const values = new SignInValues(
@@ -57,7 +57,7 @@ describe('signing in by environment variables', () => {
     assert.equal(secrets.values.size, 0)
   })
 
-  it('gives nothing to an agent of that id that starts otherwise, and it back to the one that was signed in to', async () => {
+  it("doesn't give values to an agent with the same id and another command, and keeps them for the original", async () => {
     const values = new SignInValues(
       new MemorySecrets(),
       () => launch,
@@ -76,7 +76,7 @@ describe('signing in by environment variables', () => {
     assert.deepEqual(await values.environment('one'), { API_KEY: 's3cret', API_URL: 's3cret' })
   })
 
-  it('does without what it cannot read', async () => {
+  it('ignores unreadable values', async () => {
     const secrets = new MemorySecrets()
     const values = new SignInValues(
       secrets,
@@ -107,7 +107,7 @@ describe('ConversationController: signing in', () => {
     return [...fixture.controller.failures.keys()][0]!
   }
 
-  it('asks for variables, starts the agent again, and does what was asked for', async () => {
+  it('asks for variables, restarts the agent, and retries', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const signing = fixture.controller.signIn(id, 'key')
@@ -119,7 +119,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('asks for the key that a plain method needs, and tells the agent once it has been started with it', async () => {
+  it('asks for the key of a simple method, and signs in after restarting the agent with it', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent => Object.assign(agent, { authMethods: [plain] })
     const plain: AuthMethod = { ...method, type: 'agent' }
@@ -132,7 +132,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.key, 'one/s2')
   })
 
-  it('leaves the agent alone when the user gives no values', async () => {
+  it("doesn't restart the agent if the user enters no values", async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     fixture.variablesFail = new CancelledError()
@@ -141,7 +141,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.get(id)?.type, 'sign-in')
   })
 
-  it('says which way came to nothing and why, but nothing of one that the user cancelled', async () => {
+  it('explains which method failed and why, but not for one that the user canceled', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const reported = () => {
@@ -160,7 +160,7 @@ describe('ConversationController: signing in', () => {
     ['is not known to the agent', {}, 'Method not found'],
     ['needs what only its own settings hold', { gateway: true as const }, 'it requires a gateway URL'],
   ] as const)
-    it(`says that a way ${what}, so that it has to be done elsewhere`, async () => {
+    it(`reports that a method ${what} and has to be used elsewhere`, async () => {
       const fixture = new SessionsFixture()
       const plain: AuthMethod = { methodId: 'plain', type: 'agent', name: 'Log in', ...more }
       const id = await refused(fixture, [plain])
@@ -176,7 +176,7 @@ describe('ConversationController: signing in', () => {
       assert.equal(fixture.accounts.get('one')?.state, 'unauthenticated')
     })
 
-  it('offers the ways to sign in when the user asks, and brings the conversation to the new process', async () => {
+  it('offers the sign-in methods on request, and restores the conversation with the new process', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -195,7 +195,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('tells the agent that the user signs out, and ends a process that has kept values', async () => {
+  it('signs out with the agent, and ends a process that has stored values', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -219,7 +219,7 @@ describe('ConversationController: signing in', () => {
     )
   })
 
-  it('ends a process that has kept values, and never answers that the user signs out, when they wait no longer', async () => {
+  it("ends a process with stored values that doesn't respond to signing out when the user stops waiting", async () => {
     const fixture = await SessionsFixture.withSession()
     let asked = 0
     Object.assign(fixture.agent, {
@@ -240,7 +240,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(host.running, undefined)
   })
 
-  it('comes from a change of an option, too, which is made once the user is signed in', async () => {
+  it('is also requested for a config option, which is changed after the sign-in', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })

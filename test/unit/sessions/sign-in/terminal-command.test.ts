@@ -26,13 +26,13 @@ describe('the command of a sign-in terminal', () => {
   const script =
     'process.stdout.write(process.argv.slice(2).join("|")); process.exit(Number(process.argv[1]))'
 
-  it('runs as it is, with its arguments', async () => {
+  it('runs unchanged with its arguments', async () => {
     const { stdout, status } = run(['-e', script, '0', "it's", '$HOME', 'a  b'], '')
     assert.deepEqual([stdout, status], ["it's|$HOME|a  b", 0])
     assert.equal(await failedExitCode(file), undefined)
   })
 
-  it('says that it failed, and waits for Enter', async () => {
+  it('reports a failure and waits for Enter', async () => {
     const { stdout, status } = run(['-e', script, '3', 'wrong'], '\n')
     assert.deepEqual([stdout, status], ['wrong\r\nIt failed.', 3])
     assert.equal(await failedExitCode(file), 3)

@@ -15,7 +15,7 @@ describe('composer: commands', () => {
     { name: 'compact', description: 'Make a review smaller' },
   ]
 
-  it('are offered while their name is typed', () => {
+  it('are suggested while their name is typed', () => {
     assert.equal(commandQuery('/re', 3), 're')
     assert.equal(commandQuery('/', 1), '')
     assert.equal(commandQuery('/re', 0), undefined)
@@ -23,7 +23,7 @@ describe('composer: commands', () => {
     assert.equal(commandQuery('a /re', 5), undefined)
   })
 
-  it('are sorted by how they fit', () => {
+  it('are sorted by match', () => {
     assert.deepEqual(
       matchCommands(commands, 're').map(command => command.name),
       ['review', 'preview', 'compact'],
@@ -31,14 +31,14 @@ describe('composer: commands', () => {
     assert.deepEqual(matchCommands(commands, 'zzz'), [])
   })
 
-  it('are known once complete', () => {
+  it('are recognized when complete', () => {
     assert.equal(calledCommand(commands, '/review main')?.hint, 'branch')
     assert.equal(calledCommand(commands, '/rev'), undefined)
   })
 })
 
 describe('composer: prompt history', () => {
-  it('walks back and forth, and gives back what was being written', () => {
+  it('goes back and forth, and restores the draft', () => {
     const history = new PromptHistory()
     const list = ['one', 'two', 'two']
     assert.equal(history.older(list, 'draft'), 'two')
@@ -50,7 +50,7 @@ describe('composer: prompt history', () => {
     assert.equal(history.isWalking, false)
   })
 
-  it('continues with older ones that come later, from where it is', () => {
+  it('continues with older prompts that load later', () => {
     const history = new PromptHistory()
     history.prepend(['nobody walks'])
     assert.equal(history.older(['three', 'four'], 'draft'), 'four')
@@ -63,14 +63,14 @@ describe('composer: prompt history', () => {
     for (const expected of ['one', 'three', 'four', 'draft']) assert.equal(history.newer(), expected)
   })
 
-  it('has nothing to give without prompts', () => {
+  it('is empty without prompts', () => {
     const history = new PromptHistory()
     assert.equal(history.older([], 'draft'), undefined)
   })
 })
 
-describe('choices', () => {
-  it('are found by all words of name, value and group, best first', () => {
+describe('composer: choices', () => {
+  it('match all words in name, value and group, best first', () => {
     const choices = [
       { value: 'p/gpt-5', name: 'GPT 5', group: 'OpenAI' },
       { value: 'p/opus', name: 'Opus 4', group: 'Anthropic' },

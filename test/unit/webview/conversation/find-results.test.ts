@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { FoundEntries } from '../../../../src/webview/conversation/find/results.ts'
 
-describe('what was found', () => {
-  it('is walked through in order, round and round', () => {
+describe('find results', () => {
+  it('are visited in order and wrap around', () => {
     const found = new FoundEntries()
     found.take({ part: 'whole', hits: [2, 1, 2, 7, 0, 1] })
     assert.equal(found.total, 3)
@@ -14,7 +14,7 @@ describe('what was found', () => {
     assert.equal(found.ordinal({ entry: 7, occurrence: 0 }), 3)
   })
 
-  it('follows what changes, like a list of all matches', () => {
+  it('follow changes like a list of all matches', () => {
     const change = fc.array(fc.tuple(fc.nat(12), fc.nat(3)), { maxLength: 8 })
     fc.assert(
       fc.property(fc.array(change, { maxLength: 6 }), changes => {
@@ -40,7 +40,7 @@ describe('what was found', () => {
     )
   })
 
-  it('comes back to a match that is still there', () => {
+  it('return to a match that still exists', () => {
     const found = new FoundEntries()
     found.take({ part: 'whole', hits: [1, 0, 5, 4, 0, 1] })
     found.take({ part: 'change', hits: [1, 0, 2] })

@@ -4,10 +4,10 @@ import { isLargePaste } from '../../../../src/webview/conversation/composer/atta
 import { mentionQuery } from '../../../../src/webview/conversation/composer/completion.ts'
 import { fitted, longestSide, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
 
-describe('composer: what is looked for with @', () => {
+describe('composer: the query after @', () => {
   const at = (text: string, caret = text.length) => mentionQuery(text, caret, [])?.text
 
-  it('is what stands between an @ at the start of a word and the cursor', () => {
+  it('is the text between an @ at the start of a word and the cursor', () => {
     assert.equal(at('@'), '')
     assert.equal(at('look at @src/a'), 'src/a')
     assert.equal(at('look at @src/a', 10), 's')
@@ -16,21 +16,21 @@ describe('composer: what is looked for with @', () => {
     assert.equal(at('@https://a.b/c?d=1'), 'https://a.b/c?d=1')
   })
 
-  it('is nothing in a URL, after a space, or on another line', () => {
+  it('is empty in a URL, after a space, and on another line', () => {
     assert.equal(at('me@home'), undefined)
     assert.equal(at('@a b'), undefined)
     assert.equal(at('@a\nb'), undefined)
     assert.equal(at('a@@b'), undefined)
   })
 
-  it('is never a chip', () => {
+  it('never contains a chip', () => {
     const marks = [{ from: 4, to: 8, id: 'x' }]
     assert.equal(mentionQuery('see @a.b', 8, marks), undefined)
     assert.equal(mentionQuery('see @a.b', 6, marks), undefined)
     assert.deepEqual(mentionQuery('see @a.b @c', 11, marks), { from: 9, to: 11, text: 'c' })
   })
 
-  it('names the part of the text that it is', () => {
+  it('has its range in the text', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(), (text, n) => {
         const caret = Math.min(n, text.length)
@@ -41,15 +41,15 @@ describe('composer: what is looked for with @', () => {
   })
 })
 
-describe('composer: what is pasted', () => {
-  it('is a chip when it has more than 40 lines or 4,000 characters', () => {
+describe('composer: pasted content', () => {
+  it('becomes a chip with more than 40 lines or 4,000 characters', () => {
     assert.equal(isLargePaste('a\n'.repeat(39)), false)
     assert.equal(isLargePaste('a\n'.repeat(40)), true)
     assert.equal(isLargePaste('a'.repeat(4000)), false)
     assert.equal(isLargePaste('a'.repeat(4001)), true)
   })
 
-  it('keeps the shape of a picture that is made smaller', () => {
+  it('keeps the aspect ratio of an image that is scaled down', () => {
     assert.deepEqual(fitted(4000, 1000), { width: 1568, height: 392 })
     assert.deepEqual(fitted(10, 20), { width: 10, height: 20 })
     fc.assert(

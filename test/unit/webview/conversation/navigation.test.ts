@@ -54,15 +54,15 @@ function openView(edge: number, options: { fails?: boolean } = {}) {
   return { app, view }
 }
 
-describe('moving from turn to turn', () => {
-  it('reaches the prompt of a turn of 1,000 tool calls, most of which are not loaded', async () => {
+describe('navigating between turns', () => {
+  it("reaches the prompt of a turn with 1,000 tool calls, most of which aren't loaded", async () => {
     const { app, view } = openView(entries.length - 5)
     await jumpTurn(app, -1)
     assert.equal(view.at, 2002)
     assert.deepEqual(view.fetched, [2000])
   })
 
-  it('continues to the turn before, and forward again', async () => {
+  it('continues to the previous turn, and forward again', async () => {
     const { app, view } = openView(2500)
     await jumpTurn(app, -1)
     await jumpTurn(app, -1)
@@ -71,13 +71,13 @@ describe('moving from turn to turn', () => {
     assert.equal(view.at, 2002)
   })
 
-  it('starts where the jump before it leads, when the key is pressed twice at once', async () => {
+  it('starts at the previous target if the key is pressed twice quickly', async () => {
     const { app, view } = openView(2500)
     await Promise.all([jumpTurn(app, -1), jumpTurn(app, -1)])
     assert.equal(view.at, 1001)
   })
 
-  it('ends at the start and at the end', async () => {
+  it('stops at the start and at the end', async () => {
     const first = openView(0)
     first.view.delta = 0
     await jumpTurn(first.app, -1)
@@ -87,13 +87,13 @@ describe('moving from turn to turn', () => {
     assert.equal(last.view.at, 'end')
   })
 
-  it('stays where it is when the entry cannot be fetched', async () => {
+  it("stays if the entry can't be loaded", async () => {
     const { app, view } = openView(2500, { fails: true })
     await jumpTurn(app, -1)
     assert.equal(view.at, 2500)
   })
 
-  it('passes prompts to subagents', () => {
+  it('skips prompts to subagents', () => {
     const within = { ...message('s', 'user', 'For a subagent'), within: 'child' }
     assert.equal(nearestPrompt([message('u', 'user', 'Mine'), within, toolCall('t')], 2, -1), 0)
     assert.equal(nearestPrompt([within], 0, 1), undefined)

@@ -412,46 +412,46 @@ describe('the prompt queue, from the composer to the agent', () => {
 
   const content = ({ window }: World) => window.page.content.peek().text
 
-  it('empties the composer at once, and keeps what is written meanwhile', () =>
+  it('clears the composer immediately and keeps what is typed meanwhile', () =>
     play(['type', 'send', 'type'], world => {
       assert.deepEqual([world.received, content(world)], [[['w1']], 'w2 '])
     }))
 
-  it('returns what was refused, and what was sent after it, in front of what is written meanwhile', () =>
+  it('returns a refused prompt and those sent after it, before the text that was typed meanwhile', () =>
     play(['type', 'send', 'type', 'send', 'type', 'toHost', 'toHost', 'refuse'], world => {
       assert.equal(content(world), 'w1 \n\nw2 \n\nw3 ')
       assert.deepEqual([world.received, world.window.refusals], [[], 1])
     }))
 
-  it('prepares no prompt before the one in front of it', () =>
+  it('prepares prompts one after the other', () =>
     play(['type', 'send', 'type', 'send', 'toHost', 'toHost'], world => {
       assert.deepEqual(world.received, [['w1'], ['w2']])
     }))
 
-  it('returns a refused prompt once, also when a snapshot has it, too', () =>
+  it('returns a refused prompt once, also if a snapshot contains it', () =>
     play(['type', 'send', 'toHost', 'refuse', 'snapshot'], world => {
       assert.equal(content(world), 'w1 ')
     }))
 
-  it('returns after a crash what was not sent, with a reason, and sends nothing by itself', () =>
+  it('returns unsent prompts after a crash with a reason, and sends nothing automatically', () =>
     play(['type', 'send', 'toHost', 'crash'], world => {
       assert.equal(content(world), 'w1 ')
       assert.deepEqual([world.received, world.window.refusals], [[], 1])
     }))
 
-  it('leaves the prompts of a window that runs to it, and takes them over when it is gone', () =>
+  it("leaves prompts to a window that is running, and takes them over when it's gone", () =>
     play(['type', 'send', 'toHost', 'secondWindow', 'otherWindow', 'otherWindow', 'snapshot'], world => {
       assert.deepEqual(world.received, [['w1']])
       assert.equal(content(world), '')
     }))
 
-  it('sends a prompt once when another window has taken it over from one that still runs', () =>
+  it('sends a prompt once if another window took it over from a window that is still running', () =>
     play(['prompt', 'enqueue', 'make', 'silence'], world => {
       assert.deepEqual(world.received, [['w1']])
       assert.equal(content(world), 'w2 ')
     }))
 
-  it('loses no word, doubles none and keeps their order, whatever happens when', async () => {
+  it('never loses, duplicates or reorders text, whatever happens', async () => {
     const step = fc.oneof(
       { weight: 8, arbitrary: fc.constantFrom('type', 'send', 'toHost', 'toPage', 'enqueue', 'prompt') },
       { weight: 6, arbitrary: fc.constantFrom('make', 'endTurn', 'refuse', 'save', 'time') },
@@ -465,7 +465,7 @@ describe('the prompt queue, from the composer to the agent', () => {
     )
   }).timeout(60_000)
 
-  it('loses and doubles nothing with several windows, edits, stops and failures', async () => {
+  it('never loses or duplicates text with several windows, edits, stops and failures', async () => {
     const step = fc.oneof(
       {
         weight: 8,

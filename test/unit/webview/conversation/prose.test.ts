@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { JSDOM } from 'jsdom'
 import { selectedDiff } from '../../../../src/webview/conversation/actions/prose.ts'
 
-describe('what is copied out of a diff', () => {
+describe('text copied from a diff', () => {
   const { window } = new JSDOM(`
     <p id="before">text</p>
     <div class="diff-lines"><button class="diff-line diff-fold">4 unchanged lines</button><div
@@ -23,17 +23,17 @@ describe('what is copied out of a diff', () => {
   }
   const line = (at: number) => document.querySelectorAll('.diff-line:not(.diff-fold, .diff-nothing)')[at]!
 
-  it('is the code of whole lines, empty ones too, without numbers, signs and folds', () => {
+  it('is the code of whole lines, also empty ones, without line numbers, signs and folds', () => {
     const lines = document.querySelector('.diff-lines')!
     assert.equal(copied(lines, 0, lines, lines.childNodes.length), 'const a = 1\nconst b = 2\n\nconst b = 3')
   })
 
-  it('is the part of a line that is selected', () => {
+  it('is the selected part of a line', () => {
     assert.equal(copied(line(0).firstChild!, 6, line(1).lastChild!, 2), 'a = 1\nconst b')
     assert.equal(copied(line(0).firstChild!, 6, line(0).firstChild!, 7), 'a')
   })
 
-  it('is left to others where more than a diff is selected', () => {
+  it('is copied by the browser if the selection exceeds the diff', () => {
     assert.equal(copied(document.querySelector('#before')!, 0, line(0), 1), undefined)
   })
 })

@@ -54,7 +54,7 @@ function countReads(slots: readonly EntrySlot[]): () => number {
 }
 
 describe('conversation store', () => {
-  it('appends text to the message it names, block by block', () => {
+  it('appends text to the right message, block by block', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([message('u', 'user', 'Go'), message('a', 'agent', 'One.\n\nTw')]))
     assert.deepEqual(shown(store), ['prompt', 'One.', 'Tw'])
@@ -64,7 +64,7 @@ describe('conversation store', () => {
     assert.deepEqual(entry.blocks, [{ type: 'text', text: 'One.\n\nTwo.\n\nThree' }])
   })
 
-  it('asks for a snapshot after a gap, and takes nothing until it comes', () => {
+  it('requests a snapshot after a gap, and ignores patches until it arrives', () => {
     const store = new ConversationStore(noFetch)
     assert.equal(store.applyPatch(patch(1)), false)
     store.applySnapshot(snapshot([message('a', 'agent', 'One')]))
@@ -76,7 +76,7 @@ describe('conversation store', () => {
     assert.deepEqual(shown(store), ['One and all.'])
   })
 
-  it('draws only what a patch touches', () => {
+  it('draws only what a patch changes', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(
       snapshot([message('a', 'agent', 'One.\n\nTwo'), toolCall('t'), message('b', 'agent', 'Last')]),
@@ -109,7 +109,7 @@ describe('conversation store', () => {
     })
   })
 
-  it('fetches earlier entries in pages, once, and shows them in their place', async () => {
+  it('loads earlier entries page by page, once, and shows them in order', async () => {
     const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
     const asked: Array<[string, number, number]> = []
     const store = new ConversationStore(async (key, from, to) => {
@@ -128,7 +128,7 @@ describe('conversation store', () => {
     assert.equal(asked.length, 1)
   })
 
-  it('drops a page that comes after the conversation was changed for another', async () => {
+  it('drops a page that arrives after another conversation was opened', async () => {
     let answer: (entries: Entry[]) => void = () => undefined
     const store = new ConversationStore(
       () =>
@@ -145,7 +145,7 @@ describe('conversation store', () => {
     assert.equal(store.slot('z'), undefined)
   })
 
-  it('keeps what was fetched and opened through a snapshot of the same conversation', async () => {
+  it('keeps loaded and expanded entries through a snapshot of the same conversation', async () => {
     const all = Array.from(
       { length: 150 },
       (_, i): Entry => message(`e${i}`, i === 120 ? 'thought' : 'agent', `Text ${i}`),
@@ -160,7 +160,7 @@ describe('conversation store', () => {
     assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
   })
 
-  it('fetches again what may have changed while the view was hidden, once someone looks at it', async () => {
+  it('loads entries again that may have changed while the view was hidden, when they are visible', async () => {
     const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
     const asked: number[] = []
     const store = new ConversationStore(async (_key, from, to) => {
@@ -184,7 +184,7 @@ describe('conversation store', () => {
     assert.deepEqual(asked, [0, 100, 100])
   })
 
-  it('knows what waits from the host, with what it is drawn with, however far back', () => {
+  it('knows pending requests from the host, with their entries, however far back they are', () => {
     const store = new ConversationStore(noFetch)
     const pending = (id: string, index: number) => ({ requestId: `request-${id}`, entryId: id, index })
     const old = permission('p1', { toolCallId: 'call-t', within: 'child' })
@@ -213,7 +213,7 @@ describe('conversation store', () => {
     assert.deepEqual(store.waiting.value, ['p2'])
   })
 
-  it('no longer counts a request that was answered while no one looked', () => {
+  it('no longer counts a request that was answered while the view was hidden', () => {
     const store = new ConversationStore(noFetch)
     const pendingRequests = [{ requestId: 'request-p', entryId: 'p', index: 0 }]
     store.applySnapshot(snapshot([permission('p')], { head: head({ pendingRequests }) }))
@@ -222,7 +222,7 @@ describe('conversation store', () => {
     assert.equal(store.asked.value, false)
   })
 
-  it('takes terminals in any order, and their output as it grows', async () => {
+  it('accepts terminals in any order, and their output as it grows', async () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([]))
     const terminal = store.terminals.get('t1')
@@ -246,7 +246,7 @@ describe('conversation store', () => {
     await until(() => text() === 'new and more')
   })
 
-  it('replaces and clears parts of the head', () => {
+  it('replaces and clears properties of the head', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([], { head: head({ title: 'Old', usage: { used: 1, size: 2 } }) }))
     store.applyPatch(patch(2, { op: 'head', head: { title: 'New' }, cleared: ['usage'] }))
@@ -265,7 +265,7 @@ describe('conversation store', () => {
     blocks: [{ type: 'text', text: `Words of ${id}` }],
   })
 
-  it('knows the messages of each session, in order, through changes, pages and snapshots', async () => {
+  it('knows the messages of each session in order, through changes, pages and snapshots', async () => {
     const entries = Array.from({ length: 150 }, (_, i) =>
       i % 3 === 0 ? said(`e${i}`, i % 2 === 0 ? 'parent' : 'a', i % 2 === 0 ? 'a' : 'b') : toolCall(`e${i}`),
     )
@@ -301,7 +301,7 @@ describe('conversation store', () => {
     stop()
   })
 
-  it('looks at no other entry for a message of a subagent, among 1,000 as among 10', () => {
+  it('visits no other entry for a message of a subagent, among 1,000 as among 10', () => {
     const reads = (count: number) => {
       const store = new ConversationStore(noFetch)
       const entries = Array.from({ length: count }, (_, i) =>
@@ -321,7 +321,7 @@ describe('conversation store', () => {
     assert.ok(reads(1000) <= reads(10) * 1.5, `${reads(1000)} reads among 1,000, ${reads(10)} among 10`)
   })
 
-  it('shows after any patches what a snapshot of the same state shows', () => {
+  it('shows the same after any patches as a snapshot of the same state', () => {
     const text = fc.constantFrom('a', ' b', '\n\n', '- x\n', '```\n', '# h\n', 'https://a.b ')
     const step = fc.oneof(
       fc.record({

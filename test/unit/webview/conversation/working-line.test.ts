@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { activityWord } from '../../../../src/webview/conversation/work/working-line.tsx'
 import { message, toolCall } from './entries.ts'
 
-describe('what the agent does, in a word', () => {
+describe("the description of the agent's activity", () => {
   const word = (last: Parameters<typeof activityWord>[1]) =>
     activityWord('running', last, 0, { cwd: '/p', additional: [] })
 
-  it('comes from the last thing it said', () => {
+  it('comes from its last update', () => {
     assert.deepEqual(word(message('t', 'thought', 'Hm')), { text: 'Thinking' })
     assert.deepEqual(word(message('a', 'agent', 'So')), { text: 'Writing' })
     assert.deepEqual(
@@ -27,13 +27,13 @@ describe('what the agent does, in a word', () => {
     assert.deepEqual(word(undefined), { text: 'Working' })
   })
 
-  it('is not told where the agent does not say', () => {
+  it("is empty if the agent doesn't report it", () => {
     const last = message('a', 'agent', 'So')
     assert.deepEqual(activityWord('running', last, 0, undefined, true), { text: 'Status unknown' })
     assert.deepEqual(activityWord('running', last, 1, undefined, true), { text: 'Waiting for your answer' })
   })
 
-  it('is the user when something waits for them', () => {
+  it('mentions the user while a request is pending', () => {
     assert.deepEqual(activityWord('requires_action', undefined, 0, undefined), {
       text: 'Waiting for your answer',
     })

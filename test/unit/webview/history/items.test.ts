@@ -27,7 +27,7 @@ const keysOf = (lines: HistoryLines) => lines.window.items.map(item => item.key)
 const keys = (...list: Parameters<typeof linesOf>) => keysOf(linesOf(...list))
 
 describe('history items', () => {
-  it('are rows under their date, the newest first', () => {
+  it('are rows below their date, newest first', () => {
     const list = [row('3', { updatedAt: undefined }), row('2', { updatedAt: now - 24 * hour }), row('1')]
     assert.deepEqual(keys(list), [
       'group/today',
@@ -39,14 +39,14 @@ describe('history items', () => {
     ])
   })
 
-  it('pass the filters together', () => {
+  it('match all filters', () => {
     const list = [row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })]
     assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['group/today', 'row/a/1'])
     assert.deepEqual(keys(list, { text: 'build', here: false, archived: false }), ['group/today', 'row/a/2'])
     assert.deepEqual(keys(list, { text: 'none', here: false, archived: false }), [])
   })
 
-  it('stay as they are when one of them changes in its place, whatever their number', () => {
+  it('keep the other rows when one changes in place', () => {
     const lines = linesOf(
       Array.from({ length: 10_000 }, (_, i) => row(String(i), { updatedAt: now - i * 60_000 })),
     )
@@ -64,7 +64,7 @@ describe('history items', () => {
     assert.equal(lines.item('row/a/5')?.row.value, running)
   })
 
-  it('move, come and go with what changes', () => {
+  it('are moved, added and removed with changes', () => {
     const lines = linesOf([
       row('1'),
       row('2', { updatedAt: now - hour }),
@@ -91,14 +91,14 @@ describe('history items', () => {
     assert.deepEqual(lines.count.value, { all: 1, archived: 0 })
   })
 
-  it('are opened by Enter in the way that shows most', () => {
+  it('open on Enter in the way that shows the most', () => {
     assert.equal(defaultAction(row('1')), 'load')
     assert.equal(defaultAction(row('1', { canLoad: false })), 'resume')
     assert.equal(defaultAction(row('1', { open: true })), 'show')
     assert.equal(defaultAction(row('1', { canLoad: false, canResume: false })), undefined)
   })
 
-  it('say their time as short as it can be understood', () => {
+  it('have a short time', () => {
     assert.equal(shortTime(now - 20_000, now), 'just now')
     assert.equal(shortTime(now + 20_000, now), 'just now')
     assert.equal(shortTime(now - 3 * 60_000, now), '3 min ago')

@@ -20,7 +20,7 @@ describe('reportFocus', () => {
     for (const name of ['window', 'document']) Reflect.deleteProperty(globalThis, name)
   })
 
-  it('says once that the focus came, however often it is looked for', () => {
+  it('reports the focus once', () => {
     const again = look()
     hasFocus = true
     for (let i = 0; i < 3; i++) again()
@@ -32,7 +32,7 @@ describe('reportFocus', () => {
     assert.deepEqual(sent, [{ focused: true }, { focused: false }])
   })
 
-  it('says once, while it has the focus, that a user does something in the page', () => {
+  it('reports once, while the page has the focus, that the user acts in it', () => {
     look()
     fire('focus', 'keydown', 'keydown', 'pointerdown')
     assert.deepEqual(sent, [{ focused: true }, { focused: true, isUsed: true }])
@@ -41,7 +41,7 @@ describe('reportFocus', () => {
   })
 
   for (const type of ['click', 'input', 'drop'])
-    it(`takes ${type} for what a user does: it may come without a key or a pointer`, () => {
+    it(`counts ${type} as an action of the user, since it can come without a key or a pointer`, () => {
       look()
       fire(type)
       assert.deepEqual(sent, [{ focused: true, isUsed: true }])

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { contrast, quietColor, type Rgb, readable, readColor } from '../../../../src/webview/host/theme.ts'
 
-describe('asides', () => {
-  it('are quieter than the text where the theme makes no difference, and can be read', () => {
+describe('secondary text', () => {
+  it("is dimmed if the theme doesn't distinguish it, and readable", () => {
     const light: Rgb[] = [
       [248, 248, 248],
       [255, 255, 255],
@@ -13,11 +13,11 @@ describe('asides', () => {
     assert.ok(contrast(own, [59, 59, 59]) > 1.5)
   })
 
-  it('have the theme’s own color where that differs', () => {
+  it("has the theme's own color if that differs", () => {
     assert.equal(quietColor([204, 204, 204], [157, 157, 157], [[24, 24, 24]]), undefined)
   })
 
-  it('are as much brighter as the field that they stand in needs', () => {
+  it('is brighter on a field as needed', () => {
     const [text, own]: Rgb[] = [
       [211, 175, 134],
       [167, 155, 140],
@@ -34,7 +34,7 @@ describe('asides', () => {
 })
 
 describe('contrast', () => {
-  it('reads the colors that VS Code writes', () => {
+  it('reads colors as VS Code writes them', () => {
     assert.deepEqual(readColor('#fff'), [255, 255, 255])
     assert.deepEqual(readColor(' #102030 '), [16, 32, 48])
     assert.deepEqual(readColor('#ffffff80', [0, 0, 0]), [128, 128, 128])
@@ -42,13 +42,13 @@ describe('contrast', () => {
     for (const none of ['', 'red', '#12', 'rgb(a)', 'var(--x)']) assert.equal(readColor(none), undefined)
   })
 
-  it('is that of WCAG', () => {
+  it('is calculated according to WCAG', () => {
     assert.equal(contrast([0, 0, 0], [255, 255, 255]), 21)
     assert.equal(contrast([119, 119, 119], [119, 119, 119]), 1)
     assert.ok(Math.abs(contrast([119, 119, 119], [255, 255, 255]) - 4.48) < 0.01)
   })
 
-  it('leaves colors their hue where the text itself is faint', () => {
+  it('keeps the hue of colors if the text itself is faint', () => {
     const [text, ground, green]: Rgb[] = [
       [101, 123, 131],
       [253, 246, 227],
@@ -59,7 +59,7 @@ describe('contrast', () => {
     assert.ok(contrast(shown, ground!) >= contrast(text!, ground!) * 0.75)
   })
 
-  it('is enough afterward, wherever the text itself can be read, and good colors stay', () => {
+  it('is sufficient if the text itself is readable, and good colors are unchanged', () => {
     const part = fc.integer({ min: 0, max: 255 })
     const color = fc.tuple(part, part, part)
     fc.assert(

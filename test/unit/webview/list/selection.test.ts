@@ -60,19 +60,19 @@ describe('a selection in a long list', () => {
     return list.toDraw()
   }
 
-  it('keeps its rows in the page while the view is not too far', () => {
+  it("keeps its rows in the page while it isn't far from the view", () => {
     select(3, 8)
     const { start, end } = scrollTo(2000)
     assert.equal(start, 3)
     assert.ok(end > 100)
   })
 
-  it('lets them go when the view is far away', () => {
+  it("releases them when it's far from the view", () => {
     select(3, 8)
     assert.ok(scrollTo(15_000).start > 700)
   })
 
-  it('keeps nothing where nothing is selected', () => {
+  it('keeps nothing without a selection', () => {
     select(3, 8)
     document.getSelection()!.collapseToStart()
     document.dispatchEvent(new window.Event('selectionchange'))

@@ -111,14 +111,14 @@ describe('virtual list', () => {
   }
   const mounted = () => [...root.querySelectorAll('p')].map(element => element.textContent)
 
-  it('draws only what is near the end when a lot comes at once, and each row once', () => {
+  it('draws only what is near the end when many rows arrive at once, each row once', () => {
     add(10_000)
     assert.equal(mounted().at(-1), 'row 9999')
     assert.ok(mounted().length >= view / height && mounted().length < (view / height) * 2, mounted().join())
     assert.equal(drawn.length, mounted().length)
   })
 
-  it('draws a row that comes, and no other', () => {
+  it('draws only the row that was added', () => {
     add(30)
     drawn = []
     for (let i = 0; i < 20; i++) add(1)
@@ -128,7 +128,7 @@ describe('virtual list', () => {
     )
   })
 
-  it('does not draw again what a flood has left behind', () => {
+  it("doesn't draw rows again that many new ones have moved away", () => {
     add(100)
     drawn = []
     add(1000)
@@ -139,14 +139,14 @@ describe('virtual list', () => {
     )
   })
 
-  it('draws no row when none changed', () => {
+  it('draws no row if none changed', () => {
     add(100)
     drawn = []
     version.value++
     assert.deepEqual(drawn, [])
   })
 
-  it('mounts what is in view where the end is not followed, and keeps it there', () => {
+  it("mounts the visible rows if the end isn't followed, and stays there", () => {
     add(1000)
     controller.toItem(window.items[300]!)
     assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
@@ -154,7 +154,7 @@ describe('virtual list', () => {
     assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
   })
 
-  it('draws at once what is scrolled into view, and after the frame what is only near it', async () => {
+  it('draws visible rows immediately, and nearby ones after the frame', async () => {
     add(1000)
     const scrollTo = (top: number) => {
       const list = root.querySelector('.list')!
@@ -177,7 +177,7 @@ describe('virtual list', () => {
     assert.ok(mounted().includes(`row ${699 + view / height}`), mounted().join())
   })
 
-  it('leaves the end as soon as the wheel turns up', () => {
+  it('stops following the end as soon as the wheel turns up', () => {
     add(100)
     const list = root.querySelector('.list')!
     list.dispatchEvent(new page.WheelEvent('wheel', { deltaY: -10, bubbles: true }))
@@ -186,13 +186,13 @@ describe('virtual list', () => {
     assert.equal(list.scrollTop, 100 * height - view)
   })
 
-  it('does not have the browser wait for it before it scrolls', () => {
+  it("doesn't block scrolling in the browser", () => {
     assert.ok(listened.some(([type]) => type === 'wheel'))
     for (const [type, options] of listened)
       assert.ok(typeof options === 'object' && options.passive, `${type} is waited for`)
   })
 
-  it('knows that it is at the end, also where it does not follow it', () => {
+  it("knows that it's at the end, also if it doesn't follow it", () => {
     add(100)
     controller.release()
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [false, true])
@@ -202,7 +202,7 @@ describe('virtual list', () => {
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [true, true])
   })
 
-  it('moves nothing under the pointer as long as it is pressed, and continues with the end after the click', async () => {
+  it("doesn't move rows while the pointer is pressed, and follows the end after the click", async () => {
     add(100)
     const list = root.querySelector('.list')!
     const before = list.scrollTop
@@ -229,7 +229,7 @@ describe('virtual list', () => {
     assert.equal(mounted().at(-1), 'row 149')
   })
 
-  it('stays where the browser scrolled to with the focus, whatever comes before it reports that', () => {
+  it('stays where the browser scrolled to with the focus, whatever arrives before the scroll event', () => {
     add(100)
     const list = root.querySelector('.list')!
     const row = root.querySelector('p')!
@@ -241,7 +241,7 @@ describe('virtual list', () => {
     assert.equal(controller.following.peek(), false)
   })
 
-  it('continues with the end when the pointer was let go where no one told', async () => {
+  it('follows the end when the pointer was released outside of the page', async () => {
     add(100)
     const list = root.querySelector('.list')!
     const row = root.querySelector('p')!

@@ -8,7 +8,7 @@ function item(key: string, height: number): WindowItem {
 const items = (...heights: number[]) => heights.map((height, i) => item(`${i}`, height))
 
 describe('list window', () => {
-  it('knows where each row starts and what the view touches', () => {
+  it('knows the position of each row and which rows are visible', () => {
     const window = new ListWindow<WindowItem>()
     window.splice(0, 0, items(10, 20, 30, 40))
     assert.equal(window.height, 100)
@@ -22,7 +22,7 @@ describe('list window', () => {
     assert.deepEqual(new ListWindow().range(0, 100), { start: 0, end: 0 })
   })
 
-  it('keeps the anchor where it is when heights above it change', () => {
+  it('keeps the anchor in place when heights above it change', () => {
     const window = new ListWindow<WindowItem>()
     const rows = items(10, 20, 30, 40)
     window.splice(0, 0, rows)
@@ -36,7 +36,7 @@ describe('list window', () => {
     assert.equal(window.topOf(anchor), undefined)
   })
 
-  it('agrees with the plain sum after any changes', () => {
+  it('matches a plain sum after any changes', () => {
     const height = fc.integer({ min: 0, max: 500 })
     const change = fc.oneof(
       fc.record({

@@ -73,7 +73,7 @@ const samples: Record<string, string> = {
 }
 
 describe('markdown blocks', () => {
-  it('keep what is folded in one', () => {
+  it('keep nested content in one block', () => {
     const { stream } = feed(
       'One\n\n<details><summary>s</summary>\n\nTwo\n\n- three\n\n</details>\n\nFour\n\nFive',
     )
@@ -84,7 +84,7 @@ describe('markdown blocks', () => {
   })
 
   for (const [name, text] of Object.entries(samples)) {
-    it(`streams ${name} to the HTML of the whole`, () => {
+    it(`stream ${name} to the same HTML as the whole`, () => {
       for (const lengths of [[1], [2], [3, 1], [7], [text.length], [1, 40]]) {
         const view = new View()
         let so = ''
@@ -152,7 +152,7 @@ describe('markdown blocks', () => {
   const text = fc.array(fragments, { maxLength: 60 }).map(list => list.join(''))
   const chunking = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
 
-  it('streams any text, in any pieces, to the HTML of the whole', () => {
+  it('stream any text in any pieces to the same HTML as the whole', () => {
     fc.assert(
       fc.property(text, chunking, (value, lengths) => {
         const view = new View()
@@ -163,7 +163,7 @@ describe('markdown blocks', () => {
     )
   })
 
-  it('never changes a closed block but by a link definition', () => {
+  it('never change a closed block, except with a link definition', () => {
     fc.assert(
       fc.property(text, chunking, (value, lengths) => {
         const stream = new BlockStream()
@@ -183,7 +183,7 @@ describe('markdown blocks', () => {
     )
   })
 
-  it('looks only at the open end', () => {
+  it('parse only the open end', () => {
     const stream = new BlockStream()
     let most = 0
     for (let i = 0; i < 2000; i++) {
@@ -195,7 +195,7 @@ describe('markdown blocks', () => {
     assert.ok(most < 100, `${most} characters`)
   })
 
-  it('cuts what is very long at the same places whatever the pieces', () => {
+  it('split very long content at the same places whatever the pieces', () => {
     const sentence = 'Words without an end, '
     const longOnes: Record<string, string> = {
       'a line': sentence.repeat(8000),
@@ -226,7 +226,7 @@ describe('markdown blocks', () => {
     }
   })
 
-  it('takes a long text in slices, each of which does little, and comes to the same', () => {
+  it('parse a long text in short slices with the same result', () => {
     const code = `const a = 1\n`.repeat(10_000)
     const texts = [
       `Before.\n\n\`\`\`ts\n${code}\`\`\`\n\nAfter.`,
@@ -250,7 +250,7 @@ describe('markdown blocks', () => {
     }
   })
 
-  it('cuts a long table between its rows, and repeats its head', () => {
+  it('split a long table between rows and repeat its header', () => {
     const head = '| a | b |\n|---|---|\n'
     const rows = Array.from({ length: 2000 }, (_, i) => `| row ${i} | of a table |\n`)
     const view = new View()
@@ -262,7 +262,7 @@ describe('markdown blocks', () => {
     assert.ok(blocks.every(({ source }) => source.startsWith(head)))
   })
 
-  it('does not look again at what a line of prose continues with', () => {
+  it("don't parse a line again when it grows", () => {
     for (const begin of ['It', '- item\n- It', '1. It', '> It', '| a | b |\n|---|---|\n| x | It']) {
       const stream = new BlockStream()
       stream.append(begin)
@@ -277,7 +277,7 @@ describe('markdown blocks', () => {
     }
   })
 
-  it('grows an open fence without parsing it again', () => {
+  it('append to an open fence without parsing it again', () => {
     const stream = new BlockStream()
     stream.append('```js\n')
     stream.flush()

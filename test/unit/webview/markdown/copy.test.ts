@@ -3,7 +3,7 @@ import { JSDOM } from 'jsdom'
 import { toMarkdown } from '../../../../src/webview/markdown/copy.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
 
-describe('a selection that is copied', () => {
+describe('a copied selection', () => {
   const { window } = new JSDOM('')
   const names = ['Element', 'Text', 'HTMLElement'] as const
   const kept = new Map<string, unknown>()
@@ -39,9 +39,9 @@ describe('a selection that is copied', () => {
     footnotes: 'One[^1] and two[^why].\n\n[^1]: First\n\n[^why]: Because\n\n    it is so',
     'names of files': 'see src/a.ts:12 and `b.ts:3`',
   }))
-    it(`gives ${name} back as Markdown`, () => assert.equal(again(text), text))
+    it(`returns ${name} as Markdown`, () => assert.equal(again(text), text))
 
-  it('leaves out what is only there to be pressed', () => {
+  it('leaves out buttons', () => {
     assert.doesNotMatch(again('```ts\nx\n```\n![a](data:image/png;base64,AAAA)'), /Copy|Apply|larger/)
   })
 })

@@ -11,7 +11,7 @@ interface Bundle {
   drawBlock: typeof drawBlock
 }
 
-describe('drawing a text that grows', () => {
+describe('drawing a growing text', () => {
   let window: DOMWindow
   let parts: Bundle
 
@@ -128,7 +128,7 @@ describe('drawing a text that grows', () => {
     ...['src/a.ts', ':12', 'a', '.ts', '.go:3', 'ts:4', '.', '[ ] ', '\n===', '\n---'],
   )
 
-  it('shows the same whatever the pieces it came in', () => {
+  it('shows the same whatever the pieces', () => {
     fc.assert(
       // drawing the whole at every piece is what takes long
       fc.property(fc.array(fragments, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (list, each) => {
@@ -145,7 +145,7 @@ describe('drawing a text that grows', () => {
     )
   })
 
-  it('appends to a line of prose, in whatever block it stands, without drawing the rest again', () => {
+  it('appends to a line in any block without drawing the rest again', () => {
     const prose = ' goes on, and on; so it is.'
     for (const begin of [
       'It',
@@ -170,7 +170,7 @@ describe('drawing a text that grows', () => {
       }
   })
 
-  it('colors long code piece by piece, after it is drawn, and what is selected not at all', async () => {
+  it('colors long code step by step after drawing it, except selected code', async () => {
     const code = Array.from({ length: 1500 }, (_, i) => `const value${i} = ${i}`).join('\n')
     const view = new View()
     view.feed(`\`\`\`ts\n${code}\n\`\`\``)
@@ -194,7 +194,7 @@ describe('drawing a text that grows', () => {
     assert.equal(block!.querySelector('code')?.textContent, code)
   })
 
-  it('shows of a long fence that grew its code alone, also when nothing follows it', () => {
+  it('draws only the code of a long fence that grew, also if nothing follows it', () => {
     const view = new View()
     view.feed('```\n')
     let code = ''

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { JSDOM } from 'jsdom'
 import { decodeHTMLStrict } from '../../../../src/webview/markdown/entities.ts'
 
-describe('named characters', () => {
+describe('character entities', () => {
   const before = Reflect.get(globalThis, 'document')
   beforeEach(() => Reflect.set(globalThis, 'document', new JSDOM('').window.document))
   afterEach(() => Reflect.set(globalThis, 'document', before))
 
-  it('are read as CommonMark reads them', () => {
+  it('are read according to CommonMark', () => {
     const known = {
       amp: '&',
       lt: '<',
@@ -22,7 +22,7 @@ describe('named characters', () => {
       assert.equal(decodeHTMLStrict(`&${name};`), character, name)
   })
 
-  it('stay as they are written when there is no such name', () => {
+  it('are kept as text if the name is unknown', () => {
     for (const name of ['nothing', 'notx', 'ampx', 'x', 'AMp', 'copyright'])
       assert.equal(decodeHTMLStrict(`&${name};`), `&${name};`)
   })

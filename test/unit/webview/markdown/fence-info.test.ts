@@ -4,7 +4,7 @@ import { fenceInfo } from '../../../../src/webview/markdown/fence-info.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
 import { packSource, sourceOf } from '../../../../src/webview/markdown/rich-source.ts'
 
-describe('what stands after a fence', () => {
+describe('the info string of a fence', () => {
   const cases: Array<[string, ReturnType<typeof fenceInfo>]> = [
     ['', { language: '' }],
     ['ts', { language: 'ts' }],
@@ -31,7 +31,7 @@ describe('formulas and diagrams', () => {
       ([, kind, source]) => `${kind === 'math' ? '' : 'display '}${decodeURIComponent(source!)}`,
     )
 
-  it('are found in every way of writing them', () => {
+  it('are found in every notation', () => {
     assert.deepEqual(formulas('a $x^2$, \\(y\\) and $$z$$'), ['x^2', 'y', 'display z'])
     assert.deepEqual(formulas('text\n$$\na\n+ b\n$$\nmore'), ['display a\n+ b'])
     assert.deepEqual(formulas('\\[\na = b\n\\]'), ['display a = b'])
@@ -39,7 +39,7 @@ describe('formulas and diagrams', () => {
     assert.deepEqual(formulas('- $$\n  x\n  $$\n\n> $a$'), ['display x', 'a'])
   })
 
-  it('are not seen in money, variables, code and escaped brackets', () => {
+  it("aren't found in prices, variables, code and escaped brackets", () => {
     for (const text of [
       'It costs $5 and $10.',
       'from $5-$10',
@@ -65,7 +65,7 @@ describe('formulas and diagrams', () => {
     assert.doesNotMatch(html(`\`\`\`mermaid\n${'x'.repeat(30_000)}\n\`\`\``), /data-rich/)
   })
 
-  it('carry their source through whatever is in it', () => {
+  it('keep their source, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), text => {
         const packed = packSource(text)

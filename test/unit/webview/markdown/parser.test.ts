@@ -5,8 +5,8 @@ import { fileReference } from '../../../../src/webview/tools/links.ts'
 
 const html = (text: string) => markdown.render(text).trim()
 
-describe('markdown', () => {
-  it('shows tags that are not formatting as the text they are', () => {
+describe('Markdown', () => {
+  it("shows tags that aren't formatting as text", () => {
     assert.equal(
       html('A Vec<String> and <Foo bar="1"> here'),
       '<p>A Vec&lt;String&gt; and &lt;Foo bar=&quot;1&quot;&gt; here</p>',
@@ -16,7 +16,7 @@ describe('markdown', () => {
     assert.equal(html('x <!-- note --> y'), '<p>x  y</p>')
   })
 
-  it('lets no tag look like a part of Parley', () => {
+  it('allows no tag that looks like a part of Parley', () => {
     assert.equal(html('<b class="permission" style="x" onclick="y">b</b>'), '<p><b>b</b></p>')
     assert.equal(
       html('<details open class="card"><summary>s</summary></details>'),
@@ -24,14 +24,14 @@ describe('markdown', () => {
     )
   })
 
-  it('makes links of URLs, not of file names', () => {
+  it('links URLs, not file names', () => {
     assert.match(html('see https://a.b/c'), /<a href="https:\/\/a\.b\/c">/)
     assert.equal(html('see main.rs, README.md and a@b.c'), '<p>see main.rs, README.md and a@b.c</p>')
     assert.equal(html('[x](javascript:alert(1))'), '<p>[x](javascript:alert(1))</p>')
     assert.match(html('[x](file:///a/b.ts)'), /href="file:\/\/\/a\/b\.ts"/)
   })
 
-  it('loads nothing from elsewhere: a remote image is a link', () => {
+  it('loads nothing remote: a remote image is a link', () => {
     assert.equal(
       html('![alt](https://a.b/c.png)'),
       '<p><a href="https://a.b/c.png" class="image-link">alt</a></p>',
@@ -43,7 +43,7 @@ describe('markdown', () => {
     assert.doesNotMatch(html('![alt](data:image/svg+xml;base64,AAAA)'), /<img/)
   })
 
-  it('uses no style attributes', () => {
+  it('has no style attributes', () => {
     const table = html('|a|b|\n|:-:|--:|\n|1|2|')
     assert.doesNotMatch(table, /style=/)
     assert.match(table, /<th class="align-center">a<\/th>/)
@@ -55,7 +55,7 @@ describe('markdown', () => {
     assert.doesNotMatch(html('`object.property`'), /<a/)
   })
 
-  it('links files in a text, and neither words nor what is a link already', () => {
+  it('links files in text, but not words or existing links', () => {
     assert.match(
       html('see src/a.ts:12:3.'),
       /<a class="file-link" href="#" data-path="src\/a\.ts" data-line="12" data-column="3">src\/a\.ts:12:3<\/a>\./,
@@ -73,7 +73,7 @@ describe('markdown', () => {
       assert.doesNotMatch(html(text), /file-link/, text)
   })
 
-  it('knows a file from what only looks like one', () => {
+  it('distinguishes a file from similar text', () => {
     assert.deepEqual(fileReference('src/a.ts'), { path: 'src/a.ts' })
     assert.deepEqual(fileReference('a.ts:3:7'), { path: 'a.ts', line: 3, column: 7 })
     assert.deepEqual(fileReference('file:///x/a%20b.ts#L4'), { path: '/x/a b.ts', line: 4 })
@@ -94,7 +94,7 @@ describe('markdown', () => {
     }
   })
 
-  it('knows a footnote from what only looks like one', () => {
+  it('distinguishes a footnote from similar text', () => {
     const html = markdown.render('Seen[^1], `[^1]`, [^a-z].\n\n[^1]: Said **so**')
     assert.match(html, /Seen<sup class="footnote-mark"><a href="#" data-footnote="1">1<\/a><\/sup>/)
     assert.match(html, /<code>\[\^1\]<\/code>, \[\^a-z\]/)
@@ -102,7 +102,7 @@ describe('markdown', () => {
     assert.doesNotMatch(markdown.render('[^"><b>]: x\n\n[^"><b>]'), /<b>/)
   })
 
-  it('reads the language of a fence', () => {
+  it('reads the language of a code fence', () => {
     assert.equal(languageOf('ts'), 'ts')
     assert.equal(languageOf('ts title="a"'), 'ts')
     assert.equal(languageOf('{.python}'), 'python')

@@ -4,7 +4,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('conversation page, without eyes or mouse', () => {
+describe('conversation page: accessibility', () => {
   let page: Page
   let revision = 0
   let heard: string[]
@@ -39,7 +39,7 @@ describe('conversation page, without eyes or mouse', () => {
     page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
   const says = (text: string) => page.until(() => heard.some(one => one.trim() === text))
 
-  it('reports a turn, its questions and its end, but not of every piece of text', async () => {
+  it('announces a turn, its requests and its end, but not each piece of text', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', 'I')])
     await says('Ada is ready')
     await patch({ op: 'head', head: { activity: 'running' }, cleared: [] })
@@ -53,7 +53,7 @@ describe('conversation page, without eyes or mouse', () => {
     assert.equal(heard.length, 4, heard.join(' | '))
   })
 
-  it('reports how a turn ended that went wrong, and what a card says', async () => {
+  it('announces how a turn failed, and the text of a card', async () => {
     await show([message('u', 'user', 'Go')], { activity: 'running' })
     await says('Ada is ready')
     const end: Entry = {
@@ -77,7 +77,7 @@ describe('conversation page, without eyes or mouse', () => {
     await says('Ada stopped Why.')
   })
 
-  it('leads from one line of work to the next with the arrows', async () => {
+  it('moves between tool calls with the arrow keys', async () => {
     await show([
       toolCall('1', { toolKind: 'edit' }),
       message('a', 'agent', 'And'),
@@ -103,7 +103,7 @@ describe('conversation page, without eyes or mouse', () => {
     await page.until(() => !isOpen())
   })
 
-  it('makes the agents one stop for Tab, which the arrows go through', async () => {
+  it('makes the agents one tab stop, with the arrow keys to move between them', async () => {
     const agents = ['x', 'y', 'z'].map(agentId => ({ agentId, name: agentId, source: 'settings' }))
     await show([], { phase: 'empty', agent: undefined, agents, defaultAgentId: 'y' } as never)
     const buttons = () => [...page.document.querySelectorAll<HTMLElement>('.choice')]
@@ -116,7 +116,7 @@ describe('conversation page, without eyes or mouse', () => {
     assert.equal(page.document.activeElement, buttons()[2])
   })
 
-  it('speaks of installing an agent only where one is offered', async () => {
+  it('mentions installing an agent only if one is offered', async () => {
     const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
     const empty = { phase: 'empty', agent: undefined, agents, noAgent: true } as const
     const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
@@ -129,7 +129,7 @@ describe('conversation page, without eyes or mouse', () => {
     assert.match(words(), /Choose or install an agent first/)
   })
 
-  it('lists the conversations in tabs instead of asking for an agent to be set up, and leads to them', async () => {
+  it('lists the conversations in tabs instead of asking to set up an agent, and reveals them', async () => {
     const revealed: string[] = []
     page.hear('conversation/revealTab', ({ key }) => void revealed.push(key))
     const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]

@@ -5,7 +5,7 @@ import { FillComposer, Quote } from '../../../../src/views/bridge/conversation.t
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('actions on the page', function () {
+describe('conversation page: actions', function () {
   this.timeout(60_000)
   let page: Page
   let ran: Array<{ command: string; key: string; entryId: string }> = []
@@ -34,7 +34,7 @@ describe('actions on the page', function () {
   })
   afterEach(() => page.close())
 
-  it('are for the entry that they stand at', async () => {
+  it('belong to the entry they are shown at', async () => {
     press('Resend')
     press('Edit and Resend')
     await page.until(() => ran.length === 2)
@@ -44,7 +44,7 @@ describe('actions on the page', function () {
     ])
   })
 
-  it('restore files to before a prompt, and undo that where it is told; what is set aside is marked', async () => {
+  it('restore files to before a prompt and can undo that; discarded messages are marked', async () => {
     press('Restore to Here…')
     const back: Entry = {
       kind: 'notice',
@@ -80,7 +80,7 @@ describe('actions on the page', function () {
     assert.equal(undo(), undefined)
   })
 
-  it('offer the prompt again only where the conversation stands still after a failure', async () => {
+  it('offer to retry the prompt only after a failure at the end', async () => {
     const end: Entry = {
       kind: 'turn_end',
       id: 'e',
@@ -99,7 +99,7 @@ describe('actions on the page', function () {
     await page.until(() => page.document.querySelector('.row-markdown') && !offered())
   })
 
-  it('offer the prompt again after a turn that ended without a response, and say that it did', async () => {
+  it('offer to retry the prompt after a turn without a response, and say so', async () => {
     const end: Entry = { kind: 'turn_end', id: 'e', turn: 1, stopReason: 'empty' }
     const offered = () => page.document.querySelector<HTMLElement>('.turn-retry')
     await show([message('u', 'user', 'Do it'), end])
@@ -109,7 +109,7 @@ describe('actions on the page', function () {
     await page.until(() => ran[0]?.command === 'parley.sendAgain' && ran[0].entryId === 'e')
   })
 
-  it('tell a context menu what it is opened on', () => {
+  it('give the context menu its context', () => {
     const contextOf = (selector: string) =>
       JSON.parse(page.document.querySelector(selector)!.getAttribute('data-vscode-context')!)
     assert.equal(contextOf('.row-prompt').webviewSection, 'prompt')
@@ -119,7 +119,7 @@ describe('actions on the page', function () {
     assert.equal(contextOf('main').conversation, 'k1')
   })
 
-  it('put a prompt after what stands in the composer', async () => {
+  it('append a prompt to the text in the composer', async () => {
     const wrote = (wanted: string) => drafts.at(-1) === wanted
     await page.host.sendNotification(FillComposer, { blocks: [{ type: 'text', text: 'Do it' }] })
     await page.until(() => wrote('Do it'))
@@ -130,7 +130,7 @@ describe('actions on the page', function () {
     assert.equal(page.document.activeElement, elsewhere, 'the focus stays where it is')
   })
 
-  it('quote what is selected in the conversation, and nothing else', async () => {
+  it('quote only what is selected in the conversation', async () => {
     const selection = page.window.getSelection()!
     selection.selectAllChildren(page.document.querySelector('.header')!)
     await page.host.sendNotification(Quote)
@@ -140,7 +140,7 @@ describe('actions on the page', function () {
     assert.equal(selection.isCollapsed || selection.rangeCount === 0, true)
   })
 
-  it('show a button at what is selected', async () => {
+  it('show a button at the selection', async () => {
     const button = () => page.document.querySelector<HTMLElement>('.selection-quote')
     page.window.Range.prototype.getClientRects = () =>
       [{ left: 5, right: 50, top: 10, bottom: 20, width: 45 }] as unknown as DOMRectList

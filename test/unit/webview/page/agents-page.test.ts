@@ -42,7 +42,7 @@ describe('Manage Agents page', function () {
   })
   afterEach(() => page.close())
 
-  it('is walked through with the arrows, Enter and Escape', async () => {
+  it('supports the arrow keys, Enter and Escape', async () => {
     await show([row('A', { hasRepository: true }), row('B')])
     await page.until(() => page.document.querySelectorAll('.agent').length === 2)
     page.document.querySelector('input')!.focus()
@@ -63,7 +63,7 @@ describe('Manage Agents page', function () {
     assert.equal(focused(), 'Search agents')
   })
 
-  it('keeps the focus on an agent while it is installed, updated and removed', async () => {
+  it("keeps the focus on an agent while it's installed, updated and uninstalled", async () => {
     const installed = { section: 'installed', key: 'agent/a', agentId: 'a' } as const
     await show([row('A'), row('B')])
     await page.until(() => page.document.querySelectorAll('.agent').length === 2)
@@ -87,7 +87,7 @@ describe('Manage Agents page', function () {
     await page.until(() => focused() === 'Search agents')
   })
 
-  it('has a button for each action, which names the agent', async () => {
+  it("has a button for each action with the agent's name", async () => {
     const acts: string[] = []
     page.hear('manageAgents/act', ({ action, key }) => void acts.push(`${action} ${key}`))
     const account = { text: 'Signed in as ada@example.org' }
@@ -120,7 +120,7 @@ describe('Manage Agents page', function () {
     ])
   })
 
-  it('says that the registry is turned off, and nothing of reading or installing', async () => {
+  it("says that the registry is disabled, and doesn't mention loading or installing", async () => {
     const installed = { section: 'installed', key: 'a', agentId: 'a' } as const
     await show([row('A', installed)], { registryOn: false, refreshing: true })
     await page.until(() => page.document.querySelector('.agent'))
@@ -129,7 +129,7 @@ describe('Manage Agents page', function () {
     assert.doesNotMatch(text, /Reading|Install\b|Update/)
   })
 
-  it('changes nothing in Restricted Mode, and says so', async () => {
+  it('disables actions in Restricted Mode and says so', async () => {
     await show([row('A', { section: 'installed', key: 'a', agentId: 'a' }), row('B')], { trusted: false })
     await page.until(() => page.document.querySelectorAll('.agent').length === 2)
     assert.match(page.document.body.textContent ?? '', /Restricted Mode: agents don't start/)

@@ -85,7 +85,7 @@ describe('composer page', function () {
   const chips = () =>
     [...page.document.querySelectorAll('.composer-text .mention')].map(chip => chip.textContent)
 
-  it('completes text after @, accepts with a key, and sends it in its place', async () => {
+  it('completes text after @, accepts with a key, and sends the mention in its place', async () => {
     await show()
     page.type('See @')
     await page.until(() => options().length === 2)
@@ -116,7 +116,7 @@ describe('composer page', function () {
     area().dispatchEvent(Object.assign(event, { clipboardData }))
   }
 
-  it('keeps an early choice, however the user continues after it', async () => {
+  it('keeps an early selection, however the user continues typing', async () => {
     const words = fc.constantFrom('a', ' ', 's ', ' and say why', '.', ' @ ', '\n')
     const steps = fc.array(fc.oneof(words, fc.constant('found' as const)), { maxLength: 6 })
     const run = fc.asyncProperty(steps, fc.boolean(), async (then, isSent) => {
@@ -170,7 +170,7 @@ describe('composer page', function () {
     await fc.assert(run, { numRuns: 30 })
   })
 
-  it('offers symbols of the active file after @ and @#, and says what to type', async () => {
+  it('suggests symbols of the active file after @ and @#, and explains what to type', async () => {
     const list = () => page.document.querySelector('.mentions')?.textContent ?? ''
     await show()
     page.type('@#')
@@ -211,7 +211,7 @@ describe('composer page', function () {
     return sent.at(-1)?.map(({ type }) => type)
   }
 
-  it('offers the active file, adds it with one key, and not twice', async () => {
+  it('suggests the active file, and adds it with one key only once', async () => {
     await show()
     await activeContext(false, planets)
     await page.until(() => button('Add planets.js'))
@@ -225,7 +225,7 @@ describe('composer page', function () {
     await page.until(() => !button('Add planets.js'))
   })
 
-  it('adds the active file to every prompt where the setting says so, shows it, and lets it be removed', async () => {
+  it('adds the active file to every prompt if enabled in the settings, shows it, and can remove it', async () => {
     await show()
     await activeContext(true, planets)
     await page.until(() => button('Remove planets.js'))
@@ -240,7 +240,7 @@ describe('composer page', function () {
     await page.until(() => button('Remove planets.js:1-2'))
   })
 
-  it('accepts a query with an Enter before it was found, and sends nothing', async () => {
+  it('accepts a query with Enter before its results arrive, and sends nothing', async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {
@@ -255,7 +255,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it('takes nothing that was found for less than what was typed', async () => {
+  it("doesn't accept results of a shorter query", async () => {
     await show()
     page.type('See @')
     await page.until(() => options().length === 2)
@@ -273,7 +273,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it('takes nothing by an early Enter once they changed what was looked for', async () => {
+  it("doesn't accept with an early Enter after the query changed", async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {
@@ -289,7 +289,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it('keeps to itself the keys that VS Code would do something with in the file of the editor', async () => {
+  it('handles keys itself that VS Code would apply to the open file', async () => {
     await show()
     page.type('all of it')
     const heard: string[] = []
@@ -298,7 +298,7 @@ describe('composer page', function () {
     assert.deepEqual(heard, ['k'])
   })
 
-  it('takes the height that the user gave it before, and keeps the one that is given by key', async () => {
+  it('has the height that the user set, also by key', async () => {
     const heights: Array<number | undefined> = []
     page.hear('composer/height', ({ height }) => void heights.push(height))
     await page.host.sendNotification(bridge.Snapshot, {
@@ -323,7 +323,7 @@ describe('composer page', function () {
     assert.deepEqual([heights[1], style().getPropertyValue('--composer-height')], [undefined, ''])
   })
 
-  it('leaves the middle out of a long name, not the end that tells files apart', async () => {
+  it('shortens a long name in the middle', async () => {
     rows = [
       file('src/a-very-long-component-name-indeed.spec.ts'),
       file('src/ארוך-מאוד-ועוד-יותר-ארוך-מזה.md'),
@@ -337,7 +337,7 @@ describe('composer page', function () {
     assert.equal(hebrew!.querySelector('.cut-end'), null)
   })
 
-  it('closes the list with Escape, and sends the text as it is', async () => {
+  it('closes the suggestions with Escape, and sends the text unchanged', async () => {
     await show()
     page.type('me @a')
     await page.until(() => options().length === 1)
@@ -348,7 +348,7 @@ describe('composer page', function () {
     assert.deepEqual(sent[0], [{ type: 'text', text: 'me @a' }])
   })
 
-  it('shows a saved draft with its chips, and deletes one as a whole', async () => {
+  it('shows a saved draft with its chips, and deletes a chip as a whole', async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/a.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => chips().length === 1)
@@ -359,7 +359,7 @@ describe('composer page', function () {
     await page.until(() => chips().length === 1)
   })
 
-  it('doesn’t confuse text with a chip that looks the same', async () => {
+  it("doesn't confuse text with a chip that looks the same", async () => {
     const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => page.written === 'x @src/b.ts')
@@ -381,7 +381,7 @@ describe('composer page', function () {
     assert.deepEqual(sent[0], [{ type: 'text', text: long }])
   })
 
-  it('reports what couldn’t be added', async () => {
+  it("reports what couldn't be added", async () => {
     await show()
     rows = [
       { group: 'context', name: 'Selection', matches: [], icon: 'x', attaches: { capture: 'selection' } },
@@ -410,7 +410,7 @@ describe('composer page', function () {
     await page.until(() => page.written === '')
   })
 
-  it('moves queued prompts with keys, and sends one immediately', async () => {
+  it('moves queued prompts with keys, and sends one now', async () => {
     const queue = ['one', 'two', 'three'].map(text => ({
       id: text,
       state: 'queued' as const,
@@ -427,7 +427,7 @@ describe('composer page', function () {
     assert.deepEqual([moved, now], [[{ id: 'two', to: 0 }], ['three']])
   })
 
-  it('offers 384 models with the favorites first, finds one by a few letters, and marks it by key', async () => {
+  it('shows 384 models with the favorites first, filters them, and marks a favorite by key', async () => {
     const choices = Array.from({ length: 384 }, (_, i) => ({ value: `m${i}`, name: `Model ${i}` }))
     const model = {
       id: 'model',

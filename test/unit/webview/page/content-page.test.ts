@@ -4,7 +4,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('content on the page', function () {
+describe('conversation page: content', function () {
   this.timeout(60_000)
   let page: Page
   let reported: Array<[string, unknown]>
@@ -49,7 +49,7 @@ describe('content on the page', function () {
     return reported.shift()
   }
 
-  it('reports what is to become of a code block', async () => {
+  it('sends the actions of a code block', async () => {
     await show(
       message(
         'a',
@@ -70,7 +70,7 @@ describe('content on the page', function () {
     assert.equal(blocks[2]!.querySelector('[data-action="apply-code"]'), null, 'commands are not applied')
   })
 
-  it('opens links to files, with their line and column, also those of output', async () => {
+  it('opens links to files with line and column, also those in output', async () => {
     await show(
       message('a', 'agent', 'See src/x.ts:7:2.'),
       toolCall('t', { toolKind: 'execute', content: [{ type: 'terminal', terminalId: 't1' }] }),
@@ -84,7 +84,7 @@ describe('content on the page', function () {
     assert.deepEqual(await last(), ['conversation/copy', { text: 'one\nsrc/a.ts:3:4 failed\n' }])
   })
 
-  it('shows the last lines of a command that runs, folds one that succeeded, keeps those of a failed one', async () => {
+  it('shows the last lines of a running command, folds a successful one, and keeps those of a failed one', async () => {
     const watched: string[][] = []
     page.hear('conversation/terminals', ({ ids }) => void watched.push(ids))
     const run = (status: 'in_progress' | 'completed' | 'failed') =>
@@ -112,7 +112,7 @@ describe('content on the page', function () {
     assert.equal(query('.tail'), null)
   })
 
-  it('asks for the rest of a tool call that is opened, and for a long diff that is counted', async () => {
+  it('requests the rest of an expanded tool call, and of a long diff', async () => {
     const wanted: string[][] = []
     page.hear('conversation/toolCalls', ({ ids }) => void wanted.push(ids))
     const cut = (id: string, more: object) => ({ ...toolCall(id, more), cut: true }) as Entry
@@ -149,7 +149,7 @@ describe('content on the page', function () {
     await page.until(() => wanted.at(-1)?.join() === 'u')
   })
 
-  it('opens what came as a file, and shows text folded, drawn only when it is opened', async () => {
+  it("opens file content, and shows embedded text folded, drawn when it's expanded", async () => {
     const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push(
       { type: 'resource', uri: 'file:///p/a%20b.zip', mimeType: 'application/zip', blob: 'AAAA' },
@@ -173,7 +173,7 @@ describe('content on the page', function () {
     assert.deepEqual(await last(), ['conversation/link', { href: 'https://a.b/c' }])
   })
 
-  it('folds what is meant for the model alone', async () => {
+  it('folds content that is only for the model', async () => {
     const entry = message('a', 'agent', 'Seen.') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push({ type: 'text', text: 'Not *for* people', agentOnly: true })
     await show(entry)
@@ -183,7 +183,7 @@ describe('content on the page', function () {
     await page.until(() => page.document.body.textContent!.includes('Not for people'))
   })
 
-  it('shows an image larger, and closes it again', async () => {
+  it('enlarges an image and closes it again', async () => {
     await show(message('a', 'agent', '![A chart](data:image/gif;base64,R0lGODlhAQABAAAAACw=)'))
     page.window.HTMLDialogElement.prototype.showModal = function () {
       this.open = true
@@ -199,7 +199,7 @@ describe('content on the page', function () {
     assert.equal(query('dialog'), null)
   })
 
-  it('asks for the colors of the theme it is in, and uses them', async () => {
+  it('requests and uses the colors of the current theme', async () => {
     page.document.body.dataset.vscodeThemeId = 'Night Owl'
     assert.deepEqual(await last(), ['appearance/theme', { themeId: 'Night Owl' }])
     const { style } = page.document.documentElement
@@ -212,7 +212,7 @@ describe('content on the page', function () {
     assert.equal(style.getPropertyValue('--parley-token-comment'), '', 'those of the theme before are gone')
   })
 
-  it('shows diffs as the user wants them', async () => {
+  it('shows diffs in the configured layout', async () => {
     const change = { operation: 'modify', path: '/p/a.ts', oldText: 'a\nb\n', newText: 'a\nc\n' }
     await show(toolCall('t', { toolKind: 'edit', content: [{ type: 'diff', changes: [change] }] }))
     await press('.work .line')
@@ -224,7 +224,7 @@ describe('content on the page', function () {
     await page.until(() => query('.diff-sides'))
   })
 
-  it('draws a large diagram only when it is wanted, and not again by itself in another theme', async () => {
+  it('renders a large diagram only on request, and not again automatically in another theme', async () => {
     const links = Array.from({ length: 300 }, (_, i) => `  a${i} --> a${i + 1}`).join('\n')
     await show(message('a', 'agent', `\`\`\`mermaid\ngraph TD\n${links}\n\`\`\``))
     await page.until(() => query('.diagram[data-state="asked"]'))
@@ -237,7 +237,7 @@ describe('content on the page', function () {
     await page.until(() => query('.diagram[data-state="failed"]'))
   })
 
-  it('says that a formula or diagram could not be drawn, and leaves its source', async () => {
+  it("says that a formula or diagram couldn't be rendered, and shows its source", async () => {
     // the libraries are not there on this page
     await show(message('a', 'agent', 'Let $x^2$ be\n\n```mermaid\ngraph TD\n  A-->B\n```'))
     await page.until(() => query('.math[data-state="failed"]') && query('.diagram[data-state="failed"]'))

@@ -71,7 +71,7 @@ describe('conversation page', function () {
   beforeEach(() => open())
   afterEach(() => page.close())
 
-  it('draws the other entries when one cannot be drawn', async () => {
+  it("draws the other entries if one can't be drawn", async () => {
     const broken = { ...permission('p'), options: null } as unknown as Entry
     await show([message('a', 'agent', 'Before'), broken, message('b', 'agent', 'After')])
     await page.until(() => text().includes('Before') && text().includes('After'))
@@ -80,7 +80,7 @@ describe('conversation page', function () {
     await page.until(() => text().includes('After, and more'))
   })
 
-  it('shows what came while it loaded, and asks for nothing then', async () => {
+  it('shows updates that arrived while it loaded, without requesting a snapshot', async () => {
     assert.deepEqual(ready, [false], 'nothing came')
     page.close()
     const params = new PendingOfTest().snapshot(snapshotOf([message('a', 'agent', 'Kept for the page')]))
@@ -96,7 +96,7 @@ describe('conversation page', function () {
     await page.until(() => text().includes('Kept for the page, and more'))
   })
 
-  it('streams a message, and asks for a snapshot after a gap', async () => {
+  it('streams a message, and requests a snapshot after a gap', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', '**Bold** and `co')])
     await page.until(() => text().includes('Bold and'))
     await patch({ op: 'text', id: 'a', block: 0, text: 'de` end.' })
@@ -112,7 +112,7 @@ describe('conversation page', function () {
     assert.ok(!text().includes('Lost.'))
   })
 
-  it('counts in the line of a run what comes and changes', async () => {
+  it('updates the counts of a folded run', async () => {
     const read = (id: string, status: ToolCallEntry['status'] = 'completed') =>
       toolCall(id, { toolKind: 'read', status, title: `Read ${id}` })
     await show([read('a'), read('b')])
@@ -125,7 +125,7 @@ describe('conversation page', function () {
     await page.until(() => text().includes('Searched once, read 2 files'))
   })
 
-  it('runs nothing that an agent wrote', async () => {
+  it('runs no code that an agent wrote', async () => {
     const attacks = [
       '<img src=x onerror="window.hacked=1">',
       '<script>window.hacked=1</script>',
@@ -151,7 +151,7 @@ describe('conversation page', function () {
     assert.equal('hacked' in page.window, false)
   })
 
-  it('sends with Enter, not with Shift+Enter nor while an input method composes', async () => {
+  it('sends with Enter, but not with Shift+Enter or during IME input', async () => {
     await show([])
     await page.until(() => area())
     page.type('Hello')
@@ -170,7 +170,7 @@ describe('conversation page', function () {
     assert.deepEqual(sent[1]!.parts, [{ type: 'text', text: 'Again' }])
   })
 
-  it('keeps a refused prompt, and says why', async () => {
+  it('keeps a refused prompt and shows the reason', async () => {
     await show([])
     await page.until(() => area())
     refuse = true
@@ -207,7 +207,7 @@ describe('conversation page', function () {
     assert.equal(page.written, 'Typed on')
   })
 
-  it('puts a refused prompt before what was typed meanwhile, with its chips, and the cursor stays', async () => {
+  it('inserts a refused prompt before newer text, with its chips, without moving the cursor', async () => {
     await show([])
     await page.until(() => area())
     await page.host.sendNotification(bridge.Attach, {
@@ -237,7 +237,7 @@ describe('conversation page', function () {
     await page.until(() => page.written.startsWith('First\n\n'))
   })
 
-  it('saves the draft, and brings it back after a reload', async () => {
+  it('keeps a draft after a reload', async () => {
     await show([])
     await page.until(() => area())
     page.type('Half a tho')
@@ -264,7 +264,7 @@ describe('conversation page', function () {
     assert.equal(page.document.querySelector('.composer .chip-label')?.textContent, 'a.ts:1')
   })
 
-  it('shows the draft of the conversation it is shown', async () => {
+  it('shows the draft of the displayed conversation', async () => {
     await show([], {}, written('First'))
     await page.until(() => page.written === 'First')
     await show([], { key: 'k2' }, written('Second'))
@@ -291,7 +291,7 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 0)
   })
 
-  it('answers permissions by press, by digit and by Enter, the oldest first', async () => {
+  it('answers permission requests by click, digit and Enter, the oldest first', async () => {
     const options = [
       { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
       { optionId: 'yes', name: 'Allow once', kind: 'allow_once' as const },
@@ -315,7 +315,7 @@ describe('conversation page', function () {
     assert.match(text(), /Allowed once/)
   })
 
-  it('answers once what was pressed while rows came, changed and moved, and the view showed something else', async () => {
+  it('sends the answer that was clicked once, also while rows are added, changed and moved', async () => {
     const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }]
     const asked = permission('1', { options, toolCallId: 'call-t' })
     const tool = (more: Partial<ToolCallEntry> = {}) => toolCall('t', { title: 'Write', ...more })
@@ -350,7 +350,7 @@ describe('conversation page', function () {
     )
   })
 
-  it('answers what was pressed in place, although the button moved away from under the pointer', async () => {
+  it('sends the answer that was clicked although the button moved', async () => {
     const options = [
       { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
       { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
@@ -389,7 +389,7 @@ describe('conversation page', function () {
     )
   })
 
-  it('answers the permission request that has the focus with Ctrl+Enter and Ctrl+Backspace, and none from elsewhere', async () => {
+  it('answers the focused permission request with Ctrl+Enter and Ctrl+Backspace, and only there', async () => {
     const options = [
       { optionId: 'always', name: 'Always', kind: 'allow_always' as const },
       { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
@@ -417,7 +417,7 @@ describe('conversation page', function () {
     )
   })
 
-  it('says what an option does whose name says something else, and hides nothing', async () => {
+  it('describes the effect of an option whose name says something else, and hides nothing', async () => {
     const options = [
       { optionId: 'a', name: 'Reject', kind: 'allow_always' as const },
       { optionId: 'b', name: '', kind: 'allow_once' as const },
@@ -453,7 +453,7 @@ describe('conversation page', function () {
     assert.equal(page.document.querySelectorAll('.row-tool .failed .codicon').length, 1)
   })
 
-  it('shows the target of a link, whatever its text and title say', async () => {
+  it('shows the target of a link, whatever its text and title', async () => {
     const links =
       '[docs](https://example.com/a "https://bank.example") [https://bank.example/](https://evil.example/x) [in](https://me@evil.example/)'
     await show([message('a', 'agent', links)])
@@ -466,7 +466,7 @@ describe('conversation page', function () {
     assert.match(user?.getAttribute('title') ?? '', /user name/)
   })
 
-  it('knows of a request whose entry it has not fetched', async () => {
+  it("shows a request whose entry isn't loaded", async () => {
     await page.host.sendNotification(bridge.Snapshot, {
       revision: 1,
       head: head({
@@ -486,7 +486,7 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelector('[role="status"]')?.textContent?.includes('Allow?'))
   })
 
-  it('gives the focus to the option that allows once, wherever it stands, and to none that allows permanently', async () => {
+  it('focuses the option that allows once, wherever it is, and never one that allows permanently', async () => {
     const always = { optionId: 'always', name: 'Allow for this session', kind: 'allow_always' as const }
     const once = { optionId: 'once', name: 'Allow', kind: 'allow_once' as const }
     page.document.hasFocus = () => true
@@ -503,7 +503,7 @@ describe('conversation page', function () {
     assert.deepEqual({ ...answers[0] }, { key: 'k1', requestId: 'request-2', optionId: 'always' })
   })
 
-  it('never takes a digit that belongs to the composer for an answer', async () => {
+  it('never uses a digit that is typed in the composer as an answer', async () => {
     await show([permission('1')])
     await page.until(() => page.document.querySelector('.permission'))
     area().focus()
@@ -535,7 +535,7 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelector('.composer-hint')?.textContent === 'branch')
   })
 
-  it('closes what floats with an Escape that comes before it is seen, and does not stop the turn', async () => {
+  it("closes a popup with an early Escape and doesn't stop the turn", async () => {
     await show([message('u', 'user', 'Go')], {
       activity: 'running',
       agent: { agentId: 'some', name: 'Some Agent' },
@@ -551,7 +551,7 @@ describe('conversation page', function () {
     assert.equal(cancels.length, 0)
   })
 
-  it('shows that the agent is being stopped, while it doesn’t respond', async () => {
+  it("shows that the agent is being stopped while it doesn't respond", async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', 'I go')], { activity: 'running' })
     const word = () => page.document.querySelector('.working-text span')?.textContent
     await page.until(() => word() === 'Writing')
@@ -585,7 +585,7 @@ describe('conversation page', function () {
     await page.until(() => page.written === '')
   })
 
-  it('recalls prompts that the view has not fetched, and those of no other conversation', async () => {
+  it("recalls prompts that aren't loaded, and none of other conversations", async () => {
     const asked: number[] = []
     page.hear('composer/prompts', ({ before }) => {
       asked.push(before)
@@ -622,7 +622,7 @@ describe('conversation page', function () {
     await page.until(() => page.written === 'Another')
   })
 
-  it('reports the focus when it changes, and not with each patch', async () => {
+  it('reports changes of the focus, not every patch', async () => {
     const reported: boolean[] = []
     page.hear('page/focused', ({ focused }) => void reported.push(focused))
     page.document.hasFocus = () => true
@@ -635,7 +635,7 @@ describe('conversation page', function () {
     assert.ok(reported.filter(Boolean).length <= 2, String(reported))
   })
 
-  it('counts a message that streams on below the view among what is new', async () => {
+  it('counts a message that continues below the view as new', async () => {
     const heights: PropertyDescriptor = { configurable: true, get: () => 5000 }
     Object.defineProperty(page.window.HTMLElement.prototype, 'scrollHeight', heights)
     Object.defineProperty(page.window.HTMLElement.prototype, 'clientHeight', { ...heights, get: () => 500 })
@@ -665,7 +665,7 @@ describe('conversation page', function () {
     assert.deepEqual(copies, ['let a = 1'])
   })
 
-  it('opens a tool call to its diff, its output and what went over the wire', async () => {
+  it('expands a tool call to its diff, its output and its raw data', async () => {
     const entry = toolCall('t', {
       title: 'Edit /p/src/a.ts',
       toolKind: 'edit',
@@ -705,7 +705,7 @@ describe('conversation page', function () {
     ])
   })
 
-  it('numbers the lines of a fragment as its file has them, and leads there', async () => {
+  it('numbers the lines of a fragment as in its file, and opens them there', async () => {
     const asked: unknown[] = []
     page.hear('conversation/findFragment', ({ key, ...place }) => {
       asked.push(place)
@@ -737,7 +737,7 @@ describe('conversation page', function () {
     ])
   })
 
-  it('shows everything in the language of the page', async () => {
+  it('is localized', async () => {
     page.close()
     await open({ l10n: { 'Allow this?': 'Erlauben?', 'Waiting for your answer': 'Wartet auf dich' } })
     await show([permission('1', { title: '' })], { activity: 'requires_action' })
@@ -745,7 +745,7 @@ describe('conversation page', function () {
     assert.match(text(), /Wartet auf dich/)
   })
 
-  it('shows unknown entries as a whole', async () => {
+  it('shows unknown entries completely', async () => {
     await show([
       { kind: 'unknown', id: 'x', turn: 1, updateKind: 'hologram', raw: { depth: 3 } },
       {

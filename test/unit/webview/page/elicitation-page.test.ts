@@ -48,7 +48,7 @@ function form(id: string, more: Partial<ElicitationEntry> = {}): ElicitationEntr
   }
 }
 
-describe('what an agent asks for, on the page', function () {
+describe('conversation page: requests of an agent', function () {
   this.timeout(60_000)
   let page: Page
   const answers: Array<[requestId: string, answer: ElicitationOutcome]> = []
@@ -100,7 +100,7 @@ describe('what an agent asks for, on the page', function () {
     return found
   }
 
-  it('says what is wrong, keeps what is right, and sends what the schema takes', async () => {
+  it('shows errors, keeps valid values, and sends what the schema accepts', async () => {
     await show(form('a'))
     write(labeled('Age'), '17')
     button('Submit').click()
@@ -127,7 +127,7 @@ describe('what an agent asks for, on the page', function () {
     assert.equal(new Date(String(when)).toISOString(), '2024-02-29T10:00:00.000Z')
   })
 
-  it('keeps several apart, and what was written in each', async () => {
+  it('keeps several forms and their values apart', async () => {
     await show(form('a'), form('b', { message: 'And again' }))
     write(labeled('Name', box('f-b')), 'Bob')
     button('Decline', box('f-a')).click()
@@ -146,7 +146,7 @@ describe('what an agent asks for, on the page', function () {
     ])
   })
 
-  it('is the same form, with what was written in it, when the conversation comes again', async () => {
+  it('keeps the values of a form when its conversation is shown again', async () => {
     await show(form('a'))
     const [name, submit] = [labeled('Name'), button('Submit')]
     write(name, 'Ada')
@@ -158,14 +158,14 @@ describe('what an agent asks for, on the page', function () {
     assert.equal(name.value, 'Ada')
   })
 
-  it('cannot send a form that needs what cannot be filled in', async () => {
+  it("can't send a form with a required field that can't be filled in", async () => {
     const odd = { key: 'x', title: 'Odd', type: 'unknown', raw: {}, required: true } as ElicitationField
     await show(form('a', { ask: { mode: 'form', fields: [odd] } }))
     assert.equal(button('Submit').disabled, true)
     assert.match(box('f-a').textContent ?? '', /doesn't support/)
   })
 
-  it('shows a URL whole, its host apart, warns, and opens nothing by itself', async () => {
+  it("shows a complete URL with a separate host and warnings, and doesn't open it automatically", async () => {
     const url = 'http://user@xn--80ak6aa92e.com/a/very/long/path'
     await show(form('a', { ask: { mode: 'url', elicitationId: 'v', url } }))
     assert.equal(page.document.querySelector('.address-text')?.textContent, url)
@@ -179,7 +179,7 @@ describe('what an agent asks for, on the page', function () {
     assert.deepEqual(answers, [['f-a', { action: 'accept' }]])
   })
 
-  it('offers no way to a URL that is not of the web', async () => {
+  it("doesn't open a URL that isn't http or https", async () => {
     const url = 'file:///etc/passwd'
     await show(form('a', { ask: { mode: 'url', elicitationId: 'v', url } }))
     const labels = [...box('f-a').querySelectorAll('button')].map(
@@ -188,7 +188,7 @@ describe('what an agent asks for, on the page', function () {
     assert.deepEqual(labels, ['Copy URL', 'Decline', 'Cancel'])
   })
 
-  it('keeps the answer readable', async () => {
+  it('shows the answer', async () => {
     const content = { name: 'Ada', color: 'r', sure: true }
     await show(form('a', { outcome: { action: 'accept', content } }))
     page.document.querySelector<HTMLElement>('.answered button')!.click()

@@ -12,7 +12,7 @@ class Marked extends Set<Range> {
   }
 }
 
-describe('finding on the page', function () {
+describe('conversation page: find', function () {
   this.timeout(60_000)
   let page: Page
   let searches: Array<{
@@ -81,7 +81,7 @@ describe('finding on the page', function () {
   })
   afterEach(() => page.close())
 
-  it('asks the host as one types, counts, and walks round', async () => {
+  it('searches while typing, counts, and wraps around', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -95,7 +95,7 @@ describe('finding on the page', function () {
     await page.until(() => count() === '5 of 5')
   })
 
-  it('marks the match that one is at, also after its text was redrawn', async () => {
+  it('highlights the current match, also after its text was drawn again', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -113,7 +113,7 @@ describe('finding on the page', function () {
     assert.equal(current()!.startContainer.parentElement?.closest('strong')?.textContent, 'wo')
   })
 
-  it('takes what is typed between Ctrl+F and the widget, and nothing of it goes to the composer', async () => {
+  it('keeps text that is typed between Ctrl+F and the widget out of the composer', async () => {
     const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
     area.focus()
     page.key(area, 'f', { ctrlKey: true })
@@ -130,7 +130,7 @@ describe('finding on the page', function () {
     assert.ok(!page.key(input(), 'z').defaultPrevented, 'the widget has its keys again')
   })
 
-  it('gives the composer what was typed after a Ctrl+F that opened nothing', async () => {
+  it('moves text to the composer that was typed after a Ctrl+F without effect', async () => {
     const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
     area.focus()
     page.key(area, 'f', { ctrlKey: true })
@@ -140,7 +140,7 @@ describe('finding on the page', function () {
     assert.equal(input(), null)
   })
 
-  it('opens the thought and the run that a match is folded in', async () => {
+  it('expands the thought and the run that contain a match', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -152,7 +152,7 @@ describe('finding on the page', function () {
     assert.equal(page.document.querySelector('.row-tool [aria-expanded="true"]'), null, 'the title shows it')
   })
 
-  it('opens a tool call for a match in its diff, and not for one in its title', async () => {
+  it('expands a tool call for a match in its diff, but not for one in its title', async () => {
     const change = { operation: 'modify', path: 'a.ts', oldText: 'one\n', newText: 'a word\n' }
     await show([toolCall('d', { title: 'Edit word', content: [{ type: 'diff', changes: [change] }] })], 'k3')
     await page.until(() => page.document.querySelector('.row-tool'))
@@ -169,7 +169,7 @@ describe('finding on the page', function () {
     )
   })
 
-  it('keeps its place while matches come, and says what is wrong with an expression', async () => {
+  it('keeps its position while matches arrive, and shows an invalid expression', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -184,7 +184,7 @@ describe('finding on the page', function () {
     assert.equal(input().getAttribute('aria-invalid'), 'true')
   })
 
-  it('goes with Escape, gives the focus back and is not mistaken for a stop', async () => {
+  it("closes with Escape, restores the focus and doesn't stop the turn", async () => {
     const area = page.document.querySelector<HTMLElement>('.composer :is(textarea, [contenteditable])')!
     area.focus()
     await open()
@@ -194,7 +194,7 @@ describe('finding on the page', function () {
     assert.equal(page.document.activeElement, area)
   })
 
-  it('searches the conversation that is shown next', async () => {
+  it('searches the next displayed conversation', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -203,7 +203,7 @@ describe('finding on the page', function () {
     assert.equal(searches.at(-1)?.query.text, 'word')
   })
 
-  it('leads to the question that waits next', async () => {
+  it('reveals the next pending request', async () => {
     await show([message('u', 'user', 'Go'), permission('p1'), permission('p2')])
     const focused = () => page.document.activeElement?.closest('[data-request]')?.getAttribute('data-request')
     await page.until(() => page.document.querySelectorAll('.permission').length === 2)

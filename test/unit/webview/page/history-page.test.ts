@@ -39,7 +39,7 @@ describe('history page', function () {
   })
   afterEach(() => page.close())
 
-  it('walks with the arrows, loads with Enter, resumes with Shift+Enter', async () => {
+  it('moves with the arrow keys, loads with Enter, and resumes with Shift+Enter', async () => {
     await show([row('1'), row('2'), row('3', { open: true })])
     await page.until(() => titles().length === 3)
     assert.equal(active(), 'Session 1')
@@ -62,7 +62,7 @@ describe('history page', function () {
     )
   })
 
-  it('draws only the row that changed, and renumbers all when one is added', async () => {
+  it('draws only the changed row, and renumbers all when one is added', async () => {
     await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
     await page.until(() => titles().length === 20)
     // every row that is drawn writes what its context menu is told
@@ -88,7 +88,7 @@ describe('history page', function () {
     await page.until(() => titles().length === 20 && !titles().includes('Renamed'))
   })
 
-  it('loads what was typed although nothing of it is drawn yet', async () => {
+  it("opens the match of the typed filter although it isn't drawn yet", async () => {
     await show([row('1'), row('2', { title: 'Something else' })])
     await page.until(() => titles().length === 2)
     search().value = 'else'
@@ -98,7 +98,7 @@ describe('history page', function () {
     assert.deepEqual(acts[0]?.sessionId, '2')
   })
 
-  it('filters while one types, and keeps the filter', async () => {
+  it('filters while typing, and keeps the filter', async () => {
     await show([
       row('1', { title: 'Fix parser' }),
       row('2', { title: 'Add export', here: false, folder: 'other' }),
@@ -119,7 +119,7 @@ describe('history page', function () {
     await page.until(() => titles().length === 2)
   })
 
-  it('has buttons for what the agent can do, and no others', async () => {
+  it('has buttons only for what the agent supports', async () => {
     await show([row('1', { canLoad: false, canResume: false }), row('2', { canClose: true })])
     await page.until(() => titles().length === 2)
     const [none, all] = page.document.querySelectorAll('.history-row')
@@ -132,7 +132,7 @@ describe('history page', function () {
     assert.equal(acts[0]!.action, 'close')
   })
 
-  it('shows the state of each agent, and offers to start one', async () => {
+  it('shows the status of each agent, and offers to start one', async () => {
     await show([], {
       agents: [
         { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
@@ -175,7 +175,7 @@ describe('history page', function () {
     assert.deepEqual(acts, [])
   })
 
-  it('shows what was archived only when it is asked to', async () => {
+  it('shows archived sessions only with the filter', async () => {
     await show([row('1'), row('2', { archived: true, canArchive: true })])
     await page.until(() => titles().length === 1)
     const all = page.document.querySelector<HTMLElement>('[aria-label="Include Archived Sessions"]')!
@@ -187,7 +187,7 @@ describe('history page', function () {
     assert.deepEqual(structuredClone(page.kept.state), { history: { text: '', here: false, archived: true } })
   })
 
-  it('tells VS Code what the menu of a session has', async () => {
+  it("gives VS Code the context of a session's menu", async () => {
     await show([row('1', { canFork: true, elsewhere: 'running' })])
     await page.until(() => titles().length === 1)
     const reported = page.document.querySelector<HTMLElement>('.history-row')!.dataset.vscodeContext!
@@ -198,7 +198,7 @@ describe('history page', function () {
     assert.match(page.document.body.textContent!, /running elsewhere/)
   })
 
-  it('says what is deleted where the agent keeps its own history, and how much space is used', async () => {
+  it('says what is deleted if the agent keeps its own history, and how much space is used', async () => {
     await show([row('1', { canDelete: true, deletesCopy: true })], {
       storage: { used: 34_200_000, max: 1_000_000_000 },
     })
@@ -216,7 +216,7 @@ describe('history page', function () {
     await page.until(() => shown === 1)
   })
 
-  it('deletes only after it asked in place, by keyboard and by mouse', async () => {
+  it('deletes only after a confirmation in place, by keyboard and mouse', async () => {
     await show([row('1', { canDelete: true }), row('2', { canDelete: true })])
     const { document } = page
     await page.until(() => document.querySelectorAll('.history-row').length === 2)
@@ -252,7 +252,7 @@ describe('history page', function () {
     )
   })
 
-  it('says why the list is empty', async () => {
+  it('explains why the list is empty', async () => {
     await show([], { trusted: false })
     await page.until(() => page.document.querySelector('.history-nothing'))
     assert.match(page.document.body.textContent!, /until you trust/)

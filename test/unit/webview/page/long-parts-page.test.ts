@@ -16,7 +16,7 @@ const MAX_NODES = 3000
 const line = (i: number) => `const value${i} = compute("text ${i}") // and a comment`
 const code = Array.from({ length: 5000 }, (_, i) => line(i))
 
-describe('long parts on the page', function () {
+describe('conversation page: long content', function () {
   this.timeout(180_000)
   let page: Page
   let marks: Map<string, Set<Range>>
@@ -69,7 +69,7 @@ describe('long parts on the page', function () {
     return range?.startContainer.parentElement?.closest('[data-row]')?.textContent
   }
 
-  it('has few lines of a code block of 5,000 in the page, and all of it for who copies it', async () => {
+  it('mounts few lines of a code block of 5,000, and copies all', async () => {
     const copies: string[] = []
     page.hear('conversation/copy', ({ text }) => void copies.push(text))
     await show(message('a', 'agent', `Look:\n\n\`\`\`ts\n${code.join('\n')}\n\`\`\`\n\nDone.`))
@@ -83,7 +83,7 @@ describe('long parts on the page', function () {
     assert.ok(nodes() < MAX_NODES, `${nodes()} elements`)
   })
 
-  it('streams into a long code block', async () => {
+  it('streams to a long code block', async () => {
     const part = code.slice(0, 1000).join('\n')
     await show(message('a', 'agent', `\`\`\`ts\n${part}`))
     await page.until(() => query('.code-lines'))
@@ -100,7 +100,7 @@ describe('long parts on the page', function () {
     })
   })
 
-  it('has few lines of a terminal of 10,000 colored ones in the page, and finds one deep in it', async () => {
+  it('mounts few lines of a terminal with 10,000 colored ones, and finds text in them', async () => {
     const lines = Array.from(
       { length: 10_000 },
       (_, i) => `\u001b[3${i % 8}mline ${i}\u001b[0m of \u001b[1mit\u001b[22m`,
@@ -118,7 +118,7 @@ describe('long parts on the page', function () {
     assert.ok(nodes() < MAX_NODES, `${nodes()} elements`)
   })
 
-  it('has few lines of an output of 5 MB in the page, and finds one deep in it', async () => {
+  it('mounts few lines of an output of 5 MB, and finds text in them', async () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `${i}: ${'word '.repeat(9)}`).join('\n')
     await show(toolCall('t', { content: [{ type: 'content', content: { type: 'text', text } }] }))
     await page.until(() => query('.work .line'))
@@ -129,7 +129,7 @@ describe('long parts on the page', function () {
     await page.until(() => foundLine()?.startsWith('77777: '))
   })
 
-  it('finds a line deep in a diff of 100,000 lines', async () => {
+  it('finds a line in a diff of 100,000 lines', async () => {
     const newText = Array.from({ length: 100_000 }, (_, i) => `line ${i};`).join('\n')
     await show(
       toolCall('t', {

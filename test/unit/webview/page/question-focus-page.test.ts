@@ -4,7 +4,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, permission } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('the focus, when a question comes', function () {
+describe('the focus when a request arrives', function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
@@ -62,13 +62,13 @@ describe('the focus, when a question comes', function () {
     for (const [, callback] of due) callback(page.window.performance.now())
   }
 
-  it('goes to its first choice', async () => {
+  it('moves to its first option', async () => {
     await show(permission('1', { options }))
     await page.until(() => focus().textContent?.includes('Allow'))
   })
 
   for (const frames of [0, 1])
-    it(`stays with who starts to write when ${frames + 1} frames are left until it goes there`, async () => {
+    it(`stays in the composer if the user types ${frames + 1} frames before it would move`, async () => {
       held = new Map()
       await show(permission('1', { options }))
       await page.until(() => held!.size > 0)
@@ -86,7 +86,7 @@ describe('the focus, when a question comes', function () {
       assert.equal(page.written, 'But first')
     })
 
-  it('stays at the choice that it is at when another question comes', async () => {
+  it('stays on the current option when another request arrives', async () => {
     await show(permission('1', { options }))
     await page.until(() => focus().textContent?.includes('Allow'))
     const reject = [...page.document.querySelectorAll<HTMLElement>('[data-option]')].find(one =>

@@ -3,7 +3,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('the session’s title in the header', function () {
+describe("the session's title in the header", function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
@@ -59,7 +59,7 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(renamed, ['Mine'])
   })
 
-  it('is not written over by keys of the view, and gives way to another session', async () => {
+  it("isn't changed by keys of the view, and closes for another session", async () => {
     title()!.click()
     await page.until(() => field())
     page.key(field()!, 'x')
@@ -69,7 +69,7 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(renamed, [])
   })
 
-  it('leaves shortcuts to VS Code: F2 with another key, and those pressed while it is edited', async () => {
+  it('leaves shortcuts to VS Code: F2 with a modifier, and those pressed during editing', async () => {
     const seen: string[] = []
     page.document.defaultView!.addEventListener('keydown', ({ key }) => void seen.push(key))
     title()!.click()
@@ -87,7 +87,7 @@ describe('the session’s title in the header', function () {
     assert.ok(page.key(title()!, 'F2').defaultPrevented)
   })
 
-  it('stands next to who is signed in, and the fork where the agent can', async () => {
+  it('is next to the account, and to Fork if the agent supports it', async () => {
     assert.equal(page.document.querySelector('.header-fork'), null)
     await show({
       canFork: true,
@@ -105,7 +105,7 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(commands, ['parley.forkSession', 'parley.signOut'])
   })
 
-  it('stands next to the agent, which leads to other agents, and to what can be done with this one', async () => {
+  it('is next to the agent, whose menu has other agents and its own actions', async () => {
     const started: Array<string | undefined> = []
     page.hear('conversation/start', ({ agentId }) => void started.push(agentId))
     await show({

@@ -65,7 +65,7 @@ describe('a subagent in the conversation', () => {
   })
   afterEach(() => page.close())
 
-  it('says who it is and what it does, and opens to what it is for and what went between', async () => {
+  it('shows its name and activity, and expands to its instructions and messages', async () => {
     await show([scout, said('e1', { from: 'parent', to: 'child' }), said('e2', { from: 'child' })])
     await page.until(() => line(/Subagent: Scout.*working/))
     assert.ok(line(/^To Scout/))
@@ -79,7 +79,7 @@ describe('a subagent in the conversation', () => {
     await page.until(() => /and more/.test(text()))
   })
 
-  it('can be stopped while it works, and says how it ended', async () => {
+  it('can be stopped while it works, and shows how it ended', async () => {
     await show([scout])
     await page.until(() => page.document.querySelector('.cancel-work'))
     page.document.querySelector<HTMLElement>('.cancel-work')!.click()
@@ -93,7 +93,7 @@ describe('a subagent in the conversation', () => {
     await page.until(() => /It got lost\./.test(text()))
   })
 
-  it('sets in what it says and does, and folds its reads with no one else’s', async () => {
+  it('indents its messages and tool calls, and folds only its own reads', async () => {
     const read = (id: string, within?: string): Entry => ({
       kind: 'tool_call',
       id,
@@ -135,7 +135,7 @@ describe('a subagent in the conversation', () => {
     assert.equal(rows.filter(row => row.classList.contains('row-run')).length, 2)
   })
 
-  it('hides what one of them does, but for a question that waits, and shows it when it is asked for', async () => {
+  it('hides its work except for a pending request, and shows it when expanded', async () => {
     const digger = { ...scout, id: 's2', sessionId: 'grandchild', title: 'Digger', within: 'child' } as Entry
     const question: Entry = {
       kind: 'permission',
@@ -159,7 +159,7 @@ describe('a subagent in the conversation', () => {
     await page.until(() => /Words of e1/.test(text()) && /Words of e2/.test(text()))
   })
 
-  it('names whose work follows wherever it changes, and leads from there to its start', async () => {
+  it('labels its work where the author changes, with a link to its start', async () => {
     const digger: Entry = {
       ...scout,
       id: 's2',

@@ -4,7 +4,7 @@ import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('the work of an agent on the page', function () {
+describe('conversation page: work of an agent', function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
@@ -58,7 +58,7 @@ describe('the work of an agent on the page', function () {
   }
   const { key } = head()
 
-  it('names a tool call by its title, else by its tool, else by its kind', async () => {
+  it('labels a tool call with its title, else its tool, else its kind', async () => {
     await show([
       toolCall('a', { title: 'Look around', toolName: 'grep', toolKind: 'search' }),
       toolCall('b', { title: '', toolName: 'grep', toolKind: 'edit' }),
@@ -71,7 +71,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(named, ['Look around', 'grep', 'Delete'])
   })
 
-  it('times the wait while a request is pending, and the turn while the agent works', async () => {
+  it('shows the time while a request is pending and while the agent works', async () => {
     const turnStartedAt = Date.now() - 3600_000
     const call = toolCall('t', { title: 'Build', status: 'in_progress' })
     await show([call], { activity: 'running', turnStartedAt })
@@ -84,7 +84,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => /^\d+ s$/.test(query('.working-time')?.textContent ?? ''))
   })
 
-  it('shows the changed files of this conversation only, and handles their buttons', async () => {
+  it('shows only the changed files of this conversation, and handles their buttons', async () => {
     await show([])
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
@@ -113,7 +113,7 @@ describe('the work of an agent on the page', function () {
     await page.until(() => !query('.changes'))
   })
 
-  it('marks a changed file that the agent didn’t report', async () => {
+  it("marks a changed file that the agent didn't report", async () => {
     await show([])
     const files = [
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
@@ -144,14 +144,14 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
   })
 
-  it('reports folders where changes by commands can’t be detected', async () => {
+  it("reports folders where changes by commands can't be detected", async () => {
     await show([])
     await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
     await page.until(() => query('.changes'))
     assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
   })
 
-  it('closes the bars of a low view while a question waits, and opens them again after it', async () => {
+  it('closes the bars in a low view while a request is pending, and opens them again afterward', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]
     const shown = () => query('.plan .bar-line')?.getAttribute('aria-expanded') === 'true'
@@ -182,7 +182,7 @@ describe('the work of an agent on the page', function () {
     await page.until(shown)
   })
 
-  it('switches whether the editor follows', async () => {
+  it('toggles whether the editor follows', async () => {
     await show([], { sessionId: 's' })
     await press('Follow Agent in Editor')
     await page.until(() => heard.length === 1)
@@ -202,7 +202,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
   })
 
-  it('shows suggested rules before they are saved, and says why one wasn’t saved', async () => {
+  it("shows suggested rules before they are saved, and explains why one wasn't saved", async () => {
     await show([
       toolCall('t', { toolKind: 'execute', title: 'npm test' }),
       permission('p', { toolCallId: 'call-t' }),

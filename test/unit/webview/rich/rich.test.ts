@@ -5,10 +5,10 @@ import { diagramWork, MOST_WORK } from '../../../../src/webview/rich/rich.ts'
 const lines = (kind: string, count: number, line: (i: number) => string) =>
   [kind, ...Array.from({ length: count }, (_, i) => line(i))].join('\n')
 
-describe('the work that a diagram is', () => {
+describe('the estimated cost of a diagram', () => {
   const isLarge = (source: string) => diagramWork(source) > MOST_WORK
 
-  it('is little for what people draw', () => {
+  it('is low for typical diagrams', () => {
     for (const source of [
       'graph TD\n A-->B\n B-->C',
       lines('flowchart LR', 80, i => `  n${i}[Node] -->|yes| n${i + 1}`),
@@ -20,7 +20,7 @@ describe('the work that a diagram is', () => {
       assert.ok(!isLarge(source), source.slice(0, 40))
   })
 
-  it('is much where so many links and parts are given a place', () => {
+  it('is high with many links and nodes', () => {
     for (const source of [
       lines('flowchart TD', 150, i => `  n${i} --> n${(i * 7) % 50}`),
       `graph TD\n${Array.from({ length: 200 }, (_, i) => `a${i}`).join(' --> ')}`,
@@ -35,7 +35,7 @@ describe('the work that a diagram is', () => {
       assert.ok(isLarge(source), source.slice(0, 40))
   })
 
-  it('is told of any text', () => {
+  it('is defined for any text', () => {
     fc.assert(fc.property(fc.string({ maxLength: 500 }), source => diagramWork(source) >= 0))
   })
 })

@@ -5,8 +5,8 @@ import { toolCall } from '../conversation/entries.ts'
 const command = (rawInput: unknown, title = '') =>
   commandOf(toolCall('t', { toolKind: 'execute', rawInput, title }))
 
-describe('the command a tool call wants to run', () => {
-  it('is shown in full, with its arguments', () => {
+describe('the command of a tool call', () => {
+  it('is shown completely with its arguments', () => {
     assert.deepEqual(command({ command: 'rm -rf build && make', cwd: '/p' }), {
       command: 'rm -rf build && make',
       cwd: '/p',
@@ -19,14 +19,14 @@ describe('the command a tool call wants to run', () => {
     assert.equal(command({ cmd: 'ls', workdir: '/x' })?.cwd, '/x')
   })
 
-  it('is every command that the agent named, with its environment (quirk 26)', () => {
+  it('includes every command that the agent names, with its environment (quirk 26)', () => {
     assert.equal(command({ commands: ['npm ci', ['npm', 'run', 'a b']] })?.command, "npm ci\nnpm run 'a b'")
     assert.equal(command({ command: 'a', script: 'b' })?.command, 'a\nb')
     assert.deepEqual(command({ command: 'a', env: { PATH: './x' } })?.environment, ['PATH=./x'])
     assert.deepEqual(command({ command: 'a', env: [{ name: 'B', value: 'c' }] })?.environment, ['B=c'])
   })
 
-  it('is told from a text that only repeats it', () => {
+  it('is separate from text that only repeats it', () => {
     for (const text of ['ls -la', '```sh\nls -la\n```', '~~~\nls -la\n~~~', '`ls -la`', '$ ls -la\n']) {
       assert.equal(repeatsCommand(text, 'ls -la'), true, text)
     }
@@ -35,7 +35,7 @@ describe('the command a tool call wants to run', () => {
     }
   })
 
-  it('is the script when a shell is given one', () => {
+  it('is the script if a shell is given one', () => {
     assert.equal(
       command({ command: ['bash', '-lc', 'npm test && rm -rf /'] })?.command,
       'npm test && rm -rf /',
@@ -44,7 +44,7 @@ describe('the command a tool call wants to run', () => {
     assert.equal(command({ command: ['bash', '-c', 'a', 'more'] })?.command, 'bash -c a more')
   })
 
-  it('is the title when there is nothing else', () => {
+  it('is the title if there is nothing else', () => {
     assert.deepEqual(command(undefined, '`npm test`'), { command: 'npm test' })
     assert.deepEqual(command({ other: 1 }, 'npm test'), { command: 'npm test' })
     assert.equal(command({ command: '' }), undefined)

@@ -7,7 +7,7 @@ import { type Token, tokenLines } from '../../../../src/webview/tools/highlighte
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
 
 describe('the tokens of a line', () => {
-  it('keep their colors across the ends of lines', () => {
+  it('keep their colors across lines', () => {
     const lines = tokenLines(hljs.highlight('/* a\nb */\nconst x = 1', { language: 'javascript' }).value)
     assert.deepEqual(
       lines.map(tokens => tokens[0]),
@@ -19,7 +19,7 @@ describe('the tokens of a line', () => {
     )
   })
 
-  it('are all of the code, whatever it is', () => {
+  it('cover all of the code', () => {
     const code = fc.array(
       fc.constantFrom('a', '<', '&', '"', "'", '\n', '/*', '*/', '`', '${', '}', '// x', ' '),
     )
@@ -32,7 +32,7 @@ describe('the tokens of a line', () => {
     )
   })
 
-  it('mark what is not on the other side', () => {
+  it('mark what differs from the other side', () => {
     const ranges = changedRanges('const total = sum(a, b)', 'const total = add(a, b)')
     assert.deepEqual(ranges, [[14, 17]])
     assert.deepEqual(markRanges([{ text: 'const total = ', class: 'k' }, { text: 'sum(a, b)' }], ranges), [
@@ -42,12 +42,12 @@ describe('the tokens of a line', () => {
     ])
   })
 
-  it('mark nothing where the lines have little in common, or are very long', () => {
+  it('mark nothing if the lines have little in common or are very long', () => {
     assert.deepEqual(changedRanges('completely different words', 'x = 1'), [])
     assert.deepEqual(changedRanges('a '.repeat(400), 'b '.repeat(400)), [])
   })
 
-  it('stay the same text with any parts marked', () => {
+  it('have the same text with any marks', () => {
     const pieces = fc.array(fc.string({ minLength: 1, maxLength: 6 }), { maxLength: 8 })
     const cuts = fc.array(fc.nat(50), { maxLength: 6 }).map(list => [...new Set(list)].sort((a, b) => a - b))
     fc.assert(

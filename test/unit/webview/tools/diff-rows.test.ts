@@ -23,7 +23,7 @@ describe('the rows of a diff', () => {
   const after = before.toSpliced(14, 1, 'changed', 'and more')
   const diff = diffOf(change(before.join('\n'), after.join('\n')))!
 
-  it('number the lines of both sides and fold what is unchanged', () => {
+  it('number the lines of both sides and fold unchanged lines', () => {
     assert.deepEqual(shown(unifiedRows(diff, new Set())), [
       '… 11',
       '12/12  line 12',
@@ -39,18 +39,18 @@ describe('the rows of a diff', () => {
     ])
   })
 
-  it('show the lines of a fold that was opened, with the numbers of both sides', () => {
+  it('show the lines of an expanded fold with the numbers of both sides', () => {
     const rows = unifiedRows(diff, new Set([0, 1]))
     assert.equal(rows.filter(row => row.kind === 'fold').length, 0)
     assert.deepEqual(shown(rows).at(0), '1/1  line 1')
     assert.deepEqual(shown(rows).at(-1), '30/31  line 30')
   })
 
-  it('raise the numbers where the texts are a part of the file', () => {
+  it('have higher numbers if the texts are a part of the file', () => {
     assert.equal(shown(unifiedRows(diff, new Set(), 100))[4], '115/ -line 15')
   })
 
-  it('cannot open what a patch leaves out, but say how much it is', () => {
+  it("can't expand what a patch leaves out, but show its size", () => {
     const patch = '--- a/a.ts\n+++ b/a.ts\n@@ -4 +4 @@\n-x\n+y\n@@ -20,0 +21 @@\n+z\n'
     const rows = unifiedRows(diffOf({ operation: 'modify', path: 'a.ts' }, patch)!, new Set([0, 1]))
     assert.deepEqual(
@@ -62,12 +62,12 @@ describe('the rows of a diff', () => {
     )
   })
 
-  it('know what stands in the place of a changed line', () => {
+  it('are paired with the line that they replace', () => {
     const row = unifiedRows(diff, new Set()).find(one => one.kind === 'added')
     assert.equal(row?.kind === 'added' && row.mate, 'line 15')
   })
 
-  it('make both texts, whatever they are, one side under the other and side by side', () => {
+  it('contain both texts, inline and side by side', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', '', ' d'), { minLength: 1, maxLength: 40 })
       .map(lines => lines.join('\n'))
@@ -97,7 +97,7 @@ describe('the rows of a diff', () => {
   })
 })
 
-describe('patches of git', () => {
+describe('Git patches', () => {
   const patch = [
     'diff --git a/x.ts b/y.ts\nsimilarity index 100%\nrename from x.ts\nrename to y.ts\n',
     'diff --git a/bin.png b/bin.png\nindex 123..456 100644\nBinary files a/bin.png and b/bin.png differ\n',
@@ -107,7 +107,7 @@ describe('patches of git', () => {
   ].join('')
   const of = (operation: string, path: string) => diffOf({ operation, path: `/p/${path}` }, patch)
 
-  it('tell of new, deleted, renamed and binary files, and of modes', () => {
+  it('show new, deleted, renamed and binary files, and modes', () => {
     assert.deepEqual([of('add', 'new')?.added, of('delete', 'gone')?.removed], [2, 1])
     assert.deepEqual(shown(unifiedRows(of('delete', 'gone')!, new Set())), ['1/ -x'])
     assert.deepEqual(shown(unifiedRows(of('add', 'new')!, new Set())), ['/1 +a', '/2 +b'])

@@ -27,18 +27,18 @@ describe('diffs', () => {
     assert.equal(diff.hunks[0]!.start, 1)
   })
 
-  it('take a new file as added, a deleted one as removed', () => {
+  it('treat a new file as added, a deleted one as removed', () => {
     assert.deepEqual(countsOf(change(undefined, 'a\nb\n')), [2, 0])
     assert.deepEqual(countsOf(change('', 'a\nb')), [2, 0])
     assert.deepEqual(countsOf(change('a\nb\n', undefined)), [0, 2])
     assert.deepEqual(countsOf(change('a', 'a')), [0, 0])
   })
 
-  it('see no change in line ends alone', () => {
+  it('ignore a change of only line endings', () => {
     assert.deepEqual(countsOf(change('a\r\nb\r\n', 'a\nb\n')), [0, 0])
   })
 
-  it('read a patch when there are no texts, of the file that is meant', () => {
+  it('read the right file of a patch if there are no texts', () => {
     const patch = [
       'diff --git a/src/b.ts b/src/b.ts\n--- a/src/b.ts\n+++ b/src/b.ts\n@@ -1 +1 @@\n-x\n+y\n',
       'diff --git a/src/a.ts b/src/a.ts\n--- a/src/a.ts\n+++ b/src/a.ts\n@@ -4,2 +4,3 @@\n same\n+one\n+two\n-gone\n',
@@ -52,7 +52,7 @@ describe('diffs', () => {
     assert.equal(diffOf(change()), undefined)
   })
 
-  it('answer in time also when every line differs, and say so', () => {
+  it('finish in time also if every line differs, and report it', () => {
     const lines = (seed: number) =>
       Array.from({ length: 30_000 }, (_, i) => `${(i * seed) % 99_991}`).join('\n')
     const one = change(lines(7), lines(11))
@@ -61,7 +61,7 @@ describe('diffs', () => {
     assert.deepEqual([diff.coarse, diff.added, diff.removed], [true, 30_000, 30_000])
   })
 
-  it('hold all that is new and nothing that is not', () => {
+  it('contain everything that is new, and nothing else', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'c', '', '  d'), { maxLength: 12 })
       .map(lines => lines.map(line => `${line}\n`).join(''))
@@ -79,7 +79,7 @@ describe('diffs', () => {
     )
   })
 
-  it('compares long texts stretch by stretch, and tells the same of them', () => {
+  it('compare long texts section by section with the same result', () => {
     const line = fc.nat({ max: 400 }).map(n => `line ${n}`)
     const change = fc.record({ at: fc.nat(9999), remove: fc.nat(4), add: fc.array(line, { maxLength: 4 }) })
     fc.assert(

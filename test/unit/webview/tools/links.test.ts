@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { linkTarget } from '../../../../src/webview/tools/links.ts'
 
-describe('where a link leads', () => {
-  it('is said in full, host first', () => {
+describe('the target of a link', () => {
+  it('is shown completely, host first', () => {
     assert.deepEqual(linkTarget('https://docs.example.com/a?b#c', 'the docs'), {
       title: 'docs.example.com\nhttps://docs.example.com/a?b#c',
     })
@@ -10,7 +10,7 @@ describe('where a link leads', () => {
     assert.deepEqual(linkTarget('a\u202eb', 'main'), { title: 'a‹U+202E›b' })
   })
 
-  it('is said next to the link where its words could be taken for another URL', () => {
+  it('is shown next to the link if its text could be confused with another URL', () => {
     const host = (href: string, text: string) => linkTarget(href, text).host
     assert.equal(host('https://evil.example/login', 'https://github.com/login'), 'evil.example')
     assert.equal(host('https://evil.example/', 'see www.github.com'), 'evil.example')
@@ -22,7 +22,7 @@ describe('where a link leads', () => {
     assert.equal(host('https://example.com', 'Example Domain, v1.2'), undefined)
   })
 
-  it('is warned of like a URL that an agent asks to open', () => {
+  it('has the same warnings as a URL that an agent wants to open', () => {
     assert.match(linkTarget('http://example.com/', 'x').title, /isn't encrypted/)
     assert.match(linkTarget('https://user@example.com/', 'x').title, /user name/)
   })

@@ -15,7 +15,7 @@ describe('raw input', () => {
     assert.equal(rawCode({ diff: unified }).text, unified)
   })
 
-  it('shows everything else as it is, or as JSON', () => {
+  it('shows everything else unchanged or as JSON', () => {
     assert.deepEqual(rawCode('plain'), { text: 'plain', language: '' })
     assert.deepEqual(rawCode('{"a":1}'), { text: '{\n  "a": 1\n}', language: 'json' })
     assert.deepEqual(rawCode({ input: 'x' }), { text: '{\n  "input": "x"\n}', language: 'json' })
@@ -24,7 +24,7 @@ describe('raw input', () => {
 })
 
 describe('raw output', () => {
-  it('is read from every shape that agents give it', () => {
+  it('is read from every format of agents', () => {
     assert.equal(rawText('plain'), 'plain')
     assert.equal(rawText({ stdout: 'out', exitCode: 0 }), 'out')
     assert.equal(rawText({ output: 'out', stderr: 'err' }), 'out\nerr')
@@ -35,7 +35,7 @@ describe('raw output', () => {
     assert.equal(rawText(3), '3')
   })
 
-  it('is nothing when there is nothing', () => {
+  it('is undefined if there is none', () => {
     assert.equal(rawText(undefined), undefined)
     assert.equal(rawText(null), undefined)
     assert.equal(rawText(''), undefined)

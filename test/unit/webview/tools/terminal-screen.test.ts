@@ -19,7 +19,7 @@ const spansOf = (screen: TerminalScreen, line: number) => screen.spans(screen.li
 const lines = (...all: string[]) => `${all.join('\n')}\n`
 
 describe('terminal screen', () => {
-  it('reads colors of 16, 256 and all, and decorations', async () => {
+  it('reads 16, 256 and all colors, and decorations', async () => {
     const screen = await fed(
       `${esc}[31mred${esc}[0m ${esc}[1;38;5;208mbold${esc}[22m orange${esc}[0m${esc}[48;2;1;2;3mback\n`,
     )
@@ -32,7 +32,7 @@ describe('terminal screen', () => {
     ])
   })
 
-  it('keeps a color over lines and over pieces cut inside its code', async () => {
+  it('keeps a color across lines, and across pieces that split its code', async () => {
     const screen = await fed(`${esc}[3`, `2mone\ntw`, `o${esc}`, '[0m plain\n')
     assert.deepEqual(
       screen.lines.map(line => screen.spans(line).map(span => [span.text, span.foreground])),
@@ -46,7 +46,7 @@ describe('terminal screen', () => {
     )
   })
 
-  it('writes over a line after a carriage return', async () => {
+  it('overwrites a line after a carriage return', async () => {
     assert.deepEqual(await shown('10 %\r50 %\r100 %\ndone\r\n'), ['100 %', 'done'])
     assert.deepEqual(await shown('10 %', '\r50 %'), ['50 %'])
     assert.deepEqual(await shown('a long one\rshort'), ['shortg one'])
@@ -54,7 +54,7 @@ describe('terminal screen', () => {
     assert.deepEqual(await shown('abc\b\bX\n'), ['aXc'])
   })
 
-  it('draws several lines of progress in their places', async () => {
+  it('updates several lines of progress in place', async () => {
     const screen = await fed(lines('pull a: 10 %', 'pull b: 20 %', 'pull c: 30 %'))
     for (const percent of [50, 100]) {
       const now = ['a', 'b', 'c'].map(name => `${esc}[2K\rpull ${name}: ${percent} %`)
@@ -66,12 +66,12 @@ describe('terminal screen', () => {
     assert.equal(spansOf(screen, 2)[0]!.foreground, 'ansi-red')
   })
 
-  it('leaves out titles, links, character sets and control characters', async () => {
+  it('omits titles, links, character sets and control characters', async () => {
     const noise = `${esc}]0;title\u0007a${esc}]8;;https://x${esc}\\b${esc}]8;;${esc}\\${esc}(B\u0000c${esc}=`
     assert.deepEqual(await shown(`${noise}\n`), ['abc'])
   })
 
-  it('joins the rows of a line that is longer than the terminal is wide', async () => {
+  it('joins the rows of a line that is wider than the terminal', async () => {
     const long = 'word '.repeat(200).trim()
     const screen = await fed(`${long}\nnext\n`)
     assert.deepEqual(textOf(screen), [long, 'next'])
@@ -85,19 +85,19 @@ describe('terminal screen', () => {
     )
   })
 
-  it('keeps wide characters whole', async () => {
+  it('keeps wide characters intact', async () => {
     const screen = await fed('日本 ok\n')
     assert.deepEqual(spansOf(screen, 0)[0]!.text, '日本 ok')
     assert.equal(screen.lines[0]!.columns, 7)
   })
 
-  it('takes the size that the program has', async () => {
+  it("has the program's size", async () => {
     const screen = new TerminalScreen({ cols: 20, rows: 5 })
     await screen.append(`${'x'.repeat(30)}\n`)
     assert.equal(screen.lines[0]!.rows, 2)
   })
 
-  it('keeps the last rows, numbers them as before and says that there were others', async () => {
+  it('keeps the last rows with their numbers, and reports that there were others', async () => {
     const screen = await fed(lines(...Array.from({ length: 100 }, (_, i) => `line ${i}`)))
     const { start } = screen.lines[99]!
     assert.equal(screen.isCut, false)
@@ -110,7 +110,7 @@ describe('terminal screen', () => {
     assert.equal(screen.lines[0]!.start - start, Number(said[0]!.slice(5)) - 99)
   })
 
-  it('shows a program that takes the whole screen, and what was there before it', async () => {
+  it('shows a full-screen program, and then what was there before', async () => {
     const screen = await fed(`before\n${esc}[?1049h${esc}[Hwhole`)
     assert.deepEqual(textOf(screen), ['whole'])
     await screen.append(`${esc}[?1049l`)
@@ -127,7 +127,7 @@ describe('terminal screen', () => {
     assert.equal(await plainOutput('10 %\r20 %\n\nend'), '20 %\n\nend')
   }).timeout(20_000)
 
-  it('takes 1 MB of colored output in without stalling anybody', async () => {
+  it('reads 1 MB of colored output without blocking', async () => {
     const output = lines(
       ...Array.from(
         { length: 15_000 },
@@ -145,7 +145,7 @@ describe('terminal screen', () => {
     assert.ok(screen.lines.includes(before!), 'rows above the screen are not read again')
   }).timeout(20_000)
 
-  it('shows the same however the output is cut', async () => {
+  it('shows the same however the output is split', async () => {
     const fragment = fc.constantFrom(
       'a',
       'word ',
@@ -203,7 +203,7 @@ describe('links in output', () => {
         return file ? [`${file.path}|${file.line ?? ''}|${file.column ?? ''}`] : []
       })
 
-  it('are found as compilers and tests write them', () => {
+  it('are found in the formats of compilers and tests', () => {
     assert.deepEqual(links('src/a.ts:12:3 - error TS1005'), ['src/a.ts|12|3'])
     assert.deepEqual(links('src\\a.cs(4,7): warning'), ['src\\a.cs|4|7'])
     assert.deepEqual(links('    at run (/p/lib/x.js:10:5)'), ['/p/lib/x.js|10|5'])
@@ -212,12 +212,12 @@ describe('links in output', () => {
     assert.deepEqual(links('one a.ts:1\ntwo b.ts:2'), ['a.ts|1|', 'b.ts|2|'])
   })
 
-  it('are not seen in what only looks like them', () => {
+  it("aren't found in similar text", () => {
     for (const text of ['12:30:11', '1.2.3', 'parley@1.0.0', '100 % (3/4)', 'a.b.c', 'user@host:22'])
       assert.deepEqual(links(text), [], text)
   })
 
-  it('leave the text as it was, in little time', () => {
+  it("don't change the text, and are found quickly", () => {
     const piece = fc.constantFrom(
       'a',
       '.',

@@ -14,7 +14,7 @@ const parts = (title: string) => {
 }
 
 describe('tool titles', () => {
-  it('keep the name of the file, and say paths as seen from the session', () => {
+  it('keep the file name, and show paths relative to the session', () => {
     assert.deepEqual(parts('Edit /home/ann/project/src/a/parser.ts'), ['Edit src/a/', 'parser.ts'])
     assert.deepEqual(parts('Read src/a.ts (1 - 20)'), ['Read src/', 'a.ts (1 - 20)'])
     assert.deepEqual(parts('Move src/a.ts to lib/b.ts'), ['Move src/a.ts to lib/', 'b.ts'])
@@ -27,7 +27,7 @@ describe('tool titles', () => {
     })
   })
 
-  it('leave what is not a path', () => {
+  it("keep text that isn't a path", () => {
     assert.deepEqual(parts('Search "flaky" in tests'), ['', 'Search "flaky" in tests'])
     assert.deepEqual(parts('Fetch https://example.com/a/b'), ['', 'Fetch https://example.com/a/b'])
     assert.deepEqual(parts(''), ['', ''])
@@ -35,17 +35,17 @@ describe('tool titles', () => {
     assert.deepEqual(parts(escaped), ['', escaped])
   })
 
-  it('take backticks away and make one line of many', () => {
+  it('remove backticks and join lines', () => {
     assert.deepEqual(parts('`npm test`'), ['code', '', 'npm test'])
     assert.deepEqual(parts('Run `npm\n  test`'), ['', 'Run npm test'])
   })
 
-  it('cut a long command at its end, not in its middle', () => {
+  it('shorten a long command at its end', () => {
     const command = `cat src/a.ts | ${'grep something | '.repeat(10)}wc`
     assert.deepEqual(parts(command), ['', command])
   })
 
-  it('name the files of an edit whose agent names none', () => {
+  it('list the files of an edit without a title', () => {
     assert.equal(titleOfEdit('Edit files', ['/w/a.ts']), 'Edit files /w/a.ts')
     assert.equal(titleOfEdit('Edit a.ts', ['/w/a.ts']), 'Edit a.ts')
     assert.equal(titleOfEdit('Edit', ['/w/a.ts', '/w/a.ts', '/w/b.ts']), 'Edit a.ts, b.ts')
@@ -59,7 +59,7 @@ describe('tool titles', () => {
     assert.equal(titleOfEdit('Run', []), 'Run')
   })
 
-  it('say only paths inside of the directory relative to it', () => {
+  it('make only paths within the directory relative to it', () => {
     assert.equal(relativePath('/home/ann/project/a', roots), 'a')
     assert.equal(relativePath('/home/ann/projects/a', roots), '/home/ann/projects/a')
     assert.equal(relativePath('/home/ann/project', roots), '/home/ann/project')
@@ -73,7 +73,7 @@ describe('tool titles', () => {
 })
 
 describe('a run of reads', () => {
-  it('is summed up in one line', () => {
+  it('is summarized in one line', () => {
     assert.equal(runSummary({ search: 1, read: 2 }), 'Searched once, read 2 files')
     assert.equal(runSummary({ read: 1, fetch: 1 }), 'Read 1 file, fetched 1 page')
   })

@@ -15,7 +15,7 @@ function model(...entries: Entry[]) {
 const keys = (rows: RowModel) => rows.window.items.map(row => row.key)
 
 describe('conversation rows', () => {
-  it('folds consecutive reads and searches into one line, which opens', () => {
+  it('fold consecutive reads and searches into one line that expands', () => {
     const { rows, slots, runs } = model(
       toolCall('s', { toolKind: 'search' }),
       toolCall('r', { toolKind: 'read' }),
@@ -36,7 +36,7 @@ describe('conversation rows', () => {
   })
 
   for (const isOpen of [false, true]) {
-    it(`looks at no other tool call of ${isOpen ? 'an opened' : 'a folded'} run when one changes or comes`, () => {
+    it(`don't visit other tool calls of ${isOpen ? 'an expanded' : 'a folded'} run when one changes or is added`, () => {
       const { rows, slots, runs } = model(
         ...Array.from({ length: 1000 }, (_, i) =>
           toolCall(`t${i}`, { toolKind: 'read', status: 'completed' }),
@@ -86,7 +86,7 @@ describe('conversation rows', () => {
     })
   }
 
-  it('keeps a row, its height and its element through changes around it', () => {
+  it('keep their height and element when rows around them change', () => {
     const { rows, slots } = model(
       message('a', 'agent', 'One.\n\nTwo.'),
       message('t', 'thought', 'Hm'),
@@ -104,7 +104,7 @@ describe('conversation rows', () => {
     assert.ok(one!.measured)
   })
 
-  it('adds only the rows of new blocks while a text grows', () => {
+  it('are added only for new blocks while a text grows', () => {
     const { rows, slots } = model(message('a', 'agent', 'One'))
     const before = rows.window.items[0]
     slots[0]!.appendText(0, '.\n\nTwo.\n\nThree')
@@ -114,7 +114,7 @@ describe('conversation rows', () => {
     assert.equal(rows.window.items[0], before)
   })
 
-  it('shows no row for a message without anything in it', () => {
+  it("aren't shown for a message without content", () => {
     const { rows, slots } = model(
       message('t', 'thought', ''),
       message('a', 'agent', '  \n'),
@@ -127,7 +127,7 @@ describe('conversation rows', () => {
     assert.deepEqual(keys(rows), ['t', 'b/0/0'])
   })
 
-  it('sets turns 24 px apart, messages 16, blocks 8, lines of work close together', () => {
+  it('have 24 px between turns, 16 between messages, 8 between blocks, and less between tool calls', () => {
     const { rows } = model(
       message('u', 'user', 'Go'),
       message('a', 'agent', 'One.\n\nTwo.'),
@@ -143,7 +143,7 @@ describe('conversation rows', () => {
     )
   })
 
-  it('mends the name of a subagent above a row when the one before it goes or comes', () => {
+  it('update the name of a subagent above a row when the previous row changes', () => {
     const { rows, slots } = model(
       message('a', 'agent', 'One'),
       { ...message('b', 'agent', 'Two'), within: 'child' },
@@ -158,7 +158,7 @@ describe('conversation rows', () => {
     assert.ok(rows.window.items[1]!.height > height)
   })
 
-  it('mends the space before the next row when the one before it goes', () => {
+  it('update the space above the next row when the previous one is removed', () => {
     const { rows, slots } = model(message('a', 'agent', 'One'), message('b', 'agent', 'Two'))
     assert.equal(rows.window.items[1]!.gap, 16)
     const height = rows.window.items[1]!.height

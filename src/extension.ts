@@ -105,8 +105,8 @@ export function activate(context: vscode.ExtensionContext): void {
 
 /**
  * Registers every command. The handlers are loaded by the first command that runs. A handler that throws is reported to
- * the user and in the log, unless the user canceled; its command then returns `undefined`. An {@link UnavailableError} is
- * shown as information.
+ * the user and in the log, unless the user canceled; its command then returns `undefined`. An {@link UnavailableError}
+ * is shown as information.
  */
 function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>): vscode.Disposable {
   const registered = ALL_COMMANDS.map(command =>

@@ -87,7 +87,10 @@ export interface ServicesOptions {
   own: DisposableStore
 }
 
-/** Creates the services and connects them. Loaded and called once, when the first view is shown or the first command runs. */
+/**
+ * Creates the services and connects them. Loaded and called once, when the first view is shown or the first command
+ * runs.
+ */
 export function createServices({ context, log: channel, own }: ServicesOptions): Services {
   void vscode.commands.executeCommand('setContext', ContextKey.inUse, true)
   const secrets = new SecretRegistry()

@@ -17,8 +17,8 @@ export interface PendingRequestsOptions {
   shown(): Iterable<string>
   isLive(): boolean
   /**
-   * The answer of a permission rule; `undefined`, at once or later: the user is asked. Never rejects. `signal` aborts when
-   * the request is over.
+   * The answer of a permission rule; `undefined`, at once or later: the user is asked. Never rejects. `signal` aborts
+   * when the request is over.
    */
   answerByRule(request: PermissionRequest, signal: AbortSignal): Promise<RuleAnswer | undefined> | undefined
 }
@@ -38,9 +38,9 @@ type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest
 type Pending = PendingPermission | PendingElicitation
 
 /**
- * The pending requests of a session: permissions and elicitations. The only owner of that fact. A request is pending from
- * the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets the answer given under
- * the request's own id, or `cancelled`, and nothing else.
+ * The pending requests of a session: permissions and elicitations. The only owner of that fact. A request is pending
+ * from the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets the answer given
+ * under the request's own id, or `cancelled`, and nothing else.
  */
 export class PendingRequests {
   readonly #options: PendingRequestsOptions

@@ -1,6 +1,7 @@
 /**
- * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those of
- * {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares both.
+ * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those
+ * of {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
+ * both.
  */
 export const CommandId = {
   newSession: 'parley.newSession',
@@ -198,7 +199,9 @@ export const ContextKey = {
   historyFocus: 'parley.historyFocus',
   /** The side bar shows History instead of the conversation. */
   historyShown: 'parley.historyShown',
-  /** A view was shown or a command was run. The walkthrough is listed only then, so that it never opens automatically. */
+  /**
+   * A view was shown or a command was run. The walkthrough is listed only then, so that it never opens automatically.
+   */
   inUse: 'parley.inUse',
   /** The window responds to its extension host. */
   windowIsOpen: 'parley.windowIsOpen',

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { type AgentName, grokProgram } from './install.ts'
 
-/** Where one run of an agent lives: nothing of the machine's owner is in it. */
+/** The folders and ports of one run of an agent. Nothing in them belongs to the machine's owner. */
 export interface AgentFolders {
   /** the agent's home directory */
   home: string
@@ -13,11 +13,11 @@ export interface AgentFolders {
   folder: string
   /** the mock model's port on 127.0.0.1 */
   port: number
-  /** It starts by the command that npm installs, as it does for a user: a link, on Windows a `.cmd` file. */
+  /** Started with the command that npm installs, as for a user: a link, or on Windows a `.cmd` file. */
   byCommand: boolean
 }
 
-/** How each agent is set up to ask the mock model and to start, as a user would write it in the settings. */
+/** How each agent is configured to use the mock model and to start, as a user would write it in the settings. */
 export const SETUPS: Record<AgentName, (room: AgentFolders) => Promise<AgentDefinition>> = {
   async grok({ home, folder, port }) {
     await write(
@@ -104,7 +104,7 @@ export const SETUPS: Record<AgentName, (room: AgentFolders) => Promise<AgentDefi
     })
   },
 
-  /** Parley installs it from its registry; see `registry.test.ts`. */
+  /** Parley installs it from the registry; see `registry.test.ts`. */
   async opencode({ home, folder, port }) {
     const model = 'mock/mock-model'
     await write(

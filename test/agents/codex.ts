@@ -5,7 +5,7 @@ import { assertSettled, entries, permission, said, until } from './expect.ts'
 import { describeModelAgent } from './model-agent.ts'
 
 /**
- * codex-acp runs commands and edits files itself, in a sandbox. It speaks both versions of the protocol; in its
+ * codex-acp runs commands and edits files itself, in a sandbox. It supports both versions of the protocol; in its
  * read-only mode it asks before it edits.
  */
 export function describeCodex(version: 1 | 2): void {
@@ -21,10 +21,10 @@ export function describeCodex(version: 1 | 2): void {
         },
         version,
         asksToEdit: readOnly,
-        // Spoken to in v2, it refuses a server's tools in its read-only mode without asking.
+        // In v2, it refuses a server's tools in its read-only mode without asking.
         callsServers: !(readOnly && version === 2),
         writesThroughClient: false,
-        // What was allowed is the file, not the folder it should be in.
+        // The file was allowed, not the folder it should be in.
         createsFolders: !readOnly,
         failedCommand: 'failed',
         endsCommands: false,
@@ -108,7 +108,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.equal(subagent()?.state?.stopReason, 'end_turn')
           assert.match(subagent()?.description ?? '', /\[\[edit /)
           const within = subagent()?.sessionId
-          // A notice about the mock model comes when it comes.
+          // The notice about the mock model can arrive at any time.
           const its = session.state.entries.filter(
             entry => entry.within === within && entry.kind !== 'notice',
           )
@@ -124,7 +124,7 @@ export function describeCodex(version: 1 | 2): void {
             ],
           )
           assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
-          // What the session says itself stays whole.
+          // The session's own messages stay complete.
           const own = session.state.entries.filter(entry => entry.within === undefined)
           assert.deepEqual(said({ ...session.state, entries: own }), [
             'Somebody else does it.',

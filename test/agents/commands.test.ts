@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { said as allSaid, assertSettled, HELLO } from './expect.ts'
 import { AgentRig } from './rig.ts'
 
-/** As a user has them: installed by npm, started by the command that it made, in folders of any name. */
+/** As a user has them: installed with npm, started with the installed command, in folders with any name. */
 for (const name of ['gemini', 'codex'] as const) {
   describe(`${name}, with the command that npm installs`, () => {
     let rig: AgentRig

@@ -4,7 +4,7 @@ import type { OpenSession } from '../../src/sessions/open-session.ts'
 import { assertSettled, entries, said, toolCall, until } from './expect.ts'
 import { AgentRig, reject } from './rig.ts'
 
-/** The bundled agent: the first that a user meets, so it has to show everything, in either version. */
+/** The bundled agent is the first that a user sees, so it has to show everything, in either version. */
 for (const version of [1, 2]) {
   describe(`demo in v${version}, through Parley`, () => {
     let rig: AgentRig

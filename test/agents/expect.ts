@@ -8,7 +8,7 @@ import type {
   ToolCallEntry,
 } from '../../src/conversation/state.ts'
 
-/** What the mock model says to `[[hello]]`. */
+/** The mock model's answer to `[[hello]]`. */
 export const HELLO =
   'Hello from the **mock** model. Unicode: żółć 日本語 👩‍💻 — done.\n\n```js\nconsole.log(1)\n```\n'
 
@@ -19,14 +19,14 @@ export function entries<K extends Entry['kind']>(
   return state.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind)
 }
 
-/** All text that the agent (or the user, or a thought) said, one string a message. */
+/** All text of the agent (or the user, or thoughts), one string per message. */
 export function said(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
   return entries(state, 'message')
     .filter(entry => entry.role === role)
     .map(entry => entry.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''))
 }
 
-/** The tool call whose title or kind fits; there must be exactly one. */
+/** The tool call whose title or kind matches; there must be exactly one. */
 export function toolCall(state: SessionState, fits: (entry: ToolCallEntry) => boolean): ToolCallEntry {
   const found = entries(state, 'tool_call').filter(fits)
   const all = entries(state, 'tool_call').map(({ title, toolKind }) => `${toolKind}: ${title}`)
@@ -40,7 +40,7 @@ export function permission(state: SessionState): PermissionEntry {
   return found[0] as PermissionEntry
 }
 
-/** Nothing runs and nothing waits any more. */
+/** Nothing is running or pending. */
 export function assertSettled(state: SessionState): void {
   assert.equal(state.activity, 'idle')
   for (const entry of state.entries) {
@@ -51,7 +51,7 @@ export function assertSettled(state: SessionState): void {
   }
 }
 
-/** Resolves as soon as the conversation is as wanted. */
+/** Resolves as soon as the conversation matches. */
 export function until(session: Session, isSo: (state: SessionState) => boolean): Promise<void> {
   return new Promise(resolve => {
     const look = () => {

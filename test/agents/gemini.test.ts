@@ -25,8 +25,8 @@ describeModelAgent(
 )
 
 /**
- * Sessions are files named by the minute in which they started, and a process that loads one in that same minute starts
- * the file again, after which there is nothing to load. The tests don't wait a minute: the files are made older.
+ * Sessions are files named by the minute in which they started. A process that loads one in the same minute overwrites
+ * the file, and then there is nothing to load. The tests don't wait a minute: they make the files older.
  */
 function ageSessions(home: string): void {
   const folder = path.join(home, '.gemini', 'tmp', 'workspace', 'chats')

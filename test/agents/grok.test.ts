@@ -6,7 +6,7 @@ describeModelAgent(
     name: 'grok',
     afterReject: 'cancelled',
     usesTerminals: true,
-    // Its model has to look for the tools of servers first.
+    // Its model has to search for the tools of servers first.
     callsServers: false,
     can: { load: true, resume: true, list: true, close: true },
   },

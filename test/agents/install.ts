@@ -7,10 +7,10 @@ import { createBrotliDecompress } from 'node:zlib'
 import spawn from 'cross-spawn'
 import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
-/** `demo` is Parley's own, and there already. */
+/** `demo` is bundled with Parley. */
 export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
 
-/** The files `<suite>.test.ts`, each with the agent that it drives; `registry`: Parley installs them itself. */
+/** The files `<suite>.test.ts`, each with its agent; `registry`: Parley installs the agents itself. */
 export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
   'codex-v1': 'codex',
   'codex-v2': 'codex',
@@ -22,12 +22,12 @@ export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
   registry: 'registry',
 }
 
-/** The SDK that the MCP server of the tests is made with. */
+/** The SDK that the tests' MCP server uses. */
 export const MCP_SERVER = 'mcp-server'
 
 /**
- * Installs one agent as its lock file says, with no script of any package run, and returns its folder. What is there
- * already is left alone; two that install at once do not disturb each other.
+ * Installs one agent from its lock file without running package scripts, and returns its folder. An existing
+ * installation is kept; concurrent installations don't affect each other.
  */
 export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise<string> {
   if (name === 'demo') return PROJECT
@@ -38,7 +38,7 @@ export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise
   const target = path.join(AGENTS_CACHE, `${name}-${version}-${process.platform}-${process.arch}`)
   if (await exists(target)) return target
   await fs.mkdir(AGENTS_CACHE, { recursive: true })
-  // Complete before it has its name: what has the name is whole.
+  // It's complete before it's renamed, so a folder with that name is complete.
   const draft = await fs.mkdtemp(path.join(AGENTS_CACHE, `.${name}-`))
   try {
     for (const file of ['package.json', 'package-lock.json']) {
@@ -79,7 +79,7 @@ function npmInstall(cwd: string): Promise<void> {
   })
 }
 
-/** Its package holds a compressed program, which its install script would unpack into the home folder. */
+/** Its package contains a compressed program, which its install script would unpack to the home folder. */
 async function unpackGrok(folder: string): Promise<void> {
   const platform = `${process.platform}-${process.arch}`
   const packed = path.join(

@@ -1,4 +1,4 @@
-// An MCP server over stdio, made with the official SDK: node mcp-server.mjs <folder with the SDK> <file for its calls>
+// An MCP server over stdio that uses the official SDK: node mcp-server.mjs <folder with the SDK> <file for its calls>
 import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'

@@ -5,43 +5,43 @@ import { said as allSaid, assertSettled, entries, HELLO, permission, toolCall, u
 import type { AgentName } from './install.ts'
 import { AgentRig, reject, type Variant } from './rig.ts'
 
-/** In what two agents differ that both ask the model. */
+/** The differences between two agents that both use the model. */
 export interface Facts {
   name: AgentName
   variant?: Variant & { name: string }
-  /** The version of the protocol that comes of the negotiation; 1 if not told. */
+  /** The negotiated protocol version; 1 by default. */
   version?: 1 | 2
-  /** Edits are asked about; so if not told. */
+  /** It asks before it edits; true by default. */
   asksToEdit?: boolean
-  /** Files are written by the client; so if not told. */
+  /** The client writes the files; true by default. */
   writesThroughClient?: boolean
-  /** A file may be written where there is no folder yet; so if not told. */
+  /** It can write a file in a folder that doesn't exist; true by default. */
   createsFolders?: boolean
-  /** Its commands end with the turn that was canceled, not only with the agent; so if not told. */
+  /** Its commands end with a canceled turn, not only with the agent; true by default. */
   endsCommands?: boolean
-  /** What a tool call is whose command ended with another code than 0. */
+  /** The status of a tool call whose command exits with a code other than 0. */
   failedCommand?: 'completed' | 'failed'
-  /** The model is offered a server's tools and may call them; so if not told. Otherwise the server is only started. */
+  /** The model is offered a server's tools and can call them; true by default. Otherwise the server is only started. */
   callsServers?: boolean
-  /** What it reports itself as if it had said it in the conversation. */
+  /** The messages that it adds to the conversation by itself. */
   banner?: RegExp
-  /** How a turn ends whose edit was rejected: the agent stops, or the model continues. */
+  /** How a turn ends after a rejected edit: the agent stops, or the model continues. */
   afterReject: 'cancelled' | 'end_turn'
-  /** Commands run in a terminal of the client, else by the agent itself. */
+  /** Commands run in a terminal of the client; otherwise the agent runs them. */
   usesTerminals: boolean
   can: { load: boolean; resume: boolean; list: boolean; close: boolean }
-  /** Done between the end of a process and a load in the next. */
+  /** Called between the end of a process and a load in the next one. */
   beforeLoad?: (home: string) => void
 }
 
-/** Every scenario that an agent with a model can play, through Parley's own session manager. */
+/** Every scenario that an agent with a model supports, with Parley's own session manager. */
 export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => void): void {
   const { asksToEdit = true, writesThroughClient = true, createsFolders = true, banner } = facts
   describe(`${facts.variant?.name ?? facts.name}, through Parley`, () => {
     let rig: AgentRig
     const said: typeof allSaid = (state, role) => allSaid(state, role).filter(text => !banner?.test(text))
     before(async function () {
-      // The first time it is downloaded.
+      // It's downloaded the first time.
       this.timeout(300_000)
       rig = await AgentRig.create(facts.name, facts.variant)
       await rig.begin('initialize')
@@ -133,7 +133,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.equal(terminals.length > 0, facts.usesTerminals)
       for (const terminal of terminals) {
         assert.equal(terminal.exit?.exitCode, 3)
-        // Who reads the two streams apart has them in any order.
+        // The order of two streams that are read separately is undefined.
         for (const line of [/^out-line\r?\n/m, /^err-line\r?\n/m, /^.\[31mred/m]) {
           assert.match(terminal.output, line)
         }
@@ -173,7 +173,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       rig.cancel(open)
       assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
       assertSettled(open.session.state)
-      // It is ready for the next prompt.
+      // It accepts the next prompt.
       assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
       assert.equal(said(open.session.state).at(-1), HELLO)
     })
@@ -196,7 +196,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       const open = await rig.create()
       const turn = rig.play(open, 'slowshell')
       const sleeping = () => rig.processes().some(({ command }) => command === 'sleep 300')
-      // Some agents ask first, some know the command to be harmless.
+      // Some agents ask first, some know that the command is harmless.
       await until(open.session, state => entries(state, 'tool_call').length > 0)
       if (process.platform === 'linux') await rig.eventually('the command', sleeping)
       rig.cancel(open)
@@ -227,7 +227,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     more(() => rig)
 
-    // ---- these end the process, so they come last
+    // ---- these end the process, so they are last
     if (facts.can.load) {
       it('load: a new process replays the conversation and continues it', async () => {
         const { open, state } = await play('edit')
@@ -236,7 +236,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         const loaded = await rig.reopen('load', open.session.sessionId)
         const { session } = loaded
         await until(session, replayed => said(replayed).at(-1) === 'Finished with hello.txt.')
-        // Some agents replay what they told the model as if the user had said it.
+        // Some agents replay their instructions to the model as user messages.
         const [asked = ''] = said(state, 'user')
         assert.ok(said(session.state, 'user').some(text => text.includes(asked)))
         assert.equal(said(session.state).join(''), said(state).join(''))
@@ -282,7 +282,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
   })
 }
 
-/** Old and new text, or the patch that stands for them. */
+/** Old and new text, or a patch instead. */
 function shownDiff(state: SessionState): string {
   return entries(state, 'tool_call')
     .flatMap(({ content }) => content)

@@ -26,15 +26,15 @@ import { AgentRig } from './rig.ts'
 
 const icon = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
 
-/** Puts a file on the server; its URL. */
+/** Adds a file to the server and returns its URL. */
 type Serve = (name: string, archive: Buffer) => string
 
 interface Candidate {
   name: AgentName
-  /** what the registry calls it */
+  /** its id in the registry */
   id: string
   distribution: (serve: Serve) => Promise<object>
-  /** the last thing it says */
+  /** its last message */
   says: RegExp
 }
 
@@ -58,7 +58,7 @@ const candidates: Candidate[] = [
     says: /^Hello from the \*\*mock\*\* model\. .* done\.\s/,
   },
   {
-    // its package has no program: it comes as an archive, packed from npm's
+    // its package has no program: it's an archive, packed from npm's
     name: 'sdk-example',
     id: 'sdk-example',
     distribution: packSdkExample,
@@ -66,7 +66,7 @@ const candidates: Candidate[] = [
   },
 ]
 
-/** The SDK as npm has it, with what it needs and a program that runs the example. */
+/** The SDK from npm with its dependencies and a program that runs the example. */
 async function packSdkExample(serve: Serve): Promise<object> {
   const folder = await installAgent('sdk-example')
   const draft = await fs.mkdtemp(path.join(os.tmpdir(), 'parley-pack-'))
@@ -90,7 +90,9 @@ async function packSdkExample(serve: Serve): Promise<object> {
   }
 }
 
-/** From a registry in the real format on loopback to a turn: all of Parley but the editor, and npm's real packages. */
+/**
+ * From a registry on loopback in the real format to a turn: all of Parley except the editor, with npm's real packages.
+ */
 describe('agents from the registry, installed by Parley', function () {
   this.timeout(600_000)
   let root: string
@@ -186,7 +188,7 @@ describe('agents from the registry, installed by Parley', function () {
         name: `registry-${name}`,
         installed: {
           start,
-          // as a user sets what an agent needs to know
+          // as a user configures the agent
           define: ({ env }) => {
             Object.assign(settings, { [agentId]: { env } })
             settingsChange.fire()

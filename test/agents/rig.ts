@@ -32,7 +32,7 @@ import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
-/** What a user does with a question; `undefined` leaves it open. */
+/** The user's answer to a request; `undefined` leaves it pending. */
 export type Answering = (question: PermissionEntry) => string | undefined
 
 /** Allows everything once. */
@@ -49,19 +49,19 @@ function optionOf(question: PermissionEntry, kind: string): string | undefined {
 
 /** One of several ways to start an agent. */
 export interface Variant {
-  /** Names its traces; the agent's name if not told. */
+  /** The name of its traces; the agent's name by default. */
   name?: string
   protocol?: 'stable' | 'latest'
   env?: Record<string, string>
-  /** By the command that npm installs, in folders with spaces and quotes in their names. */
+  /** With the command that npm installs, in folders with spaces and quotes in their names. */
   byCommand?: true
-  /** Parley installed it: how it starts, given how it is set up to ask the mock model. */
+  /** Parley installed it: how it starts with the configuration for the mock model. */
   installed?: { define: (setup: AgentDefinition) => AgentDefinition; start: StartAgent }
 }
 
 /**
- * A real agent under the extension's own session manager, with its own file and terminal handling: all of Parley but
- * the editor. Every frame goes to `out/agents/<agent>-<scenario>.ndjson` and is held against the official schema.
+ * A real agent with the extension's own session manager, files and terminals: all of Parley except the editor. Every
+ * frame is written to `out/agents/<agent>-<scenario>.ndjson` and checked against the official schema.
  */
 export class AgentRig {
   readonly name: AgentName
@@ -70,12 +70,12 @@ export class AgentRig {
   readonly workspace: string
   /** the agent's home directory */
   readonly home: string
-  /** Answers the questions of every session. */
+  /** Answers the requests of all sessions. */
   answering: Answering = allow
   readonly questions: PermissionEntry[] = []
   readonly frames: TraceFrame[] = []
   stderr = ''
-  /** New sessions get a second folder and an MCP server, as the settings of a workspace would give them. */
+  /** New sessions get a second folder and an MCP server, as from the settings of a workspace. */
   hasMore = false
   readonly #root: string
   readonly #folder: string
@@ -91,7 +91,7 @@ export class AgentRig {
     this.#variant = variant
     this.model = model
     this.#root = root
-    // What others' agents say is as it is; ours has to be right.
+    // Agents can send anything; Parley's messages have to be valid.
     this.#check = new SchemaCheck({
       alsoAllowed: ['session/set_model'],
       directions: name === 'demo' ? ['send', 'receive'] : ['send'],
@@ -115,7 +115,7 @@ export class AgentRig {
     return rig
   }
 
-  /** Puts the workspace back to what every scenario starts with. */
+  /** Restores the workspace to the state in which every scenario starts. */
   async resetWorkspace(): Promise<void> {
     for (const entry of await fs.readdir(this.workspace)) {
       await fs.rm(path.join(this.workspace, entry), { recursive: true })
@@ -129,7 +129,7 @@ export class AgentRig {
     return path.join(this.#root, 'second')
   }
 
-  /** Where the MCP server notes who asked for its tools, and the texts that it was called with. */
+  /** Where the MCP server logs who requested its tools, and the texts it was called with. */
   get serverCalls(): string {
     return path.join(this.#root, 'mcp-calls.txt')
   }
@@ -138,7 +138,7 @@ export class AgentRig {
     return path.join(this.workspace, name)
   }
 
-  /** Frames from now on belong to this scenario. */
+  /** Assigns later frames to this scenario. */
   async begin(scenario: string): Promise<void> {
     this.#scenario = scenario
     this.questions.length = 0
@@ -147,7 +147,7 @@ export class AgentRig {
     await fs.rm(this.#traceFile(), { force: true })
   }
 
-  /** The running agent, started when there is none. */
+  /** The running agent; starts it if necessary. */
   running(): Promise<RunningAgent> {
     return this.#host.ensure()
   }
@@ -158,12 +158,12 @@ export class AgentRig {
 
   reopen(how: 'load' | 'resume', sessionId: string): Promise<OpenSession> {
     const reference = { agentId: this.name, sessionId, cwd: this.workspace }
-    // A question may come while the session is being opened.
+    // A request can arrive while the session is being opened.
     const onSession = (open: OpenSession) => void this.#attend(open)
     return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
   }
 
-  /** Sends the prompt that makes the mock model play a scenario, and reports how the turn came out. */
+  /** Sends the prompt that starts a scenario of the mock model, and returns how the turn ended. */
   play({ session }: OpenSession, scenario: string): ReturnType<typeof session.prompt> {
     return session.prompt([{ type: 'text', text: `please [[${scenario} ${this.workspace}]]` }])
   }
@@ -172,14 +172,14 @@ export class AgentRig {
     open.cancel()
   }
 
-  /** Ends the agent and all that it started, and gets ready for a new one in the same home. */
+  /** Stops the agent and its child processes, and prepares a new one with the same home folder. */
   async restart(): Promise<void> {
     await this.#stop()
     this.#host = this.#newHost()
     this.#manager = this.#newManager()
   }
 
-  /** Frames that the agent sent of one method. */
+  /** The agent's frames with this method. */
   received(method: string): TraceFrame[] {
     return this.frames.filter(
       ({ direction, message }) =>
@@ -187,14 +187,14 @@ export class AgentRig {
     )
   }
 
-  /** Requests and notifications of ours of one method. */
+  /** Parley's requests and notifications with this method. */
   sent(method: string): TraceFrame[] {
     return this.frames.filter(
       ({ direction, message }) => direction === 'send' && (message as { method?: string }).method === method,
     )
   }
 
-  /** Ends everything, and fails when a message of ours was not as the official schema has it. */
+  /** Stops everything, and fails if a message of Parley didn't match the official schema. */
   async close(): Promise<void> {
     await this.#stop()
     await this.model.close()
@@ -203,7 +203,7 @@ export class AgentRig {
     this.#check.assertClean()
   }
 
-  /** What the agent, its commands and their children left running; known on Linux only. */
+  /** The processes that the agent and its commands left running; Linux only. */
   processes(): StrayProcess[] {
     return process.platform === 'linux' ? processesOf(this.#root) : []
   }
@@ -272,7 +272,7 @@ export class AgentRig {
       home: this.#root,
       rules,
     })
-    // as the extension's own planner does, which asks VS Code for settings and folders
+    // like the extension's planner, which also uses VS Code's settings and folders
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
       const sdk = this.hasMore ? await installAgent(MCP_SERVER) : ''
       if (this.hasMore) await fs.mkdir(this.second, { recursive: true })
@@ -320,7 +320,7 @@ export class AgentRig {
     })
   }
 
-  /** As a user answers: through the session, when the question stands in the conversation. */
+  /** Answers like a user: through the session, if the request is shown in the conversation. */
   #attend(open: OpenSession): OpenSession {
     const { session } = open
     const answer = () => {
@@ -336,7 +336,7 @@ export class AgentRig {
     return open
   }
 
-  /** Only what a program needs to run: nothing of this machine's owner, and no way to a network but loopback. */
+  /** Only what a program needs to run: nothing of the machine's owner, and no network except loopback. */
   #environment(): Record<string, string> {
     const { home } = this
     const kept = ['PATH', 'TMPDIR', 'SystemRoot', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP'].flatMap(name => {

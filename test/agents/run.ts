@@ -1,5 +1,5 @@
-// Drives real agents through Parley's own code, against a model on loopback: npm run test:agents [agent or suite…]
-// Installs them first where they are not yet (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
+// Runs real agents with Parley's own code and a model on loopback: npm run test:agents [agent or suite…]
+// Installs them first if necessary (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
 import path from 'node:path'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { runStep } from '../run/run-step.ts'
@@ -21,7 +21,7 @@ console.log(`real agents in ${seconds()}`)
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1
 console.log(formatTally(total))
 
-/** Installed and tested on its own, next to the others: they share nothing but the processors. */
+/** Installed and tested separately and concurrently: they share nothing but the processors. */
 async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   try {
     if (agent !== 'registry') await installAgent(agent)

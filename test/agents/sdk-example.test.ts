@@ -3,7 +3,7 @@ import { agentContract } from '../support/contracts/agent.ts'
 import { assertSettled, entries, said, until } from './expect.ts'
 import { AgentRig, allow, reject } from './rig.ts'
 
-/** A script of the SDK's authors that takes five seconds for every turn, so its turns run side by side. */
+/** A script of the SDK's authors that takes five seconds per turn, so its turns run concurrently. */
 describe('sdk-example, through Parley', () => {
   let rig: AgentRig
   before(async function () {

@@ -1,10 +1,10 @@
 /**
- * What tracking changes costs: 1,000 changed files, a turn that touches 200, keeping and undoing one change, a save and an
- * agent's write, 200 files that were moved, finding 1,000 files that a command changed in a repository of 50,000 and in a
- * folder of 10,000 without one, and the longest time that any of it holds up the extension host. Prints times and ratios of
- * one run, and fails when the last files cost much more than the first ones, when finding what changed costs much more than
- * Git's own look, or than reading names and stamps, or when something holds the host up much longer than writing the same
- * files does.
+ * The cost of tracking changes: 1,000 changed files, a turn that changes 200, keeping and reverting one change, a save
+ * and an agent's write, 200 moved files, finding 1,000 files that a command changed in a repository of 50,000 and in a
+ * folder of 10,000 without one, and the longest time that any of it blocks the extension host. Prints times and ratios
+ * of one run. Fails if the last files cost much more than the first ones, if finding the changes costs much more than
+ * Git's own status, or than reading names and stats, or if something blocks the extension host much longer than writing
+ * the same files.
  *
  *   npm run bench -- changes
  */
@@ -25,15 +25,17 @@ import { ChangesStore } from '../../src/history/changes-store.ts'
 const CHANGED = 1000
 const TOUCHED = 200
 const LINES = 300
-/** With 1,000 changed files one more costs at most so many times what it costs with 100; the machine is never quiet. */
+/** With 1,000 changed files, one more costs at most this many times as much as with 100; machines are never quiet. */
 const BOUND = 2
 const REPOSITORY_FILES = 50_000
 const FOLDER_FILES = 10_000
-/** Finding what a turn changed without a repository costs at most so many times what reading names and stamps does. */
+/**
+ * Finding the changes of a turn without a repository costs at most this many times as much as reading names and stats.
+ */
 const SCAN_BOUND = 8
-/** Finding what a turn changed costs at most so many times what `git status` costs before it and after it. */
+/** Finding the changes of a turn costs at most this many times as much as `git status` before and after it. */
 const FIND_BOUND = 8
-/** How much longer the longest task may be than while the same files are written without a tracker. Milliseconds. */
+/** How much longer the longest task can be than while the same files are written without a tracker. Milliseconds. */
 const MAX_BLOCK_MS = 50
 
 const root = mkdtempSync(path.join(tmpdir(), 'parley-changes-bench-'))
@@ -51,7 +53,7 @@ for (let i = 0; i < CHANGED; i++) writeFileSync(file(i), text('before'))
 let failed = false
 let longest = 0
 
-/** The longest time between two turns of the event loop in which this process, and not another one, was at work. */
+/** The longest time between two iterations of the event loop in which this process, and no other, was working. */
 function watchTasks(): () => number {
   let most = 0
   let at = performance.now()
@@ -70,17 +72,17 @@ function watchTasks(): () => number {
   }
 }
 
-/** What a plain write of one of the files costs: all else is told as so many of it. Milliseconds. */
+/** The cost of a plain write of one of the files, which is the unit of all others. Milliseconds. */
 let plain: number | undefined
 
-/** Milliseconds for each of `count`. */
+/** Milliseconds per file. */
 async function measure(name: string, count: number, work: (i: number) => Promise<unknown>): Promise<number> {
   global.gc?.()
   const ended = watchTasks()
   const start = performance.now()
   for (let i = 0; i < count; i++) {
     await work(i)
-    // each is a task of its own
+    // each is a separate task
     await new Promise(setImmediate)
   }
   const each = (performance.now() - start) / count
@@ -96,11 +98,11 @@ async function measure(name: string, count: number, work: (i: number) => Promise
 const write = (i: number, mark: string) =>
   changes.writing(file(i), text(mark), () => writeFile(file(i), text(mark)))
 
-/** What a command changed in a large repository is found: how many times the cost of Git's own look before and after. */
+/** Finding the changes of a command in a large repository, compared with Git's own status before and after. */
 async function repository(): Promise<number> {
   const top = path.join(root, 'repository')
   const named = (i: number) => path.join(top, `folder${i % 500}`, `file${i}.txt`)
-  // nothing of it continues in the background
+  // nothing continues in the background
   const settings = [
     'user.name=bench',
     'user.email=bench@bench.example',
@@ -116,7 +118,7 @@ async function repository(): Promise<number> {
   git('commit', '-q', '-m', 'all')
   const tree = new WorkTree(tracker)
   const status = async () => git('status', '--porcelain', '--untracked-files=all')
-  // once without measuring: Git writes down what it saw
+  // once without measuring: Git updates its index
   await status()
   const gitBefore = await measureOther('git status, 50,000 files', status)
   let snapshot: Awaited<ReturnType<typeof tree.snapshot>> | undefined
@@ -133,7 +135,7 @@ async function repository(): Promise<number> {
   return (before + after) / (gitBefore + gitAfter)
 }
 
-/** The same where there is no Git: how many times the cost of reading all names and stamps before and after. */
+/** The same without Git, compared with reading all names and stats before and after. */
 async function folder(): Promise<number> {
   const top = path.join(root, 'folder')
   const named = (i: number) => path.join(top, `folder${i % 100}`, `file${i}.txt`)
@@ -159,7 +161,7 @@ async function folder(): Promise<number> {
   return (before + after) / (plainBefore + plainAfter)
 }
 
-/** Milliseconds of another program. */
+/** Milliseconds of another process. */
 async function measureOther(name: string, work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
@@ -170,7 +172,7 @@ async function measureOther(name: string, work: () => Promise<unknown>): Promise
 
 try {
   await tracker.ready
-  // the code is compiled and the store's folders are there
+  // the code is compiled and the store's folders exist
   for (let i = 0; i < 20; i++) await write(i, 'warm')
   await changes.undo()
   await store.flushed()

@@ -1,7 +1,7 @@
 /**
- * How fast a text is found in a conversation of 10,000 entries, and whether a conversation that continues costs the same
- * while someone looks for something in it: 100,000 chunks of one message with a search that follows. Prints the times
- * and ratios, and fails when a search takes longer than a user notices, or the end costs more than the start.
+ * How fast a text is found in a conversation of 10,000 entries, and whether a growing conversation costs the same
+ * during a search: 100,000 chunks of one message with a search that follows. Prints times and ratios, and fails if a
+ * search takes longer than a user notices, or if the end costs more than the start.
  *
  *   npm run bench -- find
  */
@@ -12,10 +12,10 @@ import { FindSearch } from '../../src/views/conversation/find-search.ts'
 
 const ENTRIES = 10_000
 const CHUNKS = 100_000
-/** Chunks between two turns of the event loop. */
+/** Chunks per iteration of the event loop. */
 const BATCH = 100
 const LONGEST_MS = 100
-/** The search that follows takes a share of the time, whatever the length: what is left is the machine's own noise. */
+/** The following search takes a constant share of the time, whatever the length; the rest is noise of the machine. */
 const BOUND = 1.6
 
 const said = (text: string, messageId: string): SessionUpdate => ({

@@ -1,5 +1,5 @@
-// An agent that answers `initialize` and `session/new`, and a prompt with as many updates as its first argument says,
-// in the version of the protocol that its second argument says.
+// An agent that responds to `initialize` and `session/new`, and to a prompt with as many updates as its first argument
+// says, in the protocol version of its second argument.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -19,7 +19,7 @@ function writeAll(buffer) {
   }
 }
 
-/** In eight of ten updates a piece of text of 24 characters, else a thought or news of a tool call. */
+/** Eight of ten updates are text of 24 characters, the others thoughts or updates of tool calls. */
 function update(i) {
   const messageId = version === 2 ? { messageId: `message-${Math.floor(i / 100)}-${i % 10 === 3}` } : {}
   switch (i % 10) {
@@ -46,7 +46,7 @@ function update(i) {
   }
 }
 
-/** All updates in pieces of some 60 kB, made beforehand: the agent must be faster than whoever reads it. */
+/** All updates in chunks of about 60 kB, created in advance: the agent must be faster than its reader. */
 function makePieces() {
   const pieces = []
   let lines = ''

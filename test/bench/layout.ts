@@ -1,11 +1,11 @@
 /**
- * What very long parts of a conversation cost in a browser that lays them out: the page of the Conversation view, with a
- * host that only sends them. Prints the longest task of the page's thread for each, as the browser's trace has it (time
- * on a core, which a busy machine does not lengthen), and the nodes in the page; the run fails above the limits.
+ * The cost of very long parts of a conversation in a browser with layout: the page of the Conversation view, with a
+ * host that only sends them. Prints for each the longest task of the page's thread according to the browser's trace
+ * (CPU time, which a busy machine doesn't extend) and the number of nodes in the page. Fails above the limits.
  *
  *   npm run bench -- layout
  *
- * PARLEY_BENCH_ONLY: a regular expression on the names.
+ * PARLEY_BENCH_ONLY: a regular expression for the names.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -20,7 +20,7 @@ import { launchBrowser } from '../host/browser.ts'
 import { head, message, toolCall } from '../unit/webview/conversation/entries.ts'
 import { TaskTrace } from './workbench/task-trace.ts'
 
-/** Milliseconds on a core. */
+/** Milliseconds of CPU time. */
 const MAX_TASK = 50
 const MAX_NODES = 3000
 const MB = 1_000_000
@@ -37,12 +37,12 @@ const after = before.map((line, i) => (i % 1000 === 7 ? `${line}, changed` : lin
 
 interface Case {
   entry: Entry
-  /** text that is appended to it, a piece in each frame */
+  /** text that is appended, one chunk per frame */
   pieces?: string[]
   terminals?: TerminalNote[]
   /** opened by a click */
   isFolded?: true
-  /** in the page once it is all there */
+  /** in the page when everything is there */
   end: string
   maxNodes?: number
 }
@@ -136,7 +136,7 @@ async function measure(name: string, one: Case): Promise<void> {
   await page.waitForFunction('globalThis.isReady')
   const { entry, pieces = [], terminals = [] } = one
   const first = message('first', 'agent', '```ts\nconst warm = 1\n```\n')
-  // the parts that load with the first of their kind are there
+  // loads the parts that are loaded on first use
   const warm = toolCall('warm', {
     toolKind: 'edit',
     content: [
@@ -161,7 +161,7 @@ async function measure(name: string, one: Case): Promise<void> {
     [{ op: 'entry', index: 2, entry } satisfies PatchOp],
     ...pieces.map((text): PatchOp[] => [{ op: 'text', id: entry.id, block: 0, text }]),
   ].map(ops => ({ jsonrpc: '2.0', method: 'conversation/patch', params: { revision: ++revision, ops } }))
-  // what it takes to come here is not the page's own
+  // the cost of getting here isn't the page's
   await page.evaluate(json => Object.assign(window, { patches: JSON.parse(json) }), JSON.stringify(patches))
   const trace = await TaskTrace.start(browser, page)
   await page.evaluate(playPatches())
@@ -181,7 +181,7 @@ function fail(reason: string): void {
   process.exitCode = 1
 }
 
-/** In the page: one patch in each frame, as the host sends them. */
+/** In the page: applies one patch per frame, as the host sends them. */
 function playPatches(): string {
   return `(async () => {
     for (const data of window.patches) {
@@ -191,7 +191,7 @@ function playPatches(): string {
   })()`
 }
 
-/** In the page: whether the text is in it. What is opened is at the top of the view, what was said at the end. */
+/** In the page: whether it contains the text. Expanded content is at the top of the view, messages at the end. */
 function whenShown(text: string): string {
   return `(() => {
     const list = document.querySelector('.transcript')
@@ -200,7 +200,7 @@ function whenShown(text: string): string {
   })()`
 }
 
-/** As VS Code delivers a message: parsed before the page's own code has it. */
+/** Like VS Code delivers a message: parsed before the page's own code gets it. */
 async function send(page: Page, method: string, params: unknown): Promise<void> {
   await page.evaluate(
     json => window.postMessage(JSON.parse(json)),

@@ -1,7 +1,7 @@
 /**
- * One change costs the same among 10,000 as among 100: a session in History, for the page, and a tool call that changes in
- * a folded run, or comes to it. Prints the times and ratios, and fails when many cost more. What the extension host sends
- * of the sessions is counted as well: the one that changed.
+ * One change costs the same among 10,000 as among 100: a session in History, in the page, and a tool call that changes
+ * in a folded run or is added to it. Prints times and ratios, and fails if many cost more. Also counts the sessions
+ * that the extension host sends: only the changed one.
  *
  *   npm run bench -- lists
  */
@@ -18,13 +18,13 @@ import { historyRow } from '../unit/webview/history/rows.ts'
 const FEW = 100
 const MANY = 10_000
 const CHANGES = 2000
-/** What is left is the machine's own noise: work on all of them would be a hundred times as much. */
+/** The rest is noise of the machine: work on all of them would cost a hundred times as much. */
 const BOUND = 4
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 const summary = { agents: [], trusted: true, hasFolder: true, storage: { used: 0, max: 0 } }
 
-/** A session that starts and ends its work. */
+/** A session that starts and ends its turn. */
 function history(count: number): () => void {
   const now = Date.now()
   const row = (i: number, more?: Partial<HistoryRow>) =>
@@ -70,7 +70,7 @@ function growingRun(count: number): () => void {
   }
 }
 
-/** Microseconds that one takes, in the best of some rounds. */
+/** Microseconds for one, the best of several rounds. */
 function cost(make: (count: number) => () => void, count: number): number {
   const rounds = numbers(5).map(() => {
     const change = make(count)
@@ -89,7 +89,7 @@ const works = {
   'a tool call comes to a folded run': growingRun,
 }
 for (const [name, make] of Object.entries(works)) {
-  // the first rounds are those of a page that has just started
+  // the first rounds are those of a page that has just loaded
   cost(make, FEW)
   const [few, many] = [cost(make, FEW), cost(make, MANY)]
   const ratio = many / few

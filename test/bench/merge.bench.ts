@@ -1,7 +1,7 @@
 /**
- * Merging a replay with what is saved of the conversation: it must cost what the conversation's length is, and little of
- * that, and leave room for others between its steps. Prints ratios: an entry of 10,000 against one of 1,000, and the
- * longest step of 10,000 against all of 1,000, with nothing warm.
+ * Merging a replay with the saved conversation: the cost must be linear and small, and other work must run between the
+ * steps. Prints ratios: one of 10,000 entries against one of 1,000, and the longest step of 10,000 against all of
+ * 1,000, without warm-up.
  */
 import { mergeEntries, mergeInSteps } from '../../src/conversation/merge-entries.ts'
 import type { Entry } from '../../src/conversation/state.ts'
@@ -38,7 +38,7 @@ function conversation(length: number): Entry[] {
   })
 }
 
-/** Milliseconds of the processor: a busy machine takes no more of them. The least of several, after one to warm up. */
+/** Milliseconds of CPU time, which a busy machine doesn't extend. The least of several, after one to warm up. */
 function cost(length: number): number {
   const [known, replay] = [conversation(length), conversation(length)]
   const times: number[] = []
@@ -53,7 +53,7 @@ function cost(length: number): number {
   return Math.min(...times)
 }
 
-/** Milliseconds of the processor of each step. */
+/** Milliseconds of CPU time of each step. */
 function steps(length: number): number[] {
   const merge = mergeInSteps(conversation(length), conversation(length))
   const times: number[] = []

@@ -1,7 +1,7 @@
 /**
- * Whether handling one chunk costs the same at the end of a long session as at its start: 100,000 chunks through
- * the reducer and into the change set that a view takes once in a while. Prints the time of the first and the last
- * tenth and their ratio, and fails when it is above the bound.
+ * Whether handling one chunk costs the same at the end of a long session as at its start: 100,000 chunks through the
+ * reducer and into the change set that a view takes once in a while. Prints the time of the first and the last tenth
+ * and their ratio, and fails above the limit.
  *
  *   npm run bench -- reduce
  */
@@ -10,15 +10,15 @@ import { ChangeSet } from '../../src/conversation/change-set.ts'
 import { createSessionState, reduce } from '../../src/conversation/reducer/reduce.ts'
 
 const CHUNKS = 100_000
-/** Chunks between two frames; 40 chunks a second come alone, a flood comes by the hundred. */
+/** Chunks between two frames: one at 40 chunks per second, hundreds at full speed. */
 const FRAME = 50
-/** The first tenth is measured on a machine that still warms up, the last one under garbage collection. */
+/** The first tenth is measured during warm-up, the last one with garbage collection. */
 const BOUND = 1.5
 const ROUNDS = 15
 
 const text = 'twenty-four characters, '
 
-/** One kind of session each; `at` is the number of the chunk. */
+/** One kind of session each; `at` is the index of the chunk. */
 const sessions: Record<string, (at: number) => SessionUpdate> = {
   'one message': () => ({
     type: 'message_chunk',
@@ -60,7 +60,7 @@ let failed = false
 for (const [name, make] of Object.entries(sessions)) {
   run(make)
   const runs = Array.from({ length: ROUNDS }, () => run(make))
-  // The least of each: whatever else the machine did only adds.
+  // The least of each, since other work of the machine only adds.
   const [first = 0, last = 0, all = 0] = (['first', 'last', 'all'] as const).map(key =>
     Math.min(...runs.map(one => one[key])),
   )

@@ -1,8 +1,8 @@
 /**
- * Runs the benchmarks: `npm run bench` for all, `npm run bench -- transport` for one. Each is bundled first, the way
- * the extension is, and runs in a fresh Node, so that what is measured is what ships and not a loader. That of the
- * workbench measures the packaged extension in a VS Code of its own, that of the layout the page in a browser; these
- * are only the hands that drive them.
+ * Runs the benchmarks: `npm run bench` for all, `npm run bench -- transport` for one. Each is bundled like the
+ * extension and runs in a new Node process, so that the shipped code is measured and not a loader. The workbench
+ * benchmark measures the packaged extension in its own VS Code, the layout benchmark the page in a browser; here they
+ * are only started.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ const wanted = process.argv.slice(2)
 const bundled = (await readdir(folder))
   .filter(file => file.endsWith(SUFFIX))
   .map(file => file.slice(0, -SUFFIX.length))
-/** those that drive a browser */
+/** benchmarks that use a browser */
 const driven: Readonly<Record<string, string>> = { layout: 'layout.ts', workbench: 'workbench/main.ts' }
 const all = [...bundled, ...Object.keys(driven)]
 const names = wanted.length === 0 ? all : wanted
@@ -52,7 +52,7 @@ async function runBundled(name: string): Promise<number> {
     format: 'esm',
     target: 'node20',
     logLevel: 'warning',
-    // CommonJS packages in an ESM bundle ask for `require`.
+    // CommonJS packages in an ESM bundle call `require`.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

@@ -1,6 +1,7 @@
 /**
- * How many updates a second come from an agent's process into the model, in v1 and in v2, next to the official SDK's
- * client connection for that version (which validates, too) and bare `JSON.parse`, all on the same stream in one run.
+ * How many updates per second get from an agent's process to the model, in v1 and v2, compared with the official SDK's
+ * client connection for that version (which also validates) and plain `JSON.parse`, all with the same stream in one
+ * run.
  */
 import { spawn } from 'node:child_process'
 import path from 'node:path'
@@ -15,7 +16,7 @@ import { createSessionState, reduce } from '../../src/conversation/reducer/reduc
 
 const UPDATES = Number(process.env.PARLEY_BENCH_UPDATES ?? 200_000)
 const ROUNDS = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
-/** the least that ours must reach, in times of the SDK's rate */
+/** the minimum as a multiple of the SDK's rate */
 const TARGET = 2
 
 const AGENT = path.join(process.env.PARLEY_BENCH_FOLDER ?? import.meta.dirname, 'flood-agent.mjs')
@@ -25,20 +26,20 @@ type Version = 1 | 2
 
 interface Result {
   updates: number
-  /** from the prompt to its answer */
+  /** from the prompt to its response */
   ms: number
-  /** milliseconds that each tenth of the updates took, from the first on */
+  /** milliseconds of each tenth of the updates, in order */
   tenths: number[]
 }
 
-/** Notes when each tenth of the updates is done. */
+/** Records when each tenth of the updates is done. */
 class Clock {
   readonly #tenth = Math.floor(UPDATES / 10)
   readonly #marks: number[] = []
   #start = 0
   #done: () => void = () => {}
   updates = 0
-  /** All updates have come: the SDK's connection lets an answer overtake those before it. */
+  /** All updates have arrived: the SDK's connection handles a response before earlier notifications. */
   readonly done = new Promise<void>(resolve => {
     this.#done = resolve
   })
@@ -201,7 +202,7 @@ for (let round = 0; round <= ROUNDS; round++) {
   for (const [name, run] of Object.entries(RUNNERS) as Array<[Name, () => Promise<Result>]>) {
     globalThis.gc?.()
     const result = await run()
-    // The first round warms up.
+    // The first round is for warm-up.
     if (round > 0) results.set(name, [...(results.get(name) ?? []), result])
   }
 }

@@ -1,7 +1,7 @@
 /**
- * No step of the view's work on something very long takes more than a limit of processor time, whatever it is: a code
- * block of 1 MB, 100,000 chunks, a million backticks, a diff of 100,000 lines, a terminal of 10,000 colored lines. The
- * longest step of each is printed, and how it compares with the work as a whole; the run fails above the limit.
+ * No step of the view's work on very long content takes more than a limit of CPU time: a code block of 1 MB, 100,000
+ * chunks, a million backticks, a diff of 100,000 lines, a terminal with 10,000 colored lines. Prints the longest step
+ * of each, and its share of the whole work; fails above the limit.
  *
  *   npm run bench -- view
  */
@@ -11,9 +11,9 @@ import { diffOf } from '../../src/webview/tools/diff.ts'
 import { unifiedRows } from '../../src/webview/tools/diff-rows.ts'
 import { TerminalScreen } from '../../src/webview/tools/terminal-screen.ts'
 
-/** Milliseconds of processor time. */
+/** Milliseconds of CPU time. */
 const LIMIT = 50
-/** As the view's documents do it: after so long others have their turn. Milliseconds. */
+/** Like the view's documents, which yield after this time. Milliseconds. */
 const SLICE = 12
 const ROUNDS = 3
 const MB = 1_000_000
@@ -34,10 +34,10 @@ const texts: Record<string, string> = {
   'a table of 1 MB': `| a | b |\n|---|---|\n${'| cell | other |\n'.repeat(MB / 17)}`,
 }
 
-/** One step after the other; each yields when it is done. */
+/** One step after the other; each one yields at its end. */
 type Work = () => Generator<void>
 
-/** @param piece characters that come at once */
+/** @param piece characters per chunk */
 function parsing(text: string, piece: number): Work {
   return function* () {
     const stream = new BlockStream()
@@ -99,7 +99,7 @@ function milliseconds(): number {
   return (user + system) / 1000
 }
 
-/** The round whose longest step was the shortest: whatever else the machine did only adds. */
+/** The round with the shortest longest step, since other work of the machine only adds. */
 function best(rounds: number[][]): number[] {
   return rounds.toSorted((one, other) => Math.max(...one) - Math.max(...other))[0] ?? []
 }
@@ -117,7 +117,7 @@ for (const [name, work] of Object.entries(works)) {
   report(name, best(rounds))
 }
 
-// the emulator works in slices of its own: what a timer in between sees is the longest of them
+// the emulator works in slices: a timer between them sees the longest one
 const colored = Array.from(
   { length: 10_000 },
   (_, i) =>

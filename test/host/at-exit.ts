@@ -4,7 +4,7 @@ process.on('exit', () => {
   for (const task of [...tasks].reverse()) task()
 })
 
-/** Has something done when this process ends early, however it does. The returned function takes that back. */
+/** Runs `work` when this process exits early for any reason. The returned function unregisters it. */
 export function atExit(task: () => void): () => void {
   tasks.add(task)
   return () => {
@@ -12,7 +12,7 @@ export function atExit(task: () => void): () => void {
   }
 }
 
-/** Makes a signal an ordinary exit, so that what was started and made is ended and removed. */
+/** Turns a signal into a normal exit, so that what was started is stopped and removed. */
 export function exitOnSignals(): void {
   for (const [signal, number] of [
     ['SIGHUP', 1],

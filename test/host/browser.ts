@@ -11,20 +11,20 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
-  // Nothing but this machine is reached. To stop each request and look at it would hold up the loading of every file, and
-  // would do without the browser's cache.
+  // Only this machine can be reached. Intercepting each request would slow down the loading of every file and would
+  // disable the browser's cache.
   '--no-proxy-server',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
 export function launchBrowser(): Promise<Browser> {
-  // It ends with this process; signals are handled in one place for all that is started.
+  // It exits with this process; signals are handled in one place for everything that is started.
   const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
   return chromium.launch({ executablePath: findBrowser(), headless: true, args: flags, ...signals })
 }
 
 export interface OpenOptions {
-  /** The `.code-workspace` file or the folder to open; neither: an empty window. */
+  /** The `.code-workspace` file or folder to open; without either, an empty window. */
   workspace?: string
   folder?: string
   /** Options of the workbench, such as `extensionTestsPath`. */
@@ -35,9 +35,9 @@ export interface OpenOptions {
 
 export interface OpenedPage {
   page: Page
-  /** What the page wrote to its console, errors included. */
+  /** The messages in the page's console, including errors. */
   console: string[]
-  /** URLs outside this machine that the page asked for, and did not get. */
+  /** URLs outside of this machine that the page requested in vain. */
   refused: string[]
 }
 
@@ -46,11 +46,14 @@ export interface ContextOptions {
   viewport?: { width: number; height: number }
   /** Device pixels for each of them. */
   scale?: number
-  /** Show what moves as it moves. Otherwise, as where the user wants none of it: drawn in software, it costs a core. */
+  /**
+   * Enables animations. They are disabled by default, as with reduced motion, because software rendering needs a whole
+   * core.
+   */
   motion?: boolean
 }
 
-/** A browser context with nothing in its storage: window state, secrets and the like of others are not seen. */
+/** A browser context with empty storage: no window state or secrets of others. */
 export async function newContext(
   browser: Browser,
   { viewport = { width: 1400, height: 900 }, scale = 1, motion = false }: ContextOptions = {},
@@ -71,14 +74,14 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const page = await context.newPage()
   const refused: string[] = []
-  // what a page's service worker answers itself does not come so far
+  // responses of a page's service worker don't get here
   page.on('requestfailed', request => {
     if (request.failure()?.errorText === 'net::ERR_NAME_NOT_RESOLVED') refused.push(request.url())
   })
   const lines: string[] = []
   page.on('console', message => lines.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', error => lines.push(`uncaught: ${error.stack ?? error.message}`))
-  // The one question that a page asks is whether it may be left.
+  // The only dialog of a page asks whether to leave it.
   page.on('dialog', dialog => dialog.accept())
   await options.prepare?.(page)
   await page.goto(workbenchAddress(server, options), { waitUntil: 'domcontentloaded' })

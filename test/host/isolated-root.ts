@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { atExit } from './at-exit.ts'
 
-/** Settings that keep the workbench quiet, offline and the same on every run. */
+/** Settings that keep the workbench quiet, offline and reproducible. */
 const quietSettings = {
   'telemetry.telemetryLevel': 'off',
   'workbench.startupEditor': 'none',
@@ -21,32 +21,32 @@ const quietSettings = {
   'git.openRepositoryInParentFolders': 'never',
   'window.autoDetectColorScheme': false,
   'files.hotExit': 'off',
-  // nothing is fetched for a JavaScript file that is opened
+  // fetches nothing when a JavaScript file is opened
   'typescript.disableAutomaticTypeAcquisition': true,
   'js/ts.tsserver.automaticTypeAcquisition.enabled': false,
   'npm.autoDetect': 'off',
-  // what is drawn by itself, in software, and what starts next to what is tested
+  // what is rendered continuously, in software, and what starts in addition to what is tested
   'editor.minimap.enabled': false,
   'editor.cursorBlinking': 'solid',
   'terminal.integrated.gpuAcceleration': 'off',
   'terminal.integrated.enablePersistentSessions': false,
   'extensions.webWorker': false,
-  // a page that has just loaded takes the focus, and what is being chosen would be gone
+  // a page that has just loaded takes the focus, which would close a quick pick
   'workbench.quickOpen.closeOnFocusLost': false,
-  // On the web the default is afterDelay; the desktop's is what most people know.
+  // On the web the default is afterDelay; this is the desktop's default.
   'files.autoSave': 'off',
 }
 
-/** Marks every process that a run started, directly or through others. */
+/** Marks every process that a run starts, directly or indirectly. */
 export const rootVariable = 'PARLEY_TEST_ROOT'
 
-/** Variables that would let an outer VS Code, npm or the user’s own configuration into a run. */
+/** Variables that would affect a run with an outer VS Code, npm or the user's own configuration. */
 const foreignVariables =
   /^(VSCODE_|CODE_SERVER_|CS_|ELECTRON_|npm_|PASSWORD$|HASHED_PASSWORD$|PORT$|NODE_OPTIONS$)/
 
 /**
- * A directory of its own for one run: home, user data, extensions, temporary files and a copy of a workspace.
- * Nothing of the user’s own configuration is read or changed.
+ * A separate directory for one run: home, user data, extensions, temporary files and a copy of a workspace.
+ * The user's own configuration is neither read nor changed.
  */
 export class IsolatedRoot {
   readonly directory: string
@@ -59,7 +59,7 @@ export class IsolatedRoot {
   readonly #forget = atExit(() => this.remove())
 
   constructor() {
-    // Short: VS Code's Unix sockets lie in here, and their paths may not be longer than 107 bytes.
+    // Short, because VS Code's Unix sockets are in here, and their paths can have at most 107 bytes.
     this.directory = mkdtempSync(join(tmpdir(), 'parley-'))
     this.userData = join(this.directory, 'user-data')
     this.extensions = join(this.directory, 'extensions')
@@ -77,8 +77,8 @@ export class IsolatedRoot {
   }
 
   /**
-   * Changes settings; undefined takes one back. A window takes them over when it is opened or reloaded.
-   * In a window on a server, what belongs to a machine is read from the server's own settings.
+   * Changes settings; undefined removes one. A window uses them when it's opened or reloaded.
+   * For a window on a server, machine settings are read from the server's own settings file.
    */
   updateSettings(changes: Record<string, unknown>): void {
     Object.assign(this.#settings, changes)
@@ -91,14 +91,14 @@ export class IsolatedRoot {
     writeFileSync(join(this.userData, directory, 'settings.json'), JSON.stringify(settings, null, 2))
   }
 
-  /** Copies the folder that holds the `.code-workspace` file, to a new place each time, and returns the copy of that file. */
+  /** Copies the folder that contains the `.code-workspace` file, to a new place each time, and returns the copy of that file. */
   copyWorkspace(workspaceFile: string): string {
     const copy = join(this.directory, this.#copies++ === 0 ? '' : String(this.#copies), 'workspace')
     cpSync(dirname(workspaceFile), copy, { recursive: true })
     return join(copy, basename(workspaceFile))
   }
 
-  /** The environment of everything that runs in here. */
+  /** The environment of every process in here. */
   environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     const kept = Object.entries(process.env).filter(([name]) => !foreignVariables.test(name))
     return {
@@ -109,14 +109,14 @@ export class IsolatedRoot {
       XDG_CACHE_HOME: join(this.home, '.cache'),
       XDG_STATE_HOME: join(this.home, '.local/state'),
       TMPDIR: this.#temporary,
-      // No extension gallery: nothing is looked up on the network.
+      // No extension gallery, so that nothing is requested from the network.
       EXTENSIONS_GALLERY: '{}',
       [rootVariable]: this.directory,
       ...extra,
     }
   }
 
-  /** A file below the root, as text. */
+  /** The text of a file below the root. */
   read(path: string): string {
     return readFileSync(join(this.directory, path), 'utf8')
   }

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path'
 
 export const projectDirectory = resolve(import.meta.dirname, '../..')
 export const testDirectory = join(projectDirectory, 'test')
-/** What test runs leave behind: results, logs, screenshots, the compiled integration suite. */
+/** The output of test runs: results, logs, screenshots, the compiled integration tests. */
 export const outDirectory = join(projectDirectory, 'out')
-/** The packaged extension, as `npm run package` makes it. */
+/** The packaged extension from `npm run package`. */
 export const vsixFile = join(outDirectory, 'parley.vsix')
-/** Where the VS Codes for the tests are kept. Outside the checkout, so that cleaning it costs no download. */
+/** The VS Code builds for the tests: outside of the checkout, so that cleaning it doesn't delete them. */
 export const cacheDirectory = process.env.PARLEY_TEST_CACHE ?? join(homedir(), '.cache', 'parley-test-host')

@@ -7,14 +7,14 @@ import { waitFor } from './wait-for.ts'
 export interface ProcessGroupOptions {
   env: NodeJS.ProcessEnv
   cwd?: string
-  /** What the group gets when this process exits before it. Default: SIGKILL; SIGTERM lets it clean up. */
+  /** The signal for the group when this process exits first. Default: SIGKILL; SIGTERM lets it clean up. */
   exitSignal?: NodeJS.Signals
 }
 
-/** A child that leads a process group of its own, so that it can be ended with all it started. */
+/** A child that leads its own process group, so that all of the group can be stopped. */
 export class ProcessGroup {
   readonly child: ChildProcess
-  /** What it printed so far. */
+  /** Its output so far. */
   output = ''
   readonly #forget: () => void
 
@@ -34,7 +34,7 @@ export class ProcessGroup {
     return this.child.pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null
   }
 
-  /** Ends the group: politely, then not. Resolves when no process of it is left. */
+  /** Stops the group, by force if necessary. Resolves when none of its processes is left. */
   async end(): Promise<void> {
     this.#forget()
     if (!this.#signal('SIGTERM')) return
@@ -43,7 +43,7 @@ export class ProcessGroup {
     await waitFor('end of the killed process group', gone, { timeout: 5000 })
   }
 
-  /** Whether there still was a process to get the signal. */
+  /** Whether a process was left that got the signal. */
   #signal(signal: NodeJS.Signals | 0): boolean {
     try {
       return this.child.pid !== undefined && process.kill(-this.child.pid, signal)
@@ -58,7 +58,7 @@ export interface StrayProcess {
   command: string
 }
 
-/** The extension host of the only window of a server: that of a window before it lives on for a moment. */
+/** The extension host of a server's only window; that of a previous window keeps running for a moment. */
 export async function onlyExtensionHost({ directory }: { directory: string }): Promise<number> {
   const host = await waitFor('the only extension host', () => {
     const hosts = processesOf(directory).filter(({ command }) => command.includes('--type=extensionHost'))
@@ -67,7 +67,7 @@ export async function onlyExtensionHost({ directory }: { directory: string }): P
   return host.pid
 }
 
-/** The living processes that were started, directly or through others, within an isolated root. */
+/** The running processes that were started, directly or indirectly, within an isolated root. */
 export function processesOf(rootDirectory: string): StrayProcess[] {
   const mark = `${rootVariable}=${rootDirectory}`
   const found: StrayProcess[] = []
@@ -78,7 +78,7 @@ export function processesOf(rootDirectory: string): StrayProcess[] {
       const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
       if (command !== '') found.push({ pid: Number(entry), command })
     } catch {
-      // It ended meanwhile, or is another user's.
+      // It has exited, or belongs to another user.
     }
   }
   return found

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { TestResult } from '../integration/results.ts'
 import { formatTally } from '../run/tally.ts'
 
-/** Prints what the suite in the extension host wrote into its results file, and returns whether all is well. */
+/** Prints the results file of the tests in the extension host, and returns whether all tests passed. */
 export function reportResults(file: string): boolean {
   const results: TestResult[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
   const marks = { passed: '✔', failed: '✖', skipped: '-' }

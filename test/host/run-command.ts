@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 
 export interface CommandOptions {
   cwd?: string
-  /** The whole environment; default: this process's. */
+  /** The whole environment; this process's by default. */
   env?: NodeJS.ProcessEnv
 }
 
 /**
- * Runs a command without a shell and without input, and resolves to what it printed.
- * Throws when it cannot be started or exits with anything but 0; the message holds the end of its output.
+ * Runs a command without a shell and without input, and resolves to its output.
+ * Throws if it can't be started or exits with a code other than 0; the message contains the end of its output.
  */
 export function runCommand(command: string, args: string[], options: CommandOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
-// Runs the integration suite inside a desktop VS Code, downloaded where it is not yet in `.vscode-test`:
+// Runs the integration tests in a desktop VS Code, which is downloaded to `.vscode-test` if necessary:
 //   tsx test/host/run-desktop.ts [--version 1.103.2] [--grep TEXT]
-// Needs the VSIX (`npm run package`) and the compiled suite (`node esbuild.mjs --tests`).
+// Requires the VSIX (`npm run package`) and the compiled tests (`node esbuild.mjs --tests`).
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) runUnderXvfb()
 else if (!(await runHere())) process.exitCode = 1
 
-/** A desktop program needs a screen: starts this program again with one that no one sees. */
+/** A desktop program needs a display: runs this program again with a virtual one. */
 function runUnderXvfb(): void {
   const child = spawn('xvfb-run', ['-a', process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',

@@ -1,6 +1,6 @@
-// Runs the integration suite inside the extension host of a real VS Code, behind its workbench in a browser:
+// Runs the integration tests in the extension host of a real VS Code, behind its workbench in a browser:
 //   tsx test/host/run-integration.ts [--floor] [--grep TEXT] [--verbose]
-// Needs the VSIX (`npm run package`) and the compiled suite (`node esbuild.mjs --tests`).
+// Requires the VSIX (`npm run package`) and the compiled tests (`node esbuild.mjs --tests`).
 import { join } from 'node:path'
 import { format, parseArgs } from 'node:util'
 import { grepVariable, resultsVariable } from '../integration/results.ts'
@@ -47,7 +47,7 @@ try {
   if (exit !== '0' || !well) process.exitCode = 1
 }
 
-/** Resolves to the exit code that VS Code tells, or to what came in its way. */
+/** Resolves to the exit code that VS Code reports, or to what went wrong. */
 async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<string> {
   const context = await newContext(browser)
   let opened: OpenedPage | undefined
@@ -61,7 +61,7 @@ async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Pro
         ['skipWelcome', 'true'],
         ['skipReleaseNotes', 'true'],
       ],
-      // Asked for before anything is loaded, so that nothing can be missed.
+      // Registered before anything is loaded, so that nothing is missed.
       async prepare(page) {
         page.on('crash', () => resolve('the page crashed'))
         await page.exposeFunction('codeAutomationExit', (code: number) => resolve(String(code)))

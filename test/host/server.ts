@@ -8,13 +8,13 @@ import { runCommand } from './run-command.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface ServerOptions {
-  /** Added to the environment of the server, and so of extension host and terminals. */
+  /** Added to the environment of the server, and thus of the extension host and terminals. */
   env?: NodeJS.ProcessEnv
-  /** Ask for trust as the desktop does. Otherwise every workspace is trusted. */
+  /** Asks for trust like the desktop. Otherwise every workspace is trusted. */
   workspaceTrust?: boolean
-  /** Obey `extensionTestsPath`. Notifications are hidden then, so a run that looks at them cannot have it. */
+  /** Enables `extensionTestsPath`, which hides notifications, so it can't be used in tests of notifications. */
   testDriver?: boolean
-  /** Default: one that is free. Browser storage belongs to a port: a restart keeps it by keeping the port. */
+  /** Default: a free one. Browser storage belongs to a port, so a restart keeps it by keeping the port. */
   port?: number
 }
 
@@ -40,7 +40,7 @@ export class Server {
     return this.#group.output
   }
 
-  /** The warnings and errors in the logs of its extension hosts that name Parley, with their stacks. */
+  /** The warnings and errors that mention Parley in the logs of its extension hosts, with their stacks. */
   extensionHostProblems(): string[] {
     const logs = join(this.root.userData, 'logs')
     const files = readdirSync(logs, { recursive: true, encoding: 'utf8' })
@@ -51,19 +51,19 @@ export class Server {
       .filter(entry => /^\S+ \S+ \[(warning|error)\]/.test(entry) && /parley\.parley/i.test(entry))
   }
 
-  /** The uri by which the workbench knows a file of this machine. */
+  /** The URI that the workbench uses for a file of this machine. */
   uri(path: string): string {
     return `vscode-remote://127.0.0.1:${this.port}${path}`
   }
 
   /**
-   * Ends the server and waits until nothing that was started within its root is alive. What an extension left
-   * running is ended too, and named in an error.
+   * Stops the server and waits until no process that was started within its root is running. What an extension left
+   * running is stopped, too, and reported as an error.
    */
   async stop(): Promise<void> {
     await this.#group.end()
     const left = () => processesOf(this.root.directory)
-    // what ends nothing by itself is given its seconds first, more of them on a slow machine
+    // processes that take a few seconds to exit by themselves get that time, and more on a slow machine
     await waitFor('end of all processes', () => left().length === 0).catch(() => {
       const strays = left()
       for (const { pid } of strays) process.kill(pid, 'SIGKILL')
@@ -73,14 +73,14 @@ export class Server {
   }
 }
 
-/** Resolves when the server answers. */
+/** Resolves when the server responds. */
 export async function startServer(
   vscode: InstalledVsCode,
   root: IsolatedRoot,
   options: ServerOptions = {},
 ): Promise<Server> {
   if (options.port !== undefined) return startAt(options.port, vscode, root, options)
-  // a port that is free is not kept: someone else may have it a moment later
+  // a free port isn't reserved: someone else can take it
   for (let tries = 1; ; tries++)
     try {
       return await startAt(await freePort(), vscode, root, options)
@@ -111,7 +111,7 @@ async function startAt(
   try {
     await waitFor('answer of the VS Code server', () => {
       if (group.hasEnded) throw new Error('The VS Code server ended')
-      // it lives on without its port, and another server may answer there
+      // it keeps running without its port, and another server may respond there
       if (server.log.includes('EADDRINUSE')) throw new Error(`Port ${port} is taken`)
       return answers(`${server.origin}/version`)
     })
@@ -122,7 +122,7 @@ async function startAt(
   return server
 }
 
-/** Installs an extension for the servers that run in this root. */
+/** Installs an extension for the servers in this root. */
 export async function installVsix(vscode: InstalledVsCode, root: IsolatedRoot, vsix: string): Promise<void> {
   const args = [vscode.serverMain, ...directories(root), '--install-extension', vsix, '--force']
   await runCommand(vscode.node, args, { env: root.environment() })

@@ -1,4 +1,4 @@
-// Starts a VS Code with the packaged Parley and a sample workspace, and stays until Ctrl+C:
+// Starts VS Code with the packaged Parley and a sample workspace, and runs until Ctrl+C:
 //   npm start [-- --web [--port 8080]]
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,9 +23,9 @@ const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
 
 const root = new IsolatedRoot()
-// a user's hands are quicker than pages load
+// users are faster than pages load
 root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
-// an agent that works at once
+// an agent that works immediately
 root.updateSettings({ 'parley.defaultAgent': 'demo' })
 const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
 const desktop = options.web ? undefined : await findDesktop()
@@ -38,7 +38,7 @@ if (desktop) {
   const vscode = await installVsCode(current)
   await installVsix(vscode, root, vsixFile)
   const server = await startServer(vscode, root, options.port ? { port: Number(options.port) } : {})
-  // A window can be opened at any time, and each may need it.
+  // A window can be opened at any time, and each one may need it.
   const touching = setInterval(touchWorkspaceFile, 2000, workspace)
   atExit(() => clearInterval(touching))
   console.log(`\nOpen ${workbenchAddress(server, { workspace })}`)

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { runCommand } from './run-command.ts'
 
-/** The browsers that can show the workbench, the preferred one first. */
+/** The browsers that can show the workbench, in order of preference. */
 const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /** The path of a program on PATH. */
@@ -25,7 +25,7 @@ export function findBrowser(): string {
   return browser
 }
 
-/** What VS Code's server needs: a compiler for its native modules, and ripgrep, which its search runs. */
+/** The requirements of VS Code's server: a compiler for its native modules, and ripgrep for its search. */
 export function ensureServerPackages(): Promise<void> {
   const missing: string[] = []
   if (!findProgram(['python3'])) missing.push('python3')
@@ -35,13 +35,13 @@ export function ensureServerPackages(): Promise<void> {
   return installPackages(missing)
 }
 
-/** What drives the workbench: a browser, and fonts to draw with. */
+/** The requirements of the UI tests: a browser, and fonts. */
 export function ensureBrowserPackages(): Promise<void> {
   if (process.env.CHROMIUM !== undefined || findProgram(browsers)) return Promise.resolve()
   return installPackages(['chromium', 'fonts-dejavu-core', 'fonts-liberation'])
 }
 
-/** Two installations at once would only fight over apt's lock. */
+/** Two concurrent installations would only compete for apt's lock. */
 let queue = Promise.resolve()
 
 function installPackages(names: string[]): Promise<void> {

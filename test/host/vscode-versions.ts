@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 
-/** One VS Code that the tests run in. */
+/** A version of VS Code for the tests. */
 export interface VsCodeVersion {
   name: 'current' | 'floor'
   version: string
-  /** Holds the package.json and the lock file of what is installed for it. */
+  /** Contains the package.json and the lock file of what is installed for it. */
   toolsDirectory: string
-  /** Native modules of VS Code that come as source and that the workbench needs, below its node_modules. */
+  /** Native modules of VS Code that are distributed as source and that the workbench needs, below its node_modules. */
   nativeModules: string[]
 }
 
 const tools = join(import.meta.dirname, 'tools')
 
-/** What most people have. */
+/** The version that most people have. */
 export const current: VsCodeVersion = {
   name: 'current',
   version: '1.139.1',

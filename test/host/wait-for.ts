@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Asks again and again until the answer is neither false nor undefined, and resolves to it.
- * Throws after `timeout` milliseconds, naming what was waited for.
+ * Polls until the result is neither false nor undefined, and resolves to it.
+ * Throws after `timeout` milliseconds, with the name of the condition.
  */
 export async function waitFor<T>(
   what: string,

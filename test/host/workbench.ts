@@ -7,7 +7,7 @@ import type { Server } from './server.ts'
 import { waitFor } from './wait-for.ts'
 import { touchWorkspaceFile } from './workspace-file.ts'
 
-/** The built-in themes to try, by their kind: what they are called, and the class that the workbench carries. */
+/** The built-in themes to test by kind: their name, and the class of the workbench. */
 export const themes = {
   dark: { label: 'Dark Modern', className: 'vs-dark' },
   light: { label: 'Light Modern', className: 'vs' },
@@ -19,7 +19,7 @@ export type Theme = (typeof themes)[ThemeKind]
 
 export interface WindowOptions extends OpenOptions, ContextOptions {}
 
-/** A VS Code window in a browser, operated as a user does: by keyboard, mouse and what can be seen. */
+/** A VS Code window in a browser, used like a person does: by keyboard, mouse and what is visible. */
 export class Workbench {
   readonly server: Server
   readonly #context: BrowserContext
@@ -33,7 +33,7 @@ export class Workbench {
     this.#opened = opened
   }
 
-  /** Opens a window with no state from others, and resolves when it can be used. */
+  /** Opens a window without state from others, and resolves when it's ready. */
   static async open(browser: Browser, server: Server, options: WindowOptions = {}): Promise<Workbench> {
     const context = await newContext(browser, options)
     const workbench = new Workbench(server, context, options, await openPage(context, server, options))
@@ -64,15 +64,15 @@ export class Workbench {
   }
 
   /**
-   * As *Developer: Reload Window*. What the extension kept for the window stays; the browser writes it to its disk a
-   * moment after the extension handed it over.
+   * Like *Developer: Reload Window*. The extension's state of the window is kept; the browser writes it to disk a
+   * moment after the extension stored it.
    */
   async reload(): Promise<void> {
     await this.page.reload({ waitUntil: 'domcontentloaded' })
     await this.#ready()
   }
 
-  /** Closes the window and opens the same workspace in a new one, with what was kept for it. */
+  /** Closes the window and opens the same workspace in a new one with the stored state. */
   async reopen(): Promise<void> {
     await this.#leave()
     this.#opened = await openPage(this.#context, this.server, this.#options)
@@ -84,21 +84,21 @@ export class Workbench {
     await this.#context.close()
   }
 
-  /** As a user closes a window: VS Code takes its leave of the server, which then ends the extension host. */
+  /** Like a user closes a window: VS Code tells the server, which then stops the extension host. */
   async #leave(): Promise<void> {
     const closed = this.page.waitForEvent('close')
     await this.page.close({ runBeforeUnload: true })
     await closed
   }
 
-  /** What the page wrote to its console, one entry each, the oldest first. */
+  /** The messages in the page's console, oldest first. */
   get console(): readonly string[] {
     return this.#opened.console
   }
 
   /**
-   * The warnings and errors that the extension host told of and that Parley has a part in, in all windows of the server.
-   * Node's own warnings say nothing of where they come from, so they all count; the window's console has them.
+   * The warnings and errors of the extension host that involve Parley, in all windows of the server.
+   * Node's own warnings don't say where they come from, so all of them count; they are in the window's console.
    */
   extensionHostProblems(): string[] {
     const told = this.console.filter(
@@ -109,7 +109,7 @@ export class Workbench {
     return [...told, ...this.server.extensionHostProblems()]
   }
 
-  /** URLs outside this machine that the page asked for. */
+  /** URLs outside of this machine that the page requested. */
   get refused(): readonly string[] {
     return this.#opened.refused
   }
@@ -118,12 +118,14 @@ export class Workbench {
     return this.page.locator('.quick-input-widget')
   }
 
-  /** Where the open palette, or another list or box of its kind, takes text. */
+  /** The input of the open command palette or another quick input. */
   get paletteInput(): Locator {
     return this.palette.locator('input.input').first()
   }
 
-  /** Opens the command palette and types a text. A busy window may miss the key, or lose the text as its list fills. */
+  /**
+   * Opens the command palette and types a text. A busy window can miss the key, or lose the text while its list fills.
+   */
   async #typeInPalette(text: string, from?: () => Promise<void>): Promise<void> {
     await waitFor('command palette', async () => {
       await from?.()
@@ -132,7 +134,7 @@ export class Workbench {
     })
   }
 
-  /** Closes what is open of the palette and its kind, whatever has the focus: it alone gets the key. */
+  /** Closes the open quick input, whatever has the focus: only the quick input gets the key. */
   async closePalette(): Promise<void> {
     await waitFor('end of the palette', async () => {
       if (!(await this.palette.isVisible())) return true
@@ -142,9 +144,9 @@ export class Workbench {
   }
 
   /**
-   * Runs a command by its title, category included, from the command palette.
-   * The palette lists what there is when it opens: it is opened again until the command is there. `from` takes the focus to
-   * where the command is run each time: VS Code gives it to the active editor when the palette closes.
+   * Runs a command by its title, including the category, from the command palette.
+   * The palette lists the commands that exist when it opens, so it's opened again until the command is listed. `from`
+   * moves the focus to where the command runs each time: VS Code moves it to the active editor when the palette closes.
    */
   async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
     const row = this.paletteRow(title)
@@ -154,11 +156,13 @@ export class Workbench {
       if (!listed) await this.closePalette()
       return listed
     })
-    // once: a key that was pressed and told of late is not to be pressed twice
+    // once: a key that was pressed and reported late isn't pressed again
     await this.paletteInput.press('Enter')
   }
 
-  /** Moves to a line of the open list with the keyboard: under a pointer the list may move. False: it is not there. */
+  /**
+   * Moves to a row of the open list with the keyboard: under a pointer the list can move. False: there is no such row.
+   */
   async mark(row: Locator, timeout: number): Promise<boolean> {
     const marked = row.and(this.page.locator('.focused'))
     const isMarked = async () => {
@@ -171,7 +175,7 @@ export class Workbench {
     return succeeds(waitFor('the line to be marked', isMarked, { timeout: 10_000 }))
   }
 
-  /** The titles that the command palette lists for a text, as far as they fit on its screen. */
+  /** The titles that the command palette lists for a text, as far as they are visible. */
   async commandTitles(text: string): Promise<string[]> {
     await this.#typeInPalette(`>${text}`)
     const labels = this.palette.locator('.monaco-list-row .label-name')
@@ -182,8 +186,8 @@ export class Workbench {
   }
 
   /**
-   * Runs a command that asks to choose, and moves to the line that contains a text. It lists what there is when it opens: it
-   * is asked for again until the line is there.
+   * Runs a command with a quick pick and moves to the row that contains a text. The quick pick lists what exists when
+   * it opens, so it's opened again until the row is listed.
    */
   async list(title: string, text: string): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
@@ -195,20 +199,20 @@ export class Workbench {
     })
   }
 
-  /** Runs a command that asks to choose, and chooses the line that contains a text. */
+  /** Runs a command with a quick pick and accepts the row that contains a text. */
   async choose(title: string, text: string): Promise<void> {
     await this.list(title, text)
     await this.paletteInput.press('Enter')
   }
 
-  /** Chooses the line of the open list that contains a text. */
+  /** Accepts the row of the open list that contains a text. */
   async pick(text: string | RegExp): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" in the list`, () => this.mark(row, 5000))
     await this.paletteInput.press('Enter')
   }
 
-  /** A line of the open palette or pick, by its whole label. */
+  /** A row of the open quick pick, by its whole label. */
   paletteRow(label: string): Locator {
     const exactly = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
     const name = this.page.locator('.label-name', { hasText: exactly })
@@ -228,7 +232,7 @@ export class Workbench {
     await label.first().waitFor()
     const named = this.page.locator(`[aria-label="${name}"]`)
     const open = this.page.locator('.activitybar .action-item.checked').filter({ has: named })
-    // a click on the icon of the one that is open closes it: so does one that comes while VS Code brings it back
+    // clicking the icon of an open one closes it, even while VS Code restores it
     await waitFor(`view container ${name}`, async () => {
       if (await open.isVisible()) return true
       await label.first().click()
@@ -237,14 +241,14 @@ export class Workbench {
   }
 
   /**
-   * The document inside a webview, found by what it contains: with several open, their order says nothing.
-   * VS Code nests it in two frames, and makes new ones when a webview is shown again.
+   * The document in a webview, found by its content: if several are open, their order is undefined.
+   * VS Code nests it in two frames, and creates new ones when a webview is shown again.
    */
   webview(selector: string, { timeout = 30_000 } = {}): Promise<Frame> {
     return waitFor(`webview with ${selector}`, () => this.#frameWith(selector), { timeout })
   }
 
-  /** A frame that is never loaded never answers: the others are not to wait for it. */
+  /** A frame that never loads doesn't respond: don't wait for it. */
   async #frameWith(selector: string): Promise<Frame | undefined> {
     const inner = this.page.frames().filter(frame => frame.parentFrame() !== null)
     const found = await Promise.all(
@@ -259,14 +263,14 @@ export class Workbench {
     return inner.find((_, at) => (found[at] ?? 0) > 0)
   }
 
-  /** Picks a color theme and resolves when the workbench shows it. */
+  /** Selects a color theme and resolves when the workbench shows it. */
   async setTheme(theme: ThemeKind | Theme): Promise<void> {
     const { label, className } = typeof theme === 'string' ? themes[theme] : theme
     const shown = this.page.locator(`.monaco-workbench.${className}`)
     await waitFor(`theme ${label}`, async () => {
       await this.runCommand('Preferences: Color Theme')
       try {
-        // The list fills while it is open, and starts over then.
+        // The list fills while it's open, and then starts over.
         await this.paletteInput.fill(label, { timeout: 3000 })
         await this.paletteRow(label).click({ timeout: 3000 })
         await shown.waitFor({ timeout: 3000 })
@@ -279,7 +283,7 @@ export class Workbench {
     await this.palette.waitFor({ state: 'hidden' })
   }
 
-  /** Makes the side bar as wide as asked for, in pixels, by dragging its border. Below 170 VS Code may hide it. */
+  /** Resizes the side bar to this width in pixels by dragging its border. Below 170 pixels VS Code may hide it. */
   async setSideBarWidth(width: number): Promise<void> {
     const box = await this.page.locator('.part.sidebar').boundingBox()
     if (!box) throw new Error('The side bar is not shown')
@@ -290,7 +294,7 @@ export class Workbench {
     await this.page.mouse.up()
   }
 
-  /** Saves a picture of the window as `out/screenshots/NAME.png` and returns the file's path. */
+  /** Saves a screenshot of the window to `out/screenshots/NAME.png` and returns the path. */
   async screenshot(name: string): Promise<string> {
     const path = join(outDirectory, 'screenshots', `${name}.png`)
     await this.page.screenshot({ path })
@@ -298,7 +302,7 @@ export class Workbench {
   }
 }
 
-/** Whether something that a user sees came about, or was done, in its time. */
+/** Whether something visible happened, or was done, in time. */
 function succeeds(doing: Promise<unknown>): Promise<boolean> {
   return doing.then(
     () => true,

@@ -7,8 +7,8 @@ describe('activation', () => {
   it('waits until something of Parley is used', () => {
     assert.ok(extension, 'Parley is not installed')
     // VS Code adds the commands and views by itself. These events restore what a window had before a reload: tabs, and
-    // editors that show a file as it was before an agent changed it. The first text in a
-    // language, such as an output, has code actions registered: activation alone loads nothing else.
+    // editors that show the original version of a file that an agent changed. The first text in a language, such as an
+    // output, registers code actions: activation alone loads nothing else.
     assert.deepEqual(extension.packageJSON.activationEvents, [
       'onWebviewPanel:parley.conversationTab',
       'onWebviewPanel:parley.historyTab',

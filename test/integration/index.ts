@@ -1,4 +1,4 @@
-// The program that VS Code calls inside its extension host (`extensionTestsPath`): runs the compiled suite.
+// The entry point that VS Code calls in its extension host (`extensionTestsPath`): runs the compiled tests.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
@@ -6,7 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { touchWorkspaceFile } from '../host/workspace-file.ts'
 import { grepVariable, resultsVariable, type TestResult } from './results.ts'
 
-/** Resolves when the workspace that the suite was started with has its folders. */
+/** Resolves when the workspace has its folders. */
 async function foldersOpen(): Promise<void> {
   const { workspaceFile } = vscode.workspace
   await waitFor(
@@ -20,10 +20,10 @@ async function foldersOpen(): Promise<void> {
   )
 }
 
-/** Rejects when a test failed, which VS Code turns into its exit code. */
+/** Rejects if a test failed, which VS Code turns into its exit code. */
 export async function run(): Promise<void> {
   await foldersOpen()
-  // Imported this way it is the same in every Node; `require` of an ES module is not.
+  // This import works the same in every Node; `require` of an ES module doesn't.
   const { default: Mocha } = await import('mocha')
   const mocha = new Mocha({ timeout: 30_000, color: false, grep: process.env[grepVariable] ?? '' })
   const suite = join(__dirname, '..')
@@ -38,7 +38,7 @@ export async function run(): Promise<void> {
       results.push(describeTest(test))
       write()
     })
-    // A failed hook ends its suite: the tests of it are not run, and nothing else would tell.
+    // A failed hook ends its suite: its tests don't run, which nothing else would report.
     runner.on('fail', (failed: Mocha.Runnable, error) => {
       if (failed instanceof Mocha.Test) return
       results.push({ title: failed.fullTitle(), state: 'failed', milliseconds: 0, error: error.stack })

@@ -9,16 +9,16 @@ interface Keybinding {
   when?: string
 }
 
-/** Keys that Parley shares on purpose: a webview has the focus then, which VS Code's own command can't work in. */
+/** Keys that Parley shares on purpose: a webview has the focus then, in which VS Code's own command doesn't work. */
 const shared = new Set(['ctrl+f'])
 
-/** What the conversation's page itself does with a key: VS Code hears of such a key, too. */
+/** Keys that the conversation's page handles: VS Code gets these, too. */
 const pageKeys = [
   ...['alt+up', 'alt+down', 'alt+home', 'alt+end', 'alt+shift+down', 'shift+alt+down', 'alt+enter'],
   ...['ctrl+enter', 'ctrl+backspace'],
 ]
 
-/** In a condition: it holds only where something else than a webview has the focus. `false` never holds. */
+/** In a `when` clause: it's only true if something other than a webview has the focus. `false` is never true. */
 const otherFocus = new RegExp(
   [
     ...['focus', 'inChat', 'inQuickInput', 'inlineChatVisible', 'terminalChatResponse', 'accessibleView'],
@@ -29,7 +29,7 @@ const otherFocus = new RegExp(
       'chatAttachmentResource',
       'breadcrumbsActive',
     ],
-    // a modal editor covers the views; the interactive window has Ctrl+Enter wherever the focus is
+    // a modal editor covers the views; the interactive window uses Ctrl+Enter wherever the focus is
     ...['editorPartModal', "activeEditor == 'workbench.editor.interactive'", '^false$'],
   ].join('|'),
   'i',

@@ -42,7 +42,7 @@ describe('the manifest', () => {
       )
     for (const name of ['parley.agents', 'parley.mcpServers', 'parley.permissionRules'])
       assert.equal(contributes.configuration.properties[name]?.scope, 'machine-overridable', name)
-    // what is installed from it runs: no workspace chooses it
+    // its packages run: a workspace must not set it
     assert.equal(contributes.configuration.properties['parley.agentRegistry']?.scope, 'application')
   })
 

@@ -1,13 +1,13 @@
-/** One test of the suite in the extension host, as written to the results file. */
+/** One test in the extension host, as written to the results file. */
 export interface TestResult {
   title: string
   state: 'passed' | 'failed' | 'skipped'
   milliseconds: number
-  /** The stack, with the difference where there is one. */
+  /** The stack, with the difference if there is one. */
   error?: string
 }
 
-/** Names the file that gets an array of `TestResult` as JSON, rewritten after every test. */
+/** Names the file for an array of `TestResult` as JSON, which is rewritten after every test. */
 export const resultsVariable = 'PARLEY_TEST_RESULTS'
 /** Runs only the tests whose title contains this text. */
 export const grepVariable = 'PARLEY_TEST_GREP'

@@ -1,6 +1,6 @@
-// Writes the English texts of the sources to l10n/bundle.l10n.json, which translations are made from:
+// Writes the English texts of the source to l10n/bundle.l10n.json, from which translations are created:
 //   npm run l10n
-// Names what the translations lack or have too much.
+// Reports missing and superfluous texts of the translations.
 import { writeFileSync } from 'node:fs'
 import { readSourceTexts } from './source-texts.ts'
 import { bundleFile, manifestFile, readTextsOf, translationProblems, translationsOf } from './translations.ts'

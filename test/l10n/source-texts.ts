@@ -5,33 +5,33 @@ import jsx from 'acorn-jsx'
 import { transformSync } from 'esbuild'
 import { projectDirectory } from '../host/paths.ts'
 
-/** A node of the syntax tree, as far as it is looked at: https://github.com/estree/estree, and JSX's own. */
+/** A node of the syntax tree with the used properties: https://github.com/estree/estree, and JSX's own. */
 interface Node {
   type: string
   [field: string]: unknown
 }
 
 export interface SourceTexts {
-  /** what is looked up in the user's language, each once */
+  /** localized texts, each once */
   texts: Set<string>
-  /** what a user sees and is not looked up, or cannot be: one line each, with its file */
+  /** texts that users see and that aren't localized, or can't be: one line each, with the file */
   problems: string[]
 }
 
 const parser = Parser.extend(jsx())
 
-/** Attributes of JSX whose value a user sees or hears. */
+/** JSX attributes whose value users see or hear. */
 const shownAttributes = new Set(['title', 'label', 'aria-label', 'placeholder', 'alt', 'aria-description'])
-/** Properties of what VS Code is given to show. */
+/** Properties that VS Code shows. */
 const shownProperties = new Set([
   ...['title', 'label', 'description', 'detail', 'placeHolder', 'placeholder', 'prompt', 'tooltip', 'text'],
 ])
-/** Methods of VS Code's that show their texts. */
+/** Methods of VS Code that show texts. */
 const shownCalls = /^(show(Error|Warning|Information)Message|setStatusBarMessage)$/
 /** The same in every language. */
 const names = /^Parley(: \p{Lu}.*)?$/u
 
-/** Reads every source file that a user meets the texts of. The demo agent is an agent: it speaks English. */
+/** Reads every source file with texts for users. The demo agent is excluded: as an agent, it's in English. */
 export function readSourceTexts(): SourceTexts {
   const found: SourceTexts = { texts: new Set(), problems: [] }
   const source = join(projectDirectory, 'src')
@@ -42,7 +42,7 @@ export function readSourceTexts(): SourceTexts {
   return found
 }
 
-/** The same of one text, for tests of the reader. */
+/** Reads one source text, for tests of the reader. */
 export function readTexts(file: string, code: string): SourceTexts {
   const found: SourceTexts = { texts: new Set(), problems: [] }
   new FileReader(file, found).read(code)
@@ -52,7 +52,7 @@ export function readTexts(file: string, code: string): SourceTexts {
 class FileReader {
   readonly #file: string
   readonly #found: SourceTexts
-  /** the functions around what is looked at */
+  /** the enclosing functions */
   #depth = 0
   #code = ''
 
@@ -98,7 +98,7 @@ class FileReader {
     }
   }
 
-  /** In the rooms that give VS Code something to show. */
+  /** In folders that pass texts to VS Code. */
   get #isShownByCode(): boolean {
     return /^src\/(views|sessions)\/|\/vscode-[^/]*$/.test(this.#file) && !/\/bridge\//.test(this.#file)
   }
@@ -113,7 +113,7 @@ class FileReader {
     const name = nameOf(node.callee)
     const args = node.arguments as Node[]
     if (name === 't' || name === 'plural') {
-      // made here, with what others give
+      // created here with parameters
       const own = this.#file === 'src/webview/l10n.ts'
       if (this.#depth === 0) this.#problem(node, 'looked up before the language is known')
       for (const arg of name === 't' ? args.slice(0, 1) : args.slice(1))
@@ -135,7 +135,7 @@ class FileReader {
     else this.#found.texts.add(text)
   }
 
-  /** A plain text here is shown as it is, in English. */
+  /** A plain text here is shown as is, in English. */
   #mustBeLookedUp(value: unknown): void {
     if (!isNode(value)) return
     switch (value.type) {
@@ -166,7 +166,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-/** Of what is called, or of a property or an attribute: the last part of it. */
+/** The last part of a call's name, a property or an attribute. */
 function nameOf(value: unknown): string {
   if (!isNode(value)) return ''
   if (value.type === 'MemberExpression') return nameOf(value.property)
@@ -180,7 +180,7 @@ function textOf(node: Node): string | undefined {
   return parts.length === 1 ? parts[0]?.value.cooked : undefined
 }
 
-/** Two letters in a row are words, unless they are a name. `$(name)` is a codicon. */
+/** Two adjacent letters are words, unless they are a name. `$(name)` is a codicon. */
 function hasWords(value: unknown): boolean {
   if (typeof value !== 'string') return false
   const words = value.replace(/\$\([\w~-]+\)/g, '').trim()

@@ -4,7 +4,7 @@ import { projectDirectory } from '../host/paths.ts'
 
 export type Texts = Readonly<Record<string, string>>
 
-/** The English texts, each its own key: what translators start from. */
+/** The English texts, each its own key: the source for translators. */
 export const bundleFile = join(projectDirectory, 'l10n', 'bundle.l10n.json')
 /** The texts of the manifest by their keys. */
 export const manifestFile = join(projectDirectory, 'package.nls.json')
@@ -13,7 +13,7 @@ export function readTextsOf(file: string): Texts {
   return JSON.parse(readFileSync(file, 'utf8')) as Texts
 }
 
-/** Every translation of a file, by language: `l10n/bundle.l10n.zh-cn.json` of `l10n/bundle.l10n.json`. */
+/** All translations of a file by language: `l10n/bundle.l10n.zh-cn.json` of `l10n/bundle.l10n.json`. */
 export function translationsOf(file: string): Array<{ language: string; texts: Texts }> {
   const directory = join(file, '..')
   const begin = file.slice(directory.length + 1).replace(/json$/, '')
@@ -23,7 +23,7 @@ export function translationsOf(file: string): Array<{ language: string; texts: T
   })
 }
 
-/** What a translation lacks, has too much, or has with other placeholders or code than the English; a line each. */
+/** What is missing, superfluous, or has other placeholders or code in a translation; a line each. */
 export function translationProblems(english: Texts, translated: Texts): string[] {
   const lacks = Object.keys(english).filter(key => !Object.hasOwn(translated, key))
   const tooMuch = Object.keys(translated).filter(key => !Object.hasOwn(english, key))
@@ -41,7 +41,7 @@ export function translationProblems(english: Texts, translated: Texts): string[]
   ]
 }
 
-/** What every language has alike: placeholders, code, URLs. In no order, since sentences are built differently. */
+/** What is the same in every language: placeholders, code, URLs. Unordered, since sentences differ. */
 function fixedParts(text: string): string {
   const code = text.match(/`[^`]*`|https?:[^\s)，。]*\w/g) ?? []
   const placeholders = text.replace(/`[^`]*`/g, '').match(/\{\d+\}/g) ?? []

@@ -9,9 +9,9 @@ import { COVERAGE, type Coverage, wordOf } from '../unit/acp/protocol-coverage.t
 import { disable } from './mutate.ts'
 
 /**
- * Proves the table of the protocol: disables the handler of each row in turn, and expects the row's test to fail.
- * `npm run test:mutation`, with `-- --only terminal/` for the rows whose name holds a text, `--verbose` for
- * the test that fails of each.
+ * Checks the protocol coverage table: disables the handler of each row in turn, and expects the row's test to fail.
+ * `npm run test:mutation`, with `-- --only terminal/` for the rows whose name contains a text, `--verbose` for
+ * the failed test of each row.
  */
 interface Mutant {
   row: string
@@ -25,13 +25,13 @@ type Verdict = { row: string; survived?: string; failed?: string }
 const root = path.join(import.meta.dirname, '../..')
 const out = path.join(root, 'out/mutation')
 /**
- * A test that waits for what a disabled handler never sends uses no processor: it has failed when it used less than
- * that in such a time. A machine that is slow makes it use no less.
+ * A test that waits for what a disabled handler never sends uses no CPU time: it has failed if it used less than this
+ * in this time, also on a slow machine.
  */
 const WAITS = { forMs: 2_000, cpuMs: 30 }
-/** One that neither ends nor waits. */
+/** The limit for a test that neither ends nor waits. */
 const MAX_RUN_MS = 60_000
-/** Most of the time is spent waiting for that. */
+/** Most of the time is spent waiting for this. */
 const PROCESSES = 4
 
 const { values: options } = parseArgs({
@@ -52,7 +52,7 @@ function mutantOf(row: Coverage): Mutant[] {
   ]
 }
 
-/** A test file with all of the project that it runs, in one text. */
+/** A test file bundled with all project code that it runs. */
 async function bundle(test: string): Promise<string> {
   const result = await esbuild.build({
     absWorkingDir: root,
@@ -71,7 +71,7 @@ async function bundle(test: string): Promise<string> {
   return result.outputFiles[0]!.text
 }
 
-/** A file that asks where it lies is told so, although the bundle lies elsewhere. */
+/** A file that asks for its location gets the original one instead of the bundle's. */
 const inPlace: esbuild.Plugin = {
   name: 'in-place',
   setup(build) {
@@ -89,7 +89,7 @@ const inPlace: esbuild.Plugin = {
   },
 }
 
-/** The first test that fails, if one does. */
+/** The first failed test, if any. */
 async function firstFailure(code: string, name: string, mayWait = false): Promise<string | undefined> {
   const file = path.join(out, `${name}.mjs`)
   writeFileSync(file, code)
@@ -121,7 +121,7 @@ async function firstFailure(code: string, name: string, mayWait = false): Promis
   }
 }
 
-/** What a run leaves behind belongs to no test of the next one. */
+/** Isolates each run from what the previous one left. */
 function ignoreLateErrors(): void {
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.removeAllListeners(event)

@@ -1,12 +1,12 @@
 /**
- * Disables one handler in a bundle of esbuild's: renames its method, discriminator or capability wherever the section of
- * its file names it. A bundle has neither comments nor types, and all its strings in double quotes.
- * @param file of the handler, from the root of the project
- * @param name what the code of the file names the handler by
- * @returns `undefined` where the file isn't in the bundle, or doesn't name the handler
+ * Disables one handler in an esbuild bundle: renames its method, discriminator or capability wherever its file's
+ * section contains it. A bundle has neither comments nor types, and all its strings are in double quotes.
+ * @param file the handler's file, relative to the project
+ * @param name the handler's name in that file
+ * @returns `undefined` if the file isn't in the bundle or doesn't contain the name
  */
 export function disable(bundle: string, file: string, name: string): string | undefined {
-  // The imports of a file stand between its parts.
+  // A file's imports can be between its parts.
   const parts = bundle.split(/^(?=\/\/ (?:src|test|node_modules)\/\S+$)/m)
   const isOfFile = (part: string) => part.startsWith(`// ${file}\n`)
   for (const rename of renames(name)) {
@@ -24,7 +24,7 @@ function renames(name: string): Array<(code: string) => string> {
   const replaced = (pattern: string, replacement: string) => (code: string) =>
     code.replace(new RegExp(pattern, 'g'), () => replacement)
   return [
-    // A case is the handler itself; the same word elsewhere may be what it returns.
+    // A case is the handler itself; the same string elsewhere may be its result.
     replaced(`\\bcase "${word}":`, `case ${quoted}:`),
     replaced(`"${word}"`, quoted),
     replaced(`\\b${word}:`, '$disabled:'),

@@ -1,13 +1,13 @@
-// Makes two fonts of the codicons: a small one with the icons that our own code names, which a page loads at first, and
-// one with all the others, which the browser fetches when such an icon is shown (an agent may name any). Cutting a font
-// takes seconds, and comes out the same for the same icons: `out/fonts` keeps what was cut.
+// Creates two fonts of the codicons: a small one with the icons that Parley's code names, which a page loads first, and
+// one with all others, which the browser fetches when such an icon is shown (an agent can name any). Subsetting a font
+// takes seconds and is deterministic, so `out/fonts` caches the results.
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import subsetFont from 'subset-font'
 import { keptFile } from './kept-file.mjs'
 
-/** The face that says it has the space gives the line its baseline; without one icons would stand too high. */
+/** The font that contains the space defines the line's baseline; without it, icons would be too high. */
 const SPACE = 0x20
 
 /** @type {import('esbuild').Plugin} */
@@ -42,7 +42,7 @@ export const fewIcons = {
   },
 }
 
-/** The code points of the icons that are named anywhere in our sources, and of all others. */
+/** The code points of the icons that Parley's source names, and of all others. */
 function iconsOf(/** @type {string} */ css) {
   const words = new Set()
   for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' })) {

@@ -1,13 +1,13 @@
-// What is slow to make and always comes out the same is made once, and kept by a hash of what it was made from.
+// Deterministic results that are slow to create are created once, and stored by a hash of their inputs.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The bytes that `make` makes, from `folder` if the same inputs were met before.
+ * The bytes that `make` creates, from `folder` if it has them for the same inputs.
  *
- * @param {string} folder where they are kept; it is made when it is missing
- * @param {ReadonlyArray<string | Uint8Array>} inputs all that the outcome depends on, in an order that stays
+ * @param {string} folder where they are stored; it's created if necessary
+ * @param {ReadonlyArray<string | Uint8Array>} inputs everything that determines the result, in a fixed order
  * @param {() => Promise<Uint8Array>} make
  * @returns {Promise<Uint8Array>}
  */
@@ -22,7 +22,7 @@ export async function keptFile(folder, inputs, make) {
   }
   const bytes = await make()
   await mkdir(folder, { recursive: true })
-  // Another build may run at the same time: no one may find half a file.
+  // Another build may run at the same time and must not find an incomplete file.
   const half = `${file}.${randomUUID()}`
   await writeFile(half, bytes)
   await rename(half, file)

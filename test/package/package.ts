@@ -1,4 +1,4 @@
-// Makes the VSIX: tsx test/package/package.ts
+// Creates the VSIX: tsx test/package/package.ts
 import { mkdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
@@ -7,7 +7,7 @@ import { runCommand } from '../host/run-command.ts'
 import { current } from '../host/vscode-versions.ts'
 import { dropPictures } from './readme.ts'
 
-/** What an extension may weigh that opens at once, in bytes. */
+/** The maximum size of the extension in bytes, so that it opens quickly. */
 const limit = 2_500_000
 
 const node = await nodeForVsce()
@@ -30,7 +30,7 @@ const size = statSync(vsixFile).size
 console.log(`${vsixFile}: ${Math.round(size / 1000)} kB`)
 if (size > limit) throw new Error(`The package weighs ${size} bytes, more than ${limit}`)
 
-/** vsce needs Node 22; where this one is older, the Node of the VS Code that the tests run in will do. */
+/** vsce requires Node 22; if this one is older, the Node of the test VS Code is used. */
 async function nodeForVsce(): Promise<string> {
   const major = Number(process.versions.node.split('.')[0])
   if (major >= 22) return process.execPath

@@ -5,7 +5,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import { projectDirectory, vsixFile } from '../host/paths.ts'
 import { floor } from '../host/vscode-versions.ts'
 
-/** All that the package may hold, below its folder `extension/`. */
+/** All files that the package can contain, in its folder `extension/`. */
 const allowed = [
   /^package(\.nls(\.[\w-]+)?)?\.json$/,
   /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,

@@ -4,9 +4,9 @@ import { posix } from 'node:path'
 import { gzipSync, strFromU8, unzipSync } from 'fflate'
 import { vsixFile } from '../host/paths.ts'
 
-/** The most that a conversation may load before anything special is met, compressed, in bytes. */
+/** The maximum compressed size of a conversation's first load, in bytes. */
 const most = 250_000
-/** The most files: each takes its way through VS Code's service worker. */
+/** The maximum number of files: each one is served by VS Code's service worker. */
 const mostFiles = 10
 
 describe('the weight of the webviews', () => {
@@ -16,17 +16,17 @@ describe('the weight of the webviews', () => {
   const compressed = (path: string) => (path.endsWith('.woff2') ? file(path) : gzipSync(file(path))).length
   const relative = (from: string, to: string) => posix.join(posix.dirname(from), to)
 
-  /** A script and all that it imports statically. */
+  /** A script and all its static imports. */
   function scripts(path: string, known = new Set<string>()): Set<string> {
     if (known.has(path)) return known
     known.add(path)
-    // of a minified module: `import{a as b}from"./c.js"`, `import"./c.js"`, never `import("./c.js")`
+    // in a minified module: `import{a as b}from"./c.js"`, `import"./c.js"`, never `import("./c.js")`
     const imports = strFromU8(file(path)).matchAll(/\b(?:import|export)(?:[\w$*{},\s]*\bfrom)?"(\.[^"]+)"/g)
     for (const [, to] of imports) scripts(relative(path, to!), known)
     return known
   }
 
-  /** A page's scripts and styles, and the font of the icons that Parley names. */
+  /** A page's scripts and styles, and the font with Parley's icons. */
   function firstLoad(page: string): string[] {
     const styles = `${root}/${page}.css`
     const font = /url\("?([^")]*codicon-named[^")]*)"?\)/.exec(strFromU8(file(styles)))?.[1]

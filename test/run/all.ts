@@ -1,4 +1,4 @@
-// Runs every test there is and ends with one line that counts them: npm test
+// Runs all tests and ends with one line that counts them: npm test
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -16,10 +16,7 @@ const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
 const failures: string[] = []
 const unsteady: string[] = []
-/**
- * How many tests may pass only when they are tried again. Each is a bug to be found, and is reported at the end of the run;
- * more than these fail it.
- */
+/** How many tests may pass only on the second try. Each is a bug to find, so the end of the run lists it. */
 const MOST_UNSTEADY = 2
 
 exitOnSignals()
@@ -31,7 +28,7 @@ await schedule(allSteps(), Math.min(4, Math.max(2, availableParallelism())), run
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
 if (total.failed > 0 || unsteady.length > MOST_UNSTEADY) process.exitCode = 1
-// Once more where no one has to look for it: a log is often read from its end, or cut to it.
+// Repeated at the end, because a log is often read from its end, or cut to it.
 for (const failure of failures) console.log(failure)
 if (unsteady.length > 0)
   console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)

@@ -1,5 +1,5 @@
-// Runs one of the project's TypeScript programs in a fresh clone too: node test/run/bootstrap.mjs PROGRAM.ts [ARGUMENTS]
-// The only script here that needs no package: it installs them when the lock file has others than those installed.
+// Runs a TypeScript program of the project, also in a fresh clone: node test/run/bootstrap.mjs PROGRAM.ts [ARGUMENTS]
+// The only script that needs no packages: it installs them if the lock file differs from what is installed.
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,7 +14,7 @@ function packagesOf(file) {
   }
 }
 
-/** npm keeps what it installed in a lock file of its own. Only optional packages, for other systems, may be missing. */
+/** npm writes what it installed to a separate lock file. Only optional packages for other systems may be missing. */
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json')
   return Object.entries(packagesOf('package-lock.json')).every(
@@ -41,9 +41,9 @@ const child = spawn(process.execPath, ['--import', 'tsx', resolve(root, program)
   cwd: root,
   stdio: 'inherit',
 })
-// The program cleans up after itself, so this one must not end before it.
+// The program cleans up after itself, so this one must not exit before it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-// npm, when it is ended, ends its shell and leaves this process behind.
+// When npm is stopped, it stops its shell and leaves this process running.
 const parent = process.ppid
 setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1000).unref()
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

@@ -2,8 +2,8 @@ import Mocha from 'mocha'
 import { formatTally } from './tally.ts'
 
 /**
- * Mocha's own report, ended by the tests that passed only when they were tried again, each with what it failed of at
- * first, and by the line that the runner of all suites adds up.
+ * Mocha's own report, followed by the tests that passed only on the second try, each with its first failure, and by the
+ * line that the runner of all suites adds up.
  */
 export default class TallyReporter extends Mocha.reporters.Spec {
   readonly #retried = new Map<string, string>()

@@ -8,10 +8,10 @@ export interface Outcome {
   output: string
 }
 
-/** No step may take longer, in milliseconds: it hangs. */
+/** The maximum duration of a step in milliseconds: a longer one hangs. */
 const limit = 30 * 60_000
 
-/** Runs one step and judges it. Never rejects: what goes wrong is a failure with its reason in the output. */
+/** Runs one step and returns its result. Never rejects: an error is a failure with the reason in the output. */
 export async function runStep(step: Step): Promise<Outcome> {
   const { output, ok } = typeof step.run === 'function' ? await runWork(step.run) : await runProgram(step.run)
   const one = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
@@ -58,7 +58,7 @@ async function runProgram(run: string[]): Promise<{ output: string; ok: boolean 
     group.child.on('error', () => resolve(null))
   })
   clearTimeout(timer)
-  // What a part left running would disturb the others.
+  // Processes that a step left running would affect the others.
   await group.end()
   return { output: group.output, ok: code === 0 }
 }

@@ -1,12 +1,12 @@
-/** Something to run once everything it needs has passed. */
+/** A job that runs after everything it needs has passed. */
 export interface Job {
   name: string
   needs: string[]
 }
 
 /**
- * Runs jobs, at most `lanes` at once, the earlier in the list first. `run` reports whether a job passed; `drop` is called
- * instead for a job that needs one which did not pass. Resolves when all jobs are through.
+ * Runs jobs in order, at most `lanes` at once. `run` returns whether a job passed; `drop` is called instead for a job
+ * that needs a failed one. Resolves when all jobs are done.
  */
 export async function schedule<T extends Job>(
   jobs: T[],

@@ -1,6 +1,6 @@
 /**
- * Deals things out into `count` shares of about the same weight, the heaviest first, each to the lightest share. The
- * order within a share is that of `things`; no share is empty as long as there are things enough.
+ * Divides items into `count` shares of about the same weight: assigns the heaviest item first, each to the lightest
+ * share. The order within a share is that of `things`; no share is empty if there are enough items.
  */
 export function shares<T>(things: readonly T[], count: number, weight: (thing: T) => number): T[][] {
   const dealt = Array.from({ length: count }, () => ({ weight: 0, things: new Set<T>() }))

@@ -10,13 +10,13 @@ import { shares } from './shares.ts'
 export interface Step {
   name: string
   /**
-   * check: passes or fails as one · suite: its output ends with the line of a tally ·
-   * setup: counts only when it fails
+   * check: passes or fails as a whole · suite: its output ends with a tally ·
+   * setup: counts only if it fails
    */
   kind: 'check' | 'suite' | 'setup'
-  /** A program of this project with its arguments, run by this Node; or work of this process. */
+  /** A program of this project with its arguments, run by this Node; or a function in this process. */
   run: string[] | (() => Promise<unknown>)
-  /** Names of the steps that must have passed before. */
+  /** The steps that must have passed before. */
   needs: string[]
 }
 
@@ -41,13 +41,13 @@ const suite = (name: string, run: Step['run'], needs: string[] = []): Step => ({
   needs,
 })
 
-/** A real VS Code in a browser, where the machine can have one. */
+/** A real VS Code in a browser, if the machine supports it. */
 const browserSteps: Step[] = [
   setup('install the browser', ensureBrowserPackages),
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
-/** Mocha's suites of a folder, dealt out into steps that take about the same time. */
+/** Mocha's suites in a folder, divided into steps that take about the same time. */
 function mochaSuites(
   name: string,
   folder: string,
@@ -65,9 +65,9 @@ function mochaSuites(
 }
 
 /**
- * The tests of the UI wait more than they work: two windows at once take little more than half the time of one. In more
- * steps than that, so that neither of the two is left alone with what takes longest. A test that fails is tried once more,
- * in a window of its own; one that passes only then is a bug to be found, and is told of at the end.
+ * UI tests wait more than they work: two windows at once take little more than half the time of one. There are more
+ * steps than lanes, so that no lane is left with the longest one. A test that fails is tried once more in a new window;
+ * one that passes only then is a bug to find, and is listed at the end.
  */
 const uiSuites = mochaSuites(
   'UI',
@@ -97,7 +97,7 @@ const desktopSuites: Step[] = [
   ),
 ]
 
-/** Everything that `npm test` runs, the longest first among those that wait for the same. */
+/** Everything that `npm test` runs, the longest first among steps with the same needs. */
 export function allSteps(): Step[] {
   const inBrowser = process.platform === 'linux' && process.arch === 'x64'
   return [
@@ -110,7 +110,7 @@ export function allSteps(): Step[] {
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
-    // short ones at the end: no lane is left alone for long
+    // short ones at the end, so that all lanes end at about the same time
     ...mochaSuites('unit', 'test/unit', 4, [], []),
     suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),

@@ -1,21 +1,21 @@
-/** The most that is told of one part, in characters. */
+/** The maximum length of a quoted part, in characters. */
 const most = 3000
 
 /**
- * The part of an output that reports which tests failed and why: Mocha's list of failures, else the blocks that start with
- * a cross, else the end.
+ * The part of an output that reports which tests failed and why: Mocha's list of failures, else the lines that start
+ * with a cross, else the end.
  */
 export function whatFailed(output: string): string {
   const list = /^ +\d+ failing$[\s\S]*/m.exec(output)?.[0].trimEnd()
   return shorten(list ?? (blocks(output, '✖').join('\n') || output.slice(-most).trimEnd()))
 }
 
-/** The tests that passed only when they were tried again, each with what it failed of at first. */
+/** The tests that passed only on the second try, each with its first failure. */
 export function whatWasTriedAgain(output: string): string[] {
   return blocks(output, '↻').map(shorten)
 }
 
-/** Each line that starts with the mark, with the lines below it that are further in. */
+/** Each line that starts with the mark, with the following lines that are indented further. */
 function blocks(output: string, mark: string): string[] {
   const lines = output.split('\n')
   return lines.flatMap((line, index) => {

@@ -103,7 +103,7 @@ const rightToLeft = [
   '```',
 ].join('\n')
 
-/** The agents whose states are shown, besides the demo agent: each does one thing. */
+/** The agents whose states are shown, in addition to the demo agent: each has one purpose. */
 export function shownAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   const says = (text: string) => ({ prompt: [{ say: text }] })
   const path = `$cwd/${longPath}`
@@ -179,7 +179,7 @@ export function shownAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   }
 }
 
-/** Work of every kind on files far away from each other. */
+/** Work of every kind on files far apart. */
 function longWork(): object[] {
   const call = (toolCallId: string, kind: string, title: string, more: object = {}) => ({
     update: {

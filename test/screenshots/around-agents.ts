@@ -1,7 +1,7 @@
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { type AgentSetting, fixtureAgent } from '../ui/support/fixture-agent.ts'
 
-/** The agents by which everything around the transcript is shown: questions, forms, options, accounts, lists. */
+/** The agents that show everything around the transcript: requests, forms, options, accounts, lists. */
 export function aroundAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   return {
     careful: fixtureAgent(root, 'Careful', { prompt: careful }),
@@ -191,7 +191,7 @@ const others = [
   select('tone', 'Tone', 'other', ['Terse', 'Friendly'], 'Terse'),
 ]
 
-/** What an agent remembers of long ago: titles of every length, other folders, no title, archived. */
+/** Earlier sessions of an agent: titles of every length, other folders, no title, archived. */
 function listed(): object[] {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
   return [

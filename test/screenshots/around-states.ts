@@ -7,7 +7,7 @@ import { HistoryPage } from '../ui/support/history-page.ts'
 import { waitForTabIndicator } from '../ui/support/tab-indicator.ts'
 import type { State, Studio } from './studio.ts'
 
-/** Everything around the transcript: the header, questions, forms, options, signing in, History. */
+/** Everything around the transcript: the header, requests, forms, options, sign-in, History. */
 export const aroundStates: State[] = [
   {
     name: 'around-header',
@@ -132,7 +132,7 @@ export const aroundStates: State[] = [
         const before = await tabs.count()
         await workbench.runCommand('Parley: Open Conversation in Editor Tab')
         await waitFor('another tab', async () => (await tabs.count()) > before)
-        // a tab that has just come takes the focus, and the list closes
+        // a tab that has just opened takes the focus, which closes the list
         const agents = workbench.palette.getByPlaceholder('Select an agent')
         await waitFor('the list of agents', async () => {
           await workbench.runCommand('Parley: New Session with Agent…')
@@ -147,7 +147,7 @@ export const aroundStates: State[] = [
         await conversation.send(`[[title ${title}]] [[slow 4000]] ${prompt}`)
         await workbench.page.getByRole('tab', { name: new RegExp(title) }).waitFor()
       }
-      // what ended while another was looked at says so
+      // a session that ended while another one was displayed has an indicator
       for (const [name, mark] of [
         ['Fix the parser', 'done'],
         ['Write the tests', 'waiting'],
@@ -227,7 +227,7 @@ export const aroundStates: State[] = [
       const search = page.getByRole('textbox')
       await studio.window('manage-agents')
       const { width, height } = workbench.page.viewportSize()!
-      // one that works and one that doesn't
+      // one that works and one that fails
       for (const name of ['account', 'absent']) {
         await search.fill(name)
         const agent = page.locator('.agent').first()
@@ -252,7 +252,7 @@ export const aroundStates: State[] = [
   },
 ]
 
-/** The conversation that was started last, among those in tabs: the others are there but not seen. */
+/** The conversation that was started last, among those in tabs: the others exist but aren't visible. */
 async function untitled({ workbench }: Studio): Promise<ConversationPage> {
   const frame = await waitFor('a new session', async () => {
     for (const one of workbench.page.frames()) {
@@ -269,7 +269,7 @@ async function scrollUp(studio: Studio): Promise<void> {
   await studio.workbench.page.mouse.wheel(0, -3000)
 }
 
-/** Usage of many agents and days, as earlier sessions would have left it. */
+/** Usage of many agents and days, as from earlier sessions. */
 async function rememberUsage({ root, vscode }: Workbench['server']): Promise<void> {
   const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
   const rows = [

@@ -2,7 +2,7 @@ import { pastePicture } from '../ui/support/clipboard.ts'
 import { openFile } from '../ui/support/editor.ts'
 import type { State } from './studio.ts'
 
-/** What the composer, the menus and the find widget look like while they are used. */
+/** The composer, the menus and the find widget in use. */
 export const featureStates: State[] = [
   {
     name: 'composer',
@@ -34,7 +34,7 @@ export const featureStates: State[] = [
     },
   },
   {
-    // the whole of it on one picture, for the README
+    // all of it in one picture, for the README
     name: 'at-work',
     async take(studio) {
       const { workbench } = studio

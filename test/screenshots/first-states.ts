@@ -7,7 +7,7 @@ const walkthrough = [
   ['Send a prompt', 'prompt'],
 ]
 
-/** What a user sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
+/** What a user sees first: Restricted Mode, then a machine without any agent. */
 export const firstStates: State[] = [
   {
     name: 'first-untrusted',
@@ -87,7 +87,7 @@ export const firstStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const shown = workbench.page.locator('.gettingStartedContainer')
-      // it has room for the pictures then
+      // there is space for the pictures then
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       for (const [title, picture] of walkthrough) {
         await workbench.choose('Welcome: Open Walkthrough...', 'Get Started with Parley')

@@ -1,6 +1,6 @@
 import { type Theme, themes } from '../host/workbench.ts'
 
-/** The themes to take pictures in: the four that everything is looked at in, and the colorful ones of VS Code. */
+/** The themes for screenshots: the four that everything is checked in, and VS Code's colorful ones. */
 export const looks: Record<string, Theme> = {
   ...themes,
   solarizedLight: { label: 'Solarized Light', className: 'vs' },
@@ -13,7 +13,7 @@ export const looks: Record<string, Theme> = {
   monokai: { label: 'Monokai', className: 'vs-dark' },
 }
 
-/** Those of a list of names with commas between; the four where none is named. */
+/** Those in a comma-separated list of names; the default four without a list. */
 export function looksNamed(names: string | undefined): string[] {
   if (!names) return Object.keys(themes)
   const all = names.split(',')

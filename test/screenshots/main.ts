@@ -1,6 +1,6 @@
-// Takes pictures of every state of the views, in a real VS Code with the packaged extension, for people to look at:
+// Takes screenshots of every state of the views, in a real VS Code with the packaged extension, for people to check:
 //   npm run screenshots [-- --theme dark,solarizedLight --only '^history' --width 280 --zoom 2 --language zh-cn --scale 2]
-// They are put into out/screenshots, one for each state and theme. A state that cannot be reached is named at the end.
+// They are saved to out/screenshots, one for each state and theme. States that can't be reached are listed at the end.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -66,10 +66,10 @@ for (const name of names) {
   await photograph(name, readmeStates, readmeAgents)
 }
 for (const line of missed) console.error(line)
-// the model of the agents on the README's pictures still listens
+// the model of the agents in the README's pictures is still listening
 process.exit(missed.length > 0 ? 1 : 0)
 
-/** Each has a server of its own: nothing that one run left shows in the next. */
+/** Each run has its own server, so that nothing of one run shows up in the next. */
 async function photograph(
   name: string,
   from: State[],
@@ -81,7 +81,7 @@ async function photograph(
   const root = new IsolatedRoot()
   const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
   root.updateSettings({
-    // nothing that comes and goes next to the views
+    // nothing that appears temporarily next to the views
     'typescript.disableAutomaticTypeAcquisition': true,
     'editor.lightbulb.enabled': 'off',
     'security.workspace.trust.startupPrompt': 'never',
@@ -95,7 +95,7 @@ async function photograph(
   try {
     const workbench = await Workbench.open(browser, server, {
       workspace,
-      // as an editor's zoom does: there is less room; the banner of a folder that is not trusted takes none of it
+      // like the editor's zoom, which leaves less space; the banner of Restricted Mode uses none of it
       viewport: {
         width: Math.max(1400 / zoom, width + 300),
         height: 900 / zoom + (workspaceTrust ? 30 : 0),
@@ -103,7 +103,7 @@ async function photograph(
       scale: zoom * scale,
       prepare: async page => {
         if (!inLanguage) return
-        // as a display language does; the language pack would translate the workbench as well
+        // like a display language; the language pack would also translate the workbench
         await page.addInitScript(`globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(inLanguage)}`)
       },
     })
@@ -129,7 +129,7 @@ async function photograph(
   }
 }
 
-/** What tells the pictures of one run from those of another. */
+/** Distinguishes the screenshots of one run from those of another. */
 function suffix(name: string): string {
   const unusual = [
     width === 400 ? '' : `${width}px`,

@@ -4,7 +4,7 @@ import { HistoryPage } from '../ui/support/history-page.ts'
 import { prompts } from './readme-agents.ts'
 import type { State, Studio } from './studio.ts'
 
-/** The pictures of the README, each as wide as it is shown there. */
+/** The README's pictures, each as wide as it's shown there. */
 export const readmeStates: State[] = [
   {
     name: 'readme-history',
@@ -100,7 +100,7 @@ export const readmeStates: State[] = [
   },
 ]
 
-/** Pastes a picture of planets around a sun. What runs in the page is text here. */
+/** Pastes a picture of planets around a sun. Code for the page is text here. */
 async function pasteSketch(frame: Frame): Promise<void> {
   await frame.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(480, 480)
@@ -133,7 +133,7 @@ async function pasteSketch(frame: Frame): Promise<void> {
   })()`)
 }
 
-/** Makes the window so large; gives the size that it had. */
+/** Resizes the window; returns the previous size. */
 async function sized({ workbench: { page } }: Studio, width: number, height: number) {
   const before = page.viewportSize()!
   await page.setViewportSize({ width, height })

@@ -4,7 +4,10 @@ import { names } from './agents.ts'
 import { featureStates } from './feature-states.ts'
 import type { State, Studio } from './studio.ts'
 
-/** All that the views show, one after the other in one window; a later state may find what an earlier one left. */
+/**
+ * Everything that the views show, one after the other in one window; a later state can contain what an earlier one
+ * left.
+ */
 export const states: State[] = [
   {
     name: 'empty',
@@ -261,12 +264,12 @@ async function allow(conversation: ConversationPage, question: string): Promise<
   await permission.waitFor({ state: 'detached' })
 }
 
-/** An agent that does not come to be ready. */
+/** An agent that never becomes ready. */
 function card(name: string, agent: string): State {
   return {
     name,
     async take(studio) {
-      // what is shown before stays where a new session does not come to be
+      // the previous conversation stays displayed if a new session doesn't start
       await studio.ready('Demo Agent')
       const { frame } = await studio.begin(agent)
       await frame.locator('.card').filter({ hasText: agent }).waitFor()

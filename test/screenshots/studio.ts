@@ -6,7 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 
-/** A state of the views to take pictures of. */
+/** A state of the views for screenshots. */
 export interface State {
   name: string
   take(studio: Studio): Promise<void>
@@ -14,12 +14,12 @@ export interface State {
 
 const directory = join(outDirectory, 'screenshots')
 
-/** A window in one theme, of which pictures are taken. */
+/** A window in one theme, for screenshots. */
 export class Studio {
   readonly workbench: Workbench
-  /** stands at the end of the pictures' names */
+  /** the suffix of the screenshots' names */
   readonly #suffix: string
-  /** Of the side bar, in CSS pixels, but for pictures that are about another width. */
+  /** The width of the side bar in CSS pixels, except for screenshots of another width. */
   readonly width: number
 
   constructor(workbench: Workbench, suffix: string, width = 400) {
@@ -28,17 +28,17 @@ export class Studio {
     this.width = width
   }
 
-  /** Gives the side bar the width that it has on most pictures. */
+  /** Gives the side bar its default width. */
   async usualWidth(): Promise<void> {
     await this.workbench.setSideBarWidth(this.width)
   }
 
-  /** The conversation that is shown. */
+  /** The displayed conversation. */
   conversation(): Promise<ConversationPage> {
     return ConversationPage.find(this.workbench)
   }
 
-  /** The conversation in an editor tab; that of the side bar may be there, too. */
+  /** The conversation in an editor tab; the side bar may also contain one. */
   async tab(): Promise<ConversationPage> {
     const frame = await waitFor('conversation in a tab', async () => {
       for (const frame of this.workbench.page.frames()) {
@@ -49,7 +49,7 @@ export class Studio {
     return ConversationPage.of(frame)
   }
 
-  /** A new session with an agent, as far as it comes. */
+  /** A new session with an agent that may not become ready. */
   async begin(agent: string): Promise<ConversationPage> {
     await this.workbench.runCommand('Parley: New Session with Agent…')
     // there are more agents than the list draws
@@ -67,7 +67,7 @@ export class Studio {
     return conversation
   }
 
-  /** Resolves when the turn that runs has ended. */
+  /** Resolves when the running turn has ended. */
   async ended(conversation: ConversationPage): Promise<void> {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
@@ -77,7 +77,7 @@ export class Studio {
     await this.#picture(name, this.workbench.page.locator('.part.sidebar'))
   }
 
-  /** The same in a side bar of 280 pixels, as `narrow-…`. */
+  /** Also in a side bar of 280 pixels, as `narrow-…`. */
   async narrow(name: string): Promise<void> {
     if (this.width <= 280) return
     await this.workbench.setSideBarWidth(280)
@@ -85,11 +85,11 @@ export class Studio {
     await this.usualWidth()
   }
 
-  /** Makes the window so high that a list is seen to its end, but no higher than this; gives the size that it had. */
+  /** Makes the window high enough for a whole list, up to this height; returns the previous size. */
   async showAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
     const { page } = this.workbench
     const before = page.viewportSize()!
-    // what comes into view is measured only then
+    // rows are measured only when they become visible
     for (let tries = 0; tries < 3; tries++) {
       const hidden = await frame.evaluate<number>(
         `((list = document.querySelector(${JSON.stringify(list)})) => list.scrollHeight - list.clientHeight)()`,
@@ -100,24 +100,24 @@ export class Studio {
     return before
   }
 
-  /** What is in the editor area. */
+  /** The editor area. */
   async editor(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.editor'))
   }
 
-  /** The whole window, for the place of things. */
+  /** The whole window, to show where things are. */
   async window(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.monaco-workbench'))
   }
 
-  /** A part of what is shown, alone. */
+  /** Only a part of the view. */
   async part(name: string, part: Locator): Promise<void> {
     await this.#picture(name, part)
   }
 
   async #picture(name: string, part: Locator): Promise<void> {
     mkdirSync(directory, { recursive: true })
-    // nothing hovered: a picture of what is there without the mouse
+    // nothing hovered: the state without the mouse
     await this.workbench.page.mouse.move(2, 2)
     await this.workbench.page.locator('.workbench-hover-container').first().waitFor({ state: 'hidden' })
     await part.screenshot({

@@ -23,7 +23,7 @@ const call = (kind: string, title: string, more: object = {}): Step => ({
   },
 })
 
-/** What kinds of work there are, and how each can stand; the last continues until the turn is stopped. */
+/** All kinds of tool calls in all states; the last one continues until the turn is stopped. */
 const work: Step[] = [
   think('The person wants to know what all of it looks like.\n\nSo I do **one of everything**.'),
   { sleep: 1200 },
@@ -147,7 +147,7 @@ const state = (sessionId: string, value: object): Step => ({
   update: { sessionUpdate: 'subagent_update', sessionId, state: value },
 })
 
-/** Two at once whose work interleaves, one that starts another, one that fails. */
+/** Two concurrent ones whose updates interleave, one that starts another, one that fails. */
 const parallel: Step[] = [
   say('I let three others look at it at the same time.'),
   announce('bugs', 'Look for bugs', {
@@ -342,7 +342,7 @@ const patch = [
   '',
 ].join('\n')
 const path = (name: string) => `$cwd/${name}`
-/** Changes as the second version of the protocol tells them. */
+/** Changes in the format of protocol version 2. */
 const changes: Step[] = [
   { reply: { messageId: 'p1' } },
   { update: { sessionUpdate: 'state_update', state: 'running' } },
@@ -406,7 +406,7 @@ const chinese = [
 
 const ends = ['max_tokens', 'max_turn_requests', 'refusal', 'of_a_new_kind']
 
-/** Agents that each show one part of what can stand in a conversation. */
+/** Agents that each show one part of a conversation. */
 export function transcriptAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   const agent = (name: string, prompt: Step[]) => fixtureAgent(root, name, { prompt })
   return {

@@ -1,4 +1,4 @@
-/** Markdown of every kind, as an agent might write it. */
+/** Markdown of every kind, as an agent could write it. */
 export const prose = [
   'A paragraph with **bold**, *italic*, ***both***, ~~struck~~, `inline code`, a [link](https://example.com/page), an address https://example.com/other, a file `src/parser.ts:12` and another src/lexer.ts:40:7, and enough words that it runs over several lines in a narrow view and shows the measure of a wide one.',
   '',

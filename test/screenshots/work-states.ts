@@ -2,7 +2,7 @@ import { openFile, typeOver } from '../ui/support/editor.ts'
 import { names } from './agents.ts'
 import type { State, Studio } from './studio.ts'
 
-/** Permissions by rule, what a session changed, and the bars above the composer. */
+/** Permission rules, the changes of a session, and the bars above the composer. */
 export const workStates: State[] = [
   {
     name: 'work-rules',
@@ -54,7 +54,7 @@ export const workStates: State[] = [
       )
       await changes.getByText('1 file').waitFor()
       await studio.ended(conversation)
-      // more than can be compared
+      // too large to compare
       await conversation.send('[[run mkdir made]] [[run seq -f made/%g.txt 1200 | xargs touch]]')
       await changes.getByText("1,200 more files changed and aren't listed").waitFor()
       await studio.ended(conversation)
@@ -96,7 +96,7 @@ export const workStates: State[] = [
     },
   },
   {
-    // all that can be open above the composer at once, and then a question
+    // everything that can be open above the composer at once, and then a request
     name: 'work-pressed',
     async take(studio) {
       const conversation = await studio.ready('Fixture')
@@ -105,7 +105,7 @@ export const workStates: State[] = [
       await conversation.text('All of it is written.').waitFor()
       await studio.ended(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
-      // one that was open before is open again
+      // a bar that was open before is open again
       for (const bar of [plan, conversation.button(/^12 files/)])
         if ((await bar.getAttribute('aria-expanded')) === 'false') await bar.click()
       await studio.sideBar('work-pressed')

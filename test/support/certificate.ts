@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A certificate that no one but itself vouches for, and its key; both as PEM. */
+/** A self-signed certificate and its key; both as PEM. */
 export interface SelfSigned {
   cert: string
   key: string
 }
 
-/** For servers of tests. X.509 version 3, see RFC 5280. */
+/** For test servers. X.509 version 3, see RFC 5280. */
 export function selfSigned(...names: string[]): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(ECDSA_WITH_SHA256)

@@ -1,4 +1,4 @@
-/** Milliseconds of the processor that the work takes: what others do on the machine meanwhile does not count. */
+/** Milliseconds of CPU time that the work takes, without other work of the machine. */
 export function cpuTime(work: () => void): number {
   const before = process.cpuUsage()
   work()

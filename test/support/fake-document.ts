@@ -1,20 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Documents, OpenDocument } from '../../src/editor/files/documents.ts'
 
-/** One state of the text; undoing leads back to it, and to no other of the same text. */
+/** One state of the text; undoing restores this state, and no other with the same text. */
 interface Version {
   text: string
 }
 
 /**
- * An open document that behaves as the editor's: one line end, steps of undo, no save over a newer file. It goes through
- * `contracts/documents.ts`, as the editor does.
+ * An open document that behaves like the editor's: consistent line endings, undo steps, no save over a newer file. It's
+ * tested with `contracts/documents.ts`, like the editor.
  */
 export class FakeDocument implements OpenDocument {
   readonly path: string
-  /** Called before an edit is taken, as when the user types at that moment. */
+  /** Called before an edit is applied, to simulate that the user types at that moment. */
   beforeReplace: (() => void) | undefined
-  /** Called when it is told to save; its answer is the document's. */
+  /** Called on save; its result is the result of the save. */
   onSave: (() => boolean) | undefined
   onDidChange: (() => void) | undefined
   closed = false
@@ -24,7 +24,7 @@ export class FakeDocument implements OpenDocument {
   #now: Version = { text: '' }
   #saved = this.#now
   #undo: Version[] = []
-  /** what the file held when it was last read or saved */
+  /** the file's content when it was last read or saved */
   #base: string | undefined
 
   constructor(path: string) {
@@ -36,7 +36,7 @@ export class FakeDocument implements OpenDocument {
   isDirty = () => this.#now !== this.#saved
   isClosed = () => this.closed
 
-  /** Reads the file again. True: it holds another text. */
+  /** Reads the file again. True: it has other content. */
   reload(): boolean {
     this.#base = readOrNothing(this.path)
     const read = this.#base ?? ''
@@ -81,12 +81,12 @@ export class FakeDocument implements OpenDocument {
     return true
   }
 
-  /** Writes the text over whatever the file holds. */
+  /** Overwrites the file, whatever its content. */
   write(): void {
     writeFileSync(this.path, this.#bytes())
   }
 
-  /** The file holds the text. */
+  /** The file has this text. */
   markSaved(): void {
     this.#base = this.#bytes()
     this.#saved = this.#now

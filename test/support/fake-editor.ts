@@ -2,11 +2,14 @@ import type { ChangeTracker } from '../../src/editor/changes/change-tracker.ts'
 import type { Documents } from '../../src/editor/files/documents.ts'
 import { FakeDocument } from './fake-document.ts'
 
-/** An editor that tells the tracker what VS Code tells it. Its documents reload from disk while they have no unsaved changes. */
+/**
+ * An editor that reports to the tracker like VS Code. Its documents reload from disk while they have no unsaved
+ * changes.
+ */
 export class FakeEditor implements Documents {
   readonly #open = new Map<string, FakeDocument>()
   tracker: ChangeTracker | undefined
-  /** What the editor makes of a text that it saves. */
+  /** How the editor changes a text when saving. */
   format: ((text: string) => string) | undefined
 
   open(path: string): void {
@@ -40,8 +43,8 @@ export class FakeEditor implements Documents {
   }
 
   /**
-   * The user saves, and overwrites a file that is newer. `meanwhile` happens when the text is on the disk, and the editor
-   * has not told of it.
+   * The user saves and overwrites a newer file. `meanwhile` runs when the text is on disk and the editor hasn't
+   * reported it yet.
    */
   async save(path: string, meanwhile?: () => Promise<void>): Promise<void> {
     const document = this.#open.get(path)!
@@ -51,7 +54,7 @@ export class FakeEditor implements Documents {
     this.saved(path)
   }
 
-  /** The text is on the disk, and the editor reports it. */
+  /** The text is on disk, and the editor reports it. */
   saved(path: string): void {
     const document = this.#open.get(path)!
     document.markSaved()
@@ -72,7 +75,7 @@ export class FakeEditor implements Documents {
     this.tracker?.typed(path, () => '', false)
   }
 
-  /** The editor hears of the disk: documents without unsaved changes reload. */
+  /** The editor notices changes on disk: documents without unsaved changes reload. */
   reload(): void {
     for (const document of this.#open.values())
       if (!document.isDirty() && document.reload()) this.#tell(document)

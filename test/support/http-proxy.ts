@@ -3,9 +3,9 @@ import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { OpenSockets } from './open-sockets.ts'
 
-/** An HTTP proxy on loopback. It knows names that no one else knows, and reaches nothing beyond them. */
+/** An HTTP proxy on loopback. It resolves names that only it knows, and reaches nothing else. */
 export class HttpProxy {
-  /** What it was asked for, as `CONNECT host:port` or `GET http://host/path`. */
+  /** The requests, as `CONNECT host:port` or `GET http://host/path`. */
   readonly asked: string[] = []
   readonly #server: Server
   readonly #sockets = new OpenSockets()
@@ -14,7 +14,7 @@ export class HttpProxy {
     this.#server = server
   }
 
-  /** `portOf`: where on loopback the server of a name listens. */
+  /** `portOf`: the loopback port of the server with this name. */
   static async start(portOf: (host: string) => number | undefined): Promise<HttpProxy> {
     const server = createServer()
     const proxy = new HttpProxy(server)

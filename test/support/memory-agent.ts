@@ -13,22 +13,22 @@ import { SchemaCheck, type SchemaCheckOptions } from './schema-check.ts'
 
 export interface MemoryAgent {
   agent: Agent
-  /** the agent's end */
+  /** the agent's exit */
   pipe: MemoryPipe
   updates: Array<{ sessionId: string; update: SessionUpdate }>
-  /** what was logged as a warning or an error */
+  /** logged warnings and errors */
   warnings: string[]
   check: SchemaCheck
-  /** Lets the agent be gone. */
+  /** Ends the agent's connection. */
   exit(exit?: Partial<AgentExit>): void
 }
 
 const open: SchemaCheck[] = []
 
 /**
- * An agent without a process: a test plays it. It speaks v1, or the version of `schema`. What we send is held against the official schema, and the test fails
- * at its end when something was not as the schema has it.
- * @param answer what the agent answers to `initialize`, next to the version
+ * An agent without a process that a test controls. It speaks v1, or the version of `schema`. Parley's messages are
+ * checked against the official schema, and the test fails at its end if one was invalid.
+ * @param answer the agent's response to `initialize`, without the version
  */
 export function memoryAgent(
   answer: object = {},

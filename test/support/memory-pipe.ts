@@ -15,8 +15,8 @@ export interface Frame {
 }
 
 /**
- * Our side's reader and writer on one end, and on the other what a test plays the agent with. It goes through
- * `contracts/pipe.ts`, as the pipes of a process do.
+ * Parley's reader and writer on one end, and the test as the agent on the other. It's tested with
+ * `contracts/pipe.ts`, like the pipes of a process.
  */
 export class MemoryPipe {
   readonly #toUs = new PassThrough()
@@ -24,7 +24,7 @@ export class MemoryPipe {
   readonly noise: string[] = []
   readonly reader: NdjsonReader
   readonly writer: NdjsonWriter
-  /** everything that we sent, in order */
+  /** all messages of Parley, in order */
   readonly sent: Frame[] = []
   readonly #waiting = new Set<() => void>()
 
@@ -39,12 +39,12 @@ export class MemoryPipe {
     })
   }
 
-  /** Writes messages as the agent, in one piece. */
+  /** Writes messages as the agent, in one chunk. */
   send(...messages: object[]): void {
     this.#toUs.write(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
   }
 
-  /** Writes anything as the agent. */
+  /** Writes any text as the agent. */
   write(piece: string | Uint8Array): void {
     this.#toUs.write(piece)
   }
@@ -54,12 +54,12 @@ export class MemoryPipe {
     this.#toUs.end()
   }
 
-  /** The agent closes its input: our next write breaks the pipe. */
+  /** The agent closes its input: Parley's next write fails. */
   closeInput(): void {
     this.#toAgent._write = (_chunk, _encoding, done) => done(new Error('write EPIPE'))
   }
 
-  /** The first message of ours that is as asked, which may have been sent already. */
+  /** The first message of Parley that matches; it may have been sent already. */
   async next(match: (frame: Frame) => boolean): Promise<Frame> {
     const find = () => this.sent.find(match)
     const found = find()
@@ -75,13 +75,13 @@ export class MemoryPipe {
     })
   }
 
-  /** The latest request or notification of ours of that method. */
+  /** Parley's latest request or notification with this method. */
   async asked(method: string): Promise<Frame> {
     await this.next(frame => frame.method === method)
     return this.sent.findLast(frame => frame.method === method)!
   }
 
-  /** Our answer to the agent's request. */
+  /** Parley's response to the agent's request. */
   answer(id: number | string): Promise<Frame> {
     return this.next(frame => frame.id === id && frame.method === undefined)
   }

@@ -13,7 +13,7 @@ export interface FakePackage {
   files: Record<string, string>
 }
 
-/** A package registry on loopback, as much of one as npm needs to install a package. */
+/** A package registry on loopback with what npm needs to install a package. */
 export class NpmRegistry {
   readonly server: LoopbackServer
   readonly #packages = new Map<string, { about: FakePackage; tarball: Buffer }>()
@@ -30,7 +30,7 @@ export class NpmRegistry {
     const server = await LoopbackServer.start(async ({ url = '', headers }, response) => {
       await registry?.gate
       const path = decodeURIComponent(url)
-      // under the name that it was asked by
+      // with the host name of the request
       const origin = `${scheme}://${headers.host}`
       for (const { about, tarball } of registry?.packages() ?? []) {
         if (path === `/${about.name}`) return void response.end(registry?.document(about.name, origin))

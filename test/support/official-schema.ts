@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** What tests look at of a JSON schema. */
+/** The parts of a JSON schema that tests use. */
 export interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -27,12 +27,12 @@ export interface JsonSchema {
 const SDK = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk')
 const loaded = new Map<string, { $defs: Record<string, JsonSchema> }>()
 
-/** The schema file of a version, within the official package. */
+/** The schema file of a version in the official package. */
 export function officialSchemaFile(version: 1 | 2, unstable: boolean): string {
   return `schema/v${version}/schema${unstable ? '.unstable' : ''}.json`
 }
 
-/** An official schema; each is read once. */
+/** An official schema; each one is read once. */
 export function officialSchema(version: 1 | 2, unstable: boolean): { $defs: Record<string, JsonSchema> } {
   const file = officialSchemaFile(version, unstable)
   let schema = loaded.get(file)

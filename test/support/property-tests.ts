@@ -1,6 +1,6 @@
 /**
  * Loaded before all tests: property tests try the same cases on every run, so that a test that fails does so because of
- * what was changed. `PARLEY_SEED` tries other cases.
+ * a change. `PARLEY_SEED` tries other cases.
  */
 import fc from 'fast-check'
 

@@ -1,10 +1,10 @@
 import type { ContentBlock, ToolCallContent } from '../../src/acp/model.ts'
 import type { Entry, SessionState } from '../../src/conversation/state.ts'
 
-/** Longer text is shown by its length and its ends. */
+/** Longer text is shown as its length and its ends. */
 const LONGEST = 600
 
-/** A conversation as plain text: everything a user could see of it, nothing that differs from run to run. */
+/** A conversation as plain text: everything that a user can see, without what differs between runs. */
 export function renderConversation(state: SessionState): string {
   const lines: string[] = []
   lines.push(`title: ${state.title ?? '—'}`)
@@ -155,7 +155,7 @@ function block(text: string): string[] {
     characters.length > LONGEST
       ? `${characters.slice(0, LONGEST / 2).join('')}\n… ${characters.length} characters …\n${characters.slice(-LONGEST / 4).join('')}`
       : text
-  // Control characters would make the file a binary one.
+  // Control characters would make the file binary.
   return shown.split('\n').map(line => `  │ ${visible(line)}`.trimEnd())
 }
 

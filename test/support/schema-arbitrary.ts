@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { type JsonSchema, officialSchema } from './official-schema.ts'
 
-/** Text of all sorts, never empty: an empty id names nothing. */
+/** Text of all kinds, never empty, since an empty id identifies nothing. */
 const text: Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }) },
@@ -16,7 +16,7 @@ const FORMATS: Record<string, Arbitrary<string>> = {
 type Schema = JsonSchema & { format?: string; contentEncoding?: string; maxItems?: number }
 type Json = { [key: string]: unknown }
 
-/** Values that an official schema allows, made from the schema itself. Check each: `not` is not looked at. */
+/** Values that an official schema allows, generated from the schema. Check each one, since `not` is ignored. */
 export class SchemaArbitrary {
   readonly #defs: Record<string, JsonSchema>
 
@@ -28,7 +28,7 @@ export class SchemaArbitrary {
     return this.of({ $ref: `#/$defs/${name}` })
   }
 
-  /** The variants of a union by what their `property` is; one without a name is `other`. */
+  /** The variants of a union by their `property`; one without a name is `other`. */
   variants(name: string, property: string): Map<string, Arbitrary<unknown>> {
     const { oneOf, anyOf } = this.#defs[name]!
     return new Map(
@@ -104,7 +104,7 @@ export class SchemaArbitrary {
   }
 }
 
-/** Makes of a value one that is wrong somewhere: a part taken away, or in its place something else. */
+/** Makes a value invalid somewhere: removes a part or replaces it. */
 export function mutated(values: Arbitrary<unknown>): Arbitrary<unknown> {
   const junk = fc.oneof(
     fc.constantFrom(null, true, -1, 1e21, '', 'junk', [], {}, [[]], { type: 5 }, { toString: 1 }),

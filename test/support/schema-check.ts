@@ -3,13 +3,13 @@ import type { TraceFrame, TraceTap } from '../../src/acp/agent.ts'
 import { officialSchema, officialSchemaFile } from './official-schema.ts'
 
 export interface SchemaCheckOptions {
-  /** The negotiated version. If not told: 1 until the agent answers `initialize` with another. */
+  /** The negotiated version. Default: 1 until the agent responds to `initialize` with another one. */
   version?: 1 | 2
-  /** Hold against the unstable schema, which has the stable one's methods, too. */
+  /** Checks against the unstable schema, which includes the stable methods. */
   unstable?: boolean
-  /** Whose messages are checked: ours (`send`, the default), the agent's (`receive`), or both. */
+  /** Whose messages are checked: Parley's (`send`, the default), the agent's (`receive`), or both. */
   directions?: Array<TraceFrame['direction']>
-  /** Methods of no specification that are in use anyway. */
+  /** Methods outside of the specification that are in use. */
   alsoAllowed?: string[]
 }
 
@@ -21,7 +21,7 @@ interface Definition {
   name: string
 }
 
-/** One official schema, compiled once for all tests. */
+/** An official schema, compiled once for all tests. */
 interface Schema {
   definitions: Definition[]
   validator(name: string): ValidateFunction
@@ -34,7 +34,7 @@ function loadSchema(version: 1 | 2, unstable: boolean): Schema {
   const loaded = schemas.get(file)
   if (loaded) return loaded
   const json = officialSchema(version, unstable)
-  // Integer formats (`uint32`, …) are annotations here; the types and ranges next to them are checked.
+  // Integer formats (`uint32`, …) are annotations here; the types and ranges are checked.
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   ajv.addSchema(json, file)
   const definitions = Object.entries(json.$defs).flatMap(([name, def]) => {
@@ -59,25 +59,25 @@ function loadSchema(version: 1 | 2, unstable: boolean): Schema {
   return schema
 }
 
-/** Whether a value is as a definition of an official schema has it. */
+/** Whether a value matches a definition of an official schema. */
 export function isAsDefined(version: 1 | 2, unstable: boolean, definition: string, value: unknown): boolean {
   return loadSchema(version, unstable).validator(definition)(value)
 }
 
 /**
- * Holds every message of a connection against the official schema: give {@link tap} to the connection, and call
- * {@link assertClean} at the end. Answers are checked by the method of the request they answer.
+ * Checks every message of a connection against the official schema: pass {@link tap} to the connection, and call
+ * {@link assertClean} at the end. Responses are checked by the method of their request.
  */
 export class SchemaCheck {
   readonly problems: string[] = []
-  /** number of messages that were held against a definition, by its name */
+  /** number of messages checked against a definition, by its name */
   readonly checked = new Map<string, number>()
   readonly tap: TraceTap = frame => this.see(frame)
   #schema: Schema
   readonly #options: SchemaCheckOptions
   readonly #directions: Set<TraceFrame['direction']>
   readonly #alsoAllowed: Set<string>
-  /** methods of open requests, by who asked and id */
+  /** methods of pending requests, by sender and id */
   readonly #open = new Map<string, string>()
 
   constructor(options: SchemaCheckOptions = {}) {
@@ -87,10 +87,10 @@ export class SchemaCheck {
     this.#alsoAllowed = new Set(options.alsoAllowed ?? [])
   }
 
-  /** Takes one frame; problems are added to {@link problems}. */
+  /** Checks one frame and adds problems to {@link problems}. */
   see(frame: TraceFrame): void {
     const { direction } = frame
-    // As it is on the wire: without undefined members, whatever the objects hold.
+    // As on the wire: without undefined members.
     const message = JSON.parse(JSON.stringify(frame.message)) as {
       [key: string]: unknown
       id?: string | number | null
@@ -119,12 +119,12 @@ export class SchemaCheck {
     else this.#problem(direction, 'neither result nor error', message)
   }
 
-  /** @throws Error that names every message which is not as the schema has it */
+  /** @throws Error that lists every invalid message */
   assertClean(): void {
     if (this.problems.length > 0) throw new Error(`Not as the schema has it:\n${this.problems.join('\n')}`)
   }
 
-  /** From now on messages are of the version that is offered, and then of the one that is agreed on. */
+  /** From now on messages have the offered version, and then the negotiated one. */
   #speak(said: unknown): void {
     const { version, unstable = false } = this.#options
     const { protocolVersion } = (said ?? {}) as { protocolVersion?: unknown }
@@ -132,7 +132,7 @@ export class SchemaCheck {
   }
 
   #check(direction: TraceFrame['direction'], method: string, kind: Definition['kind'], body: unknown): void {
-    // A request or notification is handled by the other side; an answer comes from the one that handles it.
+    // A request or notification is handled by the other side; a response is sent by the side that handled it.
     const handler = (direction === 'send') === (kind === 'Response') ? 'client' : 'agent'
     const definition = this.#schema.definitions.find(
       entry =>

@@ -1,5 +1,5 @@
 /**
- * Waits for a condition that nothing reports of, by looking again and again; fails when it does not come true.
+ * Waits for a condition without an event by polling; fails if it never becomes true.
  * @param what names the condition in the failure
  */
 export async function until(

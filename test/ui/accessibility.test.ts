@@ -30,7 +30,7 @@ describe('axe finds no problems in four themes with', () => {
   const ended = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
-  /** A new session of an agent, a prompt, and its answer until the turn ends. */
+  /** Starts a session with an agent, sends a prompt, and waits for the end of the turn. */
   async function answered(agent: string, prompt: string, text: string | RegExp): Promise<ConversationPage> {
     const conversation = await begin(agent)
     await conversation.send(prompt)
@@ -105,7 +105,7 @@ describe('axe finds no problems in four themes with', () => {
     await conversation.button(/^Thought/).click()
     await passes(frame)
     await conversation.button(/^Stop \(/).click()
-    // a moment before, what is queued has a button to stop and send it now
+    // shortly before, a queued prompt has a button to stop and send it now
     await frame.getByRole('button', { name: 'Send Now', exact: true }).waitFor()
     await passes(frame)
   })
@@ -141,7 +141,7 @@ describe('axe finds no problems in four themes with', () => {
       assert.ok(first && others.length > 0, kind)
       assert.equal(first.isPrimary, true, kind)
       assert.deepEqual([...new Set(others.map(({ isPrimary }) => isPrimary))], [false], kind)
-      // what marks it is not its place alone: it is filled, or its border is wider
+      // not only its position distinguishes it: it's filled, or has a wider border
       const marked = first.background !== others[0]!.background || first.border !== others[0]!.border
       assert.ok(marked, `${kind}: ${JSON.stringify([first, others[0]])}`)
       assert.equal(new Set(others.map(({ background, border }) => `${background} ${border}`)).size, 1, kind)
@@ -259,7 +259,7 @@ describe('axe finds no problems in four themes with', () => {
   })
 })
 
-/** How an option looks: `text` is the color of what can be read around it. */
+/** The style of an option: `text` is its visible text color. */
 interface SeenOption {
   isPrimary: boolean
   background: string
@@ -270,7 +270,7 @@ interface SeenOption {
   hasBorder: boolean
 }
 
-/** The options of the permission request that is asked. */
+/** The options of the displayed permission request. */
 const optionsOfPermission = `[...document.querySelectorAll('.permission.first [data-option]')].map(option => {
   const { backgroundColor, borderTopWidth, borderTopColor, color, opacity } = getComputedStyle(option)
   return {

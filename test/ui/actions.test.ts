@@ -20,7 +20,7 @@ describe('actions', () => {
   })
 
   const talk = (prompt: string) => conversation.ask(prompt)
-  /** The last of the places where an edited prompt can continue. */
+  /** The last of the choices where an edited prompt continues. */
   async function editHere(): Promise<void> {
     await workbench.paletteRow('Edit Here').waitFor()
     await workbench.paletteInput.press('ArrowUp')
@@ -43,7 +43,7 @@ describe('actions', () => {
     await input.waitFor()
     await waitFor('dialog', async () => (await input.inputValue()).endsWith('.md'))
     await input.fill(file)
-    // the dialog takes no Enter before it has listed the folder
+    // the dialog ignores Enter until it has listed the folder
     await workbench.palette.locator('.monaco-list-row', { hasText: 'user-data' }).waitFor()
     await input.press('Enter')
     await waitFor('file', () => existsSync(file) && readFileSync(file, 'utf8').includes('All is **well**.'))
@@ -83,7 +83,7 @@ describe('actions', () => {
     await conversation.frame.locator('.row-prompt').click({ button: 'right' })
     const menu = workbench.page.locator('.context-view .monaco-menu')
     await menu.getByText('Copy Conversation as Markdown').waitFor()
-    // a menu that has just come takes no click
+    // a menu that has just opened ignores clicks
     await menu.getByText('Edit and Resend').hover()
     await workbench.page.keyboard.press('Enter')
     await editHere()

@@ -54,7 +54,7 @@ describe('the changes of a session', () => {
     await workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
     await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
 
-    // what changed since is in the same place with the next click
+    // later changes are in the same place with the next click
     await write('comets.txt', 'Halley')
     await bar().getByText('3 files').waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
@@ -74,7 +74,7 @@ describe('the changes of a session', () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
-    // in the editor: what is written to the disk in the moment of the turn's end passes for the agent's
+    // in the editor, since a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, 'planets.js')
     await typeOver(workbench, 'mine', 'yours')
     await waitFor('the edit', () => planets() === 'yours\n')
@@ -93,7 +93,7 @@ describe('the changes of a session', () => {
     await write('planets.js', 'flat again')
     await write('moons.txt', 'Io Europa')
     await bar().getByText('2 files').waitFor()
-    // what is renamed while a turn works passes for the agent's: this one does nothing
+    // a rename during a turn would count as the agent's; this turn changes no files
     await conversation.ask('[[say All is written.]]')
     renameSync(file('moons.txt'), file('my-moons.txt'))
     await bar().getByText('1 file', { exact: true }).waitFor()
@@ -107,7 +107,7 @@ describe('the changes of a session', () => {
       .locator('.modified .view-line', { hasText: /flat.again/ })
       .first()
       .waitFor()
-    // the arrow between both sides restores what was there
+    // the arrow between the two sides reverts the change
     await editor.locator('.gutterItem .action-label').first().click()
     await editor.locator('.modified .view-line', { hasText: /flat.again/ }).waitFor({ state: 'detached' })
     await workbench.runCommand('File: Save')
@@ -122,11 +122,11 @@ describe('the changes of a session', () => {
     git('init', '-q')
     git('add', '.')
     git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
-    // as long as a model takes at the least to say its first word
+    // as long as a model needs at least for its first word
     await conversation.send('[[paced 10 3]] [[run echo changed >> planets.js; echo new > made.txt]]')
     await bar().getByText('2 files').waitFor()
     const list = bar().getByRole('button', { name: /2 files/ })
-    // it may still be open from the session before
+    // it may still be open from the previous session
     if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
     await bar()
       .getByRole('button', { name: /^Modified: planets\.js.*Changed on disk during the turn/ })

@@ -26,7 +26,7 @@ const agents = (root: IsolatedRoot) => ({
 
 describe('restoring a checkpoint', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
-  /** of each test and try its own: the server keeps what a window left unsaved */
+  /** new for each test and try, because the server keeps unsaved files of a window */
   let name = ''
   let tries = 0
   const file = () => join(dirname(vscode.workspace), 'planets-api', name)
@@ -50,7 +50,7 @@ describe('restoring a checkpoint', () => {
     await prompts().filter({ hasText: prompt }).first().waitFor()
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   }
-  /** Two turns, each with a change. */
+  /** Two turns with one change each. */
   async function twoEdits(): Promise<void> {
     await say(`[[edit ${name} Mercury Hermes]] first`)
     await holds(FIRST)
@@ -66,7 +66,7 @@ describe('restoring a checkpoint', () => {
     await row.hover()
     await row.getByRole('button', { name: label }).click()
   }
-  /** The question says all of this, and is answered yes. */
+  /** The question contains all of these texts, and is answered with yes. */
   async function confirm(...texts: string[]): Promise<void> {
     const dialog = workbench.page.locator('.monaco-dialog-box')
     for (const text of texts) await dialog.getByText(text).first().waitFor()
@@ -80,13 +80,13 @@ describe('restoring a checkpoint', () => {
     await holds(FIRST)
     await aside(1)
   }
-  /** The files are as the turns and the user left them. */
+  /** Checks that the files are as the turns and the user left them. */
   async function undoRestore(left = BOTH): Promise<void> {
     await conversation.button('Undo Restore').click()
     await holds(left)
     await aside(0)
   }
-  /** The first place where an edited prompt can continue: it is the one that restores. */
+  /** The first of the choices where an edited prompt continues: the one that restores. */
   async function editAndRestore(text: string, label: string): Promise<void> {
     await press(prompt(text), 'Edit and Resend')
     await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
@@ -104,7 +104,7 @@ describe('restoring a checkpoint', () => {
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     await aside(2)
-    // as any revert is brought back
+    // as any reverted change is restored
     await workbench.runCommand('Parley: Restore Last Reverted Changes')
     await holds(BOTH)
     await aside(0)
@@ -120,7 +120,7 @@ describe('restoring a checkpoint', () => {
     await open('Plain')
     await twoEdits()
     const mine = BOTH.replaceAll('Hermes', 'Mine')
-    // in the editor: what is written to the disk in the moment of the turn's end passes for the agent's
+    // in the editor, since a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, name)
     await typeOver(workbench, 'Hermes', 'Mine')
     await holds(mine)
@@ -134,7 +134,7 @@ describe('restoring a checkpoint', () => {
     await undoRestore(mine)
   })
 
-  /** What is stored of the file knows the second turn. */
+  /** Waits until the stored state of the file includes the second turn. */
   const isStored = () => {
     const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
     return readdirSync(storages)

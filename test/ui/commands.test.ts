@@ -122,7 +122,7 @@ describe('commands', () => {
   })
 
   it("report why they can't do anything, and aren't offered if the agent doesn't support them", async () => {
-    // of its own: no conversation was started in it
+    // a new window: no conversation was started in it
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')
     const why = workbench.notification('No conversation is open.')

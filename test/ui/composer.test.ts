@@ -151,11 +151,11 @@ describe('the composer', () => {
     await isWritten('a ')
     await press('Control+z')
     await chips().filter({ hasText: 'ideas.md' }).waitFor()
-    // VS Code hears the key as well, and has answered it once it opens its palette
+    // VS Code gets the key, too, and has handled it when the command palette opens
     await workbench.commandTitles('Parley')
-    // two keys right after each other are undone together, on a slow machine one by one
+    // two quick keys are undone together, on a slow machine one by one
     assert.match(await conversation.written(), /^a ideas\.md ?$/)
-    // the palette gives the focus back when it is gone, to whatever had it
+    // when it closes, the palette returns the focus to where it was
     await workbench.palette.waitFor({ state: 'hidden' })
     await conversation.composer.click()
     await conversation.focused(conversation.composer)

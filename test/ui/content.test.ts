@@ -90,7 +90,7 @@ describe('the content of messages', () => {
     await question.waitFor()
     assert.equal(planets(), original, 'The file was written before the person agreed')
     await question.getByRole('button', { name: 'Apply' }).click()
-    // while it is written, a file is empty for a moment
+    // while it's being written, a file is empty for a moment
     await waitFor('change on disk', () => /export const planets = \['Earth'\]/.test(planets()))
     await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })
 
@@ -122,7 +122,7 @@ describe('the content of messages', () => {
 
   it('renders formulas and diagrams, enlarges a diagram, and opens files', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Mathematician')
-    // what a diagram's text holds as markup must not be in the page for a moment, nor be parsed there
+    // markup in a diagram's text must never be in the page, nor be parsed there
     await conversation.frame.evaluate(`
       window.fromDiagram = 0
       const parse = Object.getOwnPropertyDescriptor(Element.prototype, 'innerHTML').set

@@ -14,7 +14,7 @@ describe('the default agent in the settings', () => {
     settings: root => {
       const log = join(root.directory, 'Gemini-CLI.log')
       const agent = join(testDirectory, 'fixtures/agent/main.mjs')
-      // the login shell alone knows where it is, and is slow to say so
+      // only the login shell knows where it is, and it's slow
       const bin = join(root.home, 'bin')
       mkdirSync(bin)
       const gate = join(root.home, 'gate')
@@ -72,7 +72,7 @@ describe('the default agent in the settings', () => {
       await workbench.screenshot(`default-agent-${agentId}`)
       assert.equal(starts('Mine'), mine)
       assert.equal(starts('Gemini CLI'), before)
-      // what was written is sent to the agent that is chosen instead
+      // the written prompt is sent to the agent that is selected instead
       await card(conversation).getByRole('button', { name: 'Choose an Agent' }).click()
       await workbench.paletteInput.fill('Mine')
       await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Mine' }).waitFor()

@@ -12,7 +12,7 @@ describe('a conversation with the demo agent', () => {
   const vscode = new VsCodeSuite()
   const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
 
-  /** A new session of the demo agent. */
+  /** Starts a session with the demo agent. */
   async function begin(workbench?: Workbench): Promise<ConversationPage> {
     const conversation = await ConversationPage.begin(workbench ?? (await vscode.window()), 'Demo Agent')
     await conversation.ready()

@@ -86,7 +86,7 @@ const agents = (root: IsolatedRoot) => ({
 
 describe('elicitations of every kind', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
-  /** the answers that the agent got, in their order */
+  /** the answers that the agent received, in order */
   const answers = (agent: string) =>
     linesOf(vscode.server.root, agent).flatMap(line =>
       'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
@@ -127,7 +127,7 @@ describe('elicitations of every kind', () => {
         more: ['x'],
       },
     })
-    // the agent may hear of it before it is drawn, and the next one looks the same
+    // the agent may get the answer before the change is drawn, and the next form looks the same
     await question.waitFor({ state: 'detached' })
     await conversation.send('again')
     await question.getByRole('button', { name: 'Decline' }).click()
@@ -179,14 +179,14 @@ describe('elicitations of every kind', () => {
     await conversation.text('A moment.').waitFor()
     await workbench.runCommand('View: Show Explorer')
     await workbench.page.locator('.explorer-folders-view').waitFor()
-    // there and back once, so that the extension has heard that the conversation is hidden
+    // there and back once, so that the extension knows that the conversation is hidden
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting/).waitFor()
     openGate(vscode.server.root, 'Away')
     const palette = workbench.palette.filter({ hasText: 'Away asks: Your word is needed' })
     await palette.waitFor()
     await workbench.pick('Answer')
-    // The list grows while it is shown, and a click may meet another row.
+    // The list grows while it's open, so a click could hit another row.
     await workbench.palette.locator('.monaco-list-row', { hasText: 'Yes' }).first().waitFor()
     await workbench.paletteInput.fill('No')
     await workbench.palette
@@ -209,7 +209,7 @@ describe('elicitations of every kind', () => {
     const palette = workbench.palette.filter({ hasText: 'Early asks: Your word is needed' })
     await palette.waitFor()
     await workbench.screenshot('elicitation-native')
-    // a line of its text is no answer
+    // a line of its text isn't an answer
     await palette.locator('.monaco-list-row', { hasText: 'Your word is needed' }).last().click()
     await palette.waitFor()
     await workbench.pick('Answer')

@@ -75,7 +75,7 @@ describe('an elicitation', () => {
     await open.click()
     await waitFor('the page', () => opened.some(page => /\/demo\?for=/.test(page.url())))
     await conversation.text(/^Waiting for 127\.0\.0\.1/).waitFor()
-    // the browser is elsewhere than the agent, and this server leads it to no port of the agent's machine
+    // the browser isn't on the agent's machine, and this server forwards no ports
     await fetch(address)
     await conversation.text('The page was opened: thank you.').waitFor()
     await conversation.text(/^Done at 127\.0\.0\.1/).waitFor()

@@ -39,7 +39,7 @@ describe('an agent that fails', () => {
     conversation = await ConversationPage.open(workbench)
   })
 
-  /** Picks an agent as a user does: in the empty view, or else from the palette. */
+  /** Selects an agent like a user: in the empty view, or in the quick pick. */
   async function pick(name: string): Promise<void> {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
@@ -48,7 +48,7 @@ describe('an agent that fails', () => {
 
   async function detailsOf(card: Locator): Promise<Locator> {
     await card.waitFor()
-    // what a program said last stands there unfolded
+    // the last output of a process is expanded there
     if (!(await card.locator('details[open]').isVisible())) await card.getByText('Details').click()
     return card.locator('.card-detail')
   }
@@ -137,7 +137,7 @@ describe('an agent that fails', () => {
     const card = conversation.card('Honest stopped')
     await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
     await conversation.text('You said: remember me').waitFor()
-    // what waited is in the composer, and nowhere else
+    // the queued prompt is in the composer, and nowhere else
     await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
     await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
@@ -185,7 +185,7 @@ describe('an agent that fails', () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })
-    // its name shows that the settings were read; a slow machine needs seconds until a program has said something
+    // its name shows that the settings were read; a slow machine needs seconds until a process has written something
     await pick('Silent now')
     const card = conversation.card("Silent now didn't respond")
     await card.getByText(/within 5 seconds/).waitFor()

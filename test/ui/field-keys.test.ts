@@ -68,7 +68,7 @@ describe('the shortcuts in a field', () => {
     const history = await HistoryPage.open(workbench)
     await use(history.frame, history.search)
 
-    // VS Code hears what it is told of in order: it has heard all of these once it opens its palette
+    // VS Code handles messages in order, so it has handled all of these when the command palette opens
     await workbench.commandTitles('Parley')
     await workbench.palette.waitFor({ state: 'hidden' })
     assert.equal(await firstLine.count(), 1)

@@ -21,7 +21,7 @@ describe('find in a conversation of 1,000 turns', () => {
   const widget = () => conversation.frame.getByRole('search', { name: 'Find in Conversation' })
   const input = () => widget().getByRole('textbox', { name: 'Find' })
   const count = () => widget().locator('.find-count')
-  /** The text that is marked as the one that the user is at, and whether it is on the screen. */
+  /** The text of the current match, and whether it's visible. */
   const current = (): Promise<string | undefined> =>
     conversation.frame.evaluate(`(() => {
       const [range] = CSS.highlights.get('parley-find-current') ?? []
@@ -64,7 +64,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await count().filter({ hasText: '1 of 1' }).waitFor()
     await shows('Question 517 of 1000')
 
-    // an answer, which is markdown, by its rendered text
+    // an answer in Markdown, by its rendered text
     await input().fill('Answer 12')
     await count()
       .filter({ hasText: /of 11$/ })
@@ -77,7 +77,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await input().press('Shift+Enter')
     await count().filter({ hasText: first }).waitFor()
 
-    // inside of a tool call that no one opened
+    // in a tool call that nobody expanded
     await input().fill('export const file = 770')
     await count().filter({ hasText: '1 of 1' }).waitFor()
     await shows('export const file = 770')

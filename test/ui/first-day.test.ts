@@ -24,7 +24,7 @@ class Hands {
     this.clicks += 1
   }
 
-  /** Keys that are pressed one after the other, such as those of a chord; modifiers belong to their key. */
+  /** Keys pressed one after the other, such as those of a chord; modifiers belong to their key. */
   async press(...keys: string[]): Promise<void> {
     for (const key of keys) await this.#page.keyboard.press(key)
     this.keys += keys.length
@@ -35,14 +35,14 @@ class Hands {
     this.keys += text.length
   }
 
-  /** A prompt, from the input that has the focus. */
+  /** A prompt, typed in the focused input. */
   async ask(prompt: string): Promise<void> {
     await this.type(prompt)
     await this.press('Enter')
   }
 }
 
-/** The most that a task may take. Seconds are printed, not limited: they are the machine's. */
+/** The maximum for a task. Seconds are printed but not limited: they depend on the machine. */
 interface Limits {
   clicks: number
   keys: number
@@ -208,7 +208,7 @@ describe('the first day', () => {
       await hands.click(title)
       const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
       await conversation.focused(field)
-      // what is there is selected
+      // the current title is selected
       await hands.type('Renamed')
       await hands.press('Enter')
       await conversation.frame.getByRole('heading', { name: /^Renamed/ }).waitFor()

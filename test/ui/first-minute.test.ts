@@ -7,7 +7,7 @@ import { LoopbackServer } from '../support/loopback-server.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** With npm's real package of Gemini CLI, which asks a model on loopback: what a new user does, counted. */
+/** With the real npm package of Gemini CLI and a model on loopback: what a new user does, counted. */
 describe('the first minute', () => {
   const env: Record<string, string> = {}
   let registry: LoopbackServer
@@ -34,7 +34,7 @@ describe('the first minute', () => {
   const vscode = new VsCodeSuite({
     env,
     settings: root => {
-      // nothing leaves the machine; a key is wanted, also for a model that is elsewhere
+      // nothing leaves the machine; a key is required, also for a model on loopback
       mkdirSync(join(root.home, '.gemini'))
       const quiet = {
         security: { auth: { selectedType: 'gemini-api-key' } },
@@ -49,7 +49,7 @@ describe('the first minute', () => {
   after(() => Promise.all([registry.stop(), model.close()]))
 
   it('leads from nothing to the first answer with three clicks, a prompt and a key, and shows each wait', async function () {
-    // npm downloads 100 MB where its cache has none of it
+    // npm downloads 100 MB if its cache is empty
     this.timeout(400_000)
     const patient = { timeout: 300_000 }
     const workbench = await vscode.open()
@@ -66,7 +66,7 @@ describe('the first minute', () => {
     }
 
     await click(install)
-    // the registry has told by now what would run
+    // by now, the registry has reported what would run
     await offer.getByText('Runs: npm install @google/gemini-cli@0.61.0').waitFor()
     await click(install)
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
@@ -96,8 +96,8 @@ describe('the first minute', () => {
 })
 
 /**
- * Notes the longest time in which nothing on the page said that it waits, for what, or for whom: counted in looks of 50 ms,
- * which a machine that is busy elsewhere lets it take less often.
+ * Records the longest time in which nothing on the page said that it waits, and for what: counted in checks every 50
+ * ms, which are fewer on a busy machine.
  */
 const WATCH_WAITING = `(() => {
   const signs = '[role="progressbar"], .card, .offer-plan, .activity, .codicon-loading'

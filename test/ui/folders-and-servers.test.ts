@@ -6,7 +6,7 @@ import { openFile } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** An agent with one folder and MCP servers of its own machine only. */
+/** An agent that supports one folder and local MCP servers only. */
 const narrow = {
   results: {
     initialize: {

@@ -10,7 +10,7 @@ import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** Reads a line that it names, edits another one, and waits. */
+/** Reads a line that it reports, edits another one, and waits. */
 const reads = {
   prompt: [
     {
@@ -36,7 +36,7 @@ describe('from the editor, the conversation gets', () => {
         reader: fixtureAgent(root, 'Reader', reads),
       },
       'parley.defaultAgent': 'fixture',
-      // an editor that opens would select its file alone, also some time later
+      // an editor that opens would select only its file, also some time later
       'explorer.autoReveal': false,
       'terminal.integrated.gpuAcceleration': 'off',
     }),
@@ -63,7 +63,7 @@ describe('from the editor, the conversation gets', () => {
     const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`"${entry}" in the menu`, async () => {
       await of.click({ button: 'right' })
-      // a menu takes no click in its first moments
+      // a menu that has just opened ignores clicks
       const shown = await item.hover({ timeout: 3000 }).then(
         () => true,
         () => false,
@@ -73,7 +73,7 @@ describe('from the editor, the conversation gets', () => {
     })
   }
 
-  /** A file of a folder that may be closed. */
+  /** A file in a folder that may be collapsed. */
   async function inExplorer(name: string): Promise<Locator> {
     await workbench.runCommand('View: Show Explorer')
     await explorerRow('notes').waitFor()
@@ -124,7 +124,7 @@ describe('from the editor, the conversation gets', () => {
     await conversation.focused(conversation.composer)
   })
 
-  /** Drags with the mouse, holding Shift: without it VS Code keeps what is dragged for itself. */
+  /** Drags with the mouse while holding Shift: without it VS Code handles the drop itself. */
   async function drag(from: Locator, to: Locator): Promise<void> {
     const { mouse, keyboard } = workbench.page
     const center = async (element: Locator) => {
@@ -183,12 +183,12 @@ describe('from the editor, the conversation gets', () => {
     await workbench.notification('Select text in the terminal first.').waitFor()
   })
 
-  /** The texts of all parts of the last prompt. */
+  /** The texts of all blocks of the last prompt. */
   const prompted = () => {
     const blocks = receivedBy(vscode.server.root, 'Fixture', 'session/prompt').at(-1)?.prompt
     return JSON.stringify(blocks ?? [])
   }
-  /** `prepare` puts the cursor or a selection where it belongs: Escape takes it away. */
+  /** `prepare` puts the cursor or a selection in place, since Escape removes it. */
   const chooseCodeAction = async (title: string, prepare: () => Promise<void>) => {
     const row = workbench.page.locator('.action-widget .monaco-list-row', { hasText: title }).first()
     await waitFor(`code action "${title}"`, async () => {
@@ -246,7 +246,7 @@ describe('from the editor, the conversation gets', () => {
       .getByRole('tab', { name: /^Source Control/ })
       .click()
     const generate = async () => {
-      // the buttons of a view are there while the pointer is
+      // the buttons of a view are visible while it's hovered
       await workbench.page.locator('.pane-header', { hasText: 'Changes' }).first().hover()
       await workbench.page
         .getByRole('button', { name: /^Generate Commit Message/ })
@@ -257,7 +257,7 @@ describe('from the editor, the conversation gets', () => {
     await generate()
     await workbench.notification('Stage the changes that you want to commit first.').waitFor()
 
-    // the agent reads in the changes what it is to do: it asks for something that no one sees, and answers
+    // the agent finds its instructions in the changes: it sends a request that nobody sees, and responds
     appendFileSync(file, '// [[permission planets.js]] [[say Named the ninth planet]]\n')
     git('add', '.')
     const sessions = deleted()
@@ -268,7 +268,7 @@ describe('from the editor, the conversation gets', () => {
     await waitFor('end of the session', () => deleted() === sessions + 1)
     assert.match(readFileSync(file, 'utf8'), /Named the ninth planet/, 'the agent may write nothing')
 
-    // that of the message before is shown for a moment longer
+    // that of the previous message is shown for a moment longer
     const progress = workbench.notification('Fixture is writing a commit message…')
     await progress.waitFor({ state: 'detached' })
     appendFileSync(file, '// [[gate]]\n')

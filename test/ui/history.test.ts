@@ -11,7 +11,7 @@ import { writtenTabs } from './support/written-tabs.ts'
 describe('a session from an earlier window', () => {
   const vscode = new VsCodeSuite()
 
-  /** A window in which the demo agent has said what it can do. */
+  /** A window in which the demo agent has reported its capabilities. */
   async function talk(): Promise<Workbench> {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
@@ -22,7 +22,7 @@ describe('a session from an earlier window', () => {
     return workbench
   }
 
-  /** The line of the newest session in a window that knows nothing of it but what History tells. */
+  /** The row of the newest session in a window that knows it only from History. */
   async function findInHistory(): Promise<{ workbench: Workbench; row: Locator }> {
     await (await talk()).close()
     const workbench = await vscode.open()
@@ -91,9 +91,9 @@ describe('History', () => {
     const history = await HistoryPage.open(workbench)
     await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
-    // neither visible nor in reach
+    // neither visible nor focusable
     await conversation.composer.waitFor({ state: 'detached' })
-    // a letter searches, and is not written into the prompt
+    // a letter searches, and isn't typed into the composer
     await keyboard.type('Behind')
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     openGate(vscode.server.root, 'Able')
@@ -106,7 +106,7 @@ describe('History', () => {
     await waitFor('the draft', async () => (await conversation.written()) === 'not sent yet')
     await history.search.waitFor({ state: 'detached' })
 
-    // with the focus in an editor the same key leads there, and Escape back
+    // with the focus in an editor, the same shortcut opens it, and Escape leads back
     await openFile(workbench, 'planets.js')
     await workbench.page.locator('.editor-instance .monaco-editor.focused').waitFor()
     await keyboard.press("Control+'")

@@ -61,7 +61,7 @@ describe('installing an agent', () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
       await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // no one chose the demo agent
+    // nobody selected the demo agent
     await conversation.composer.getByText('Choose or install an agent first').waitFor()
     assert.equal(registry.requests.length, 0)
   })
@@ -143,7 +143,7 @@ describe('installing an agent', () => {
     await agent.getByText('Default', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'In the Registry' }).waitFor({ state: 'detached' })
     assert.equal(registry.requests.length, asked)
-    // only one of it, also when it is asked for again
+    // only one of them, also if it's opened again
     await workbench.runCommand('Parley: Manage Agents')
     const tabs = workbench.page.getByRole('tab', { name: 'Manage Agents' })
     await waitFor('one tab', async () => (await tabs.count()) === 1)

@@ -8,7 +8,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('with only the keyboard', () => {
   const vscode = new VsCodeSuite()
 
-  /** Runs a command from the palette without the mouse. */
+  /** Runs a command from the command palette without the mouse. */
   async function command(workbench: Workbench, title: string): Promise<void> {
     const { keyboard } = workbench.page
     await waitFor(`"${title}" in the command palette`, async () => {
@@ -19,7 +19,7 @@ describe('with only the keyboard', () => {
         )
       await keyboard.press('F1')
       const input = workbench.paletteInput.and(workbench.page.locator(':focus'))
-      // a busy window may miss the key
+      // a busy window can miss the key
       if (!(await within(input.waitFor({ timeout: 3000 })))) return false
       await keyboard.type(title)
       const first = workbench.palette.locator('.monaco-list-row').first().filter({ hasText: title })
@@ -37,11 +37,11 @@ describe('with only the keyboard', () => {
     const { frame } = conversation
     const focus = await Focus.in(frame)
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // VS Code leaves the focus outside of a view that was only just made
+    // VS Code leaves the focus outside of a view that was just created
     await command(workbench, 'Parley: Focus on Parley View')
     await conversation.focused(conversation.composer)
 
-    // the agents are one stop, the arrows go through them
+    // the agents are one tab stop, and the arrow keys move between them
     await focus.goTo(/^Open Session History/, 'Shift+Tab')
     await keyboard.press('Shift+Tab')
     await focus.goTo(/^Try the Demo Agent/, 'ArrowDown')
@@ -61,7 +61,7 @@ describe('with only the keyboard', () => {
     await conversation.text('exit code 0').waitFor()
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
-    // screen readers were told of the turn and its questions, not of every piece of text
+    // the turn and its requests were announced, but not each piece of text
     for (const sentence of [
       /^Demo Agent is ready/,
       /^Demo Agent is working/,
@@ -73,7 +73,7 @@ describe('with only the keyboard', () => {
     const heard = await focus.heard()
     assert.ok(heard.length < 12, JSON.stringify(heard))
 
-    // a letter goes to the composer from anywhere; there and back again through all there is
+    // a letter is typed into the composer from anywhere; there and back again through all elements
     await keyboard.type('a')
     await conversation.focused(conversation.composer)
     await keyboard.press('Backspace')
@@ -88,7 +88,7 @@ describe('with only the keyboard', () => {
       [],
     )
 
-    // from line to line, and what a line holds
+    // from row to row, and into a row
     await command(workbench, 'Parley: Focus on Parley View')
     await focus.goTo(/^Command: ls/, 'Shift+Tab')
     await focus.goTo(/^Edit: Edit planets/, 'ArrowUp')
@@ -127,7 +127,7 @@ describe('with only the keyboard', () => {
     await conversation.phase('ready')
   })
 
-  /** From what follows the view in the window back into it, and through it to its start. */
+  /** From the element after the view back into it, and through it to its start. */
   async function backFrom(workbench: Workbench, focus: Focus) {
     const last = await waitFor('the way back into the view', async () => {
       await workbench.page.keyboard.press('Shift+Tab')

@@ -14,7 +14,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('the views', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
-      // as many as a small window lists in its palette
+      // as many as a small window shows in its command palette
       const { fixture, rtl, ...others } = shownAgents(root)
       return { 'parley.agents': { fixture, rtl, long: others['long-names'] } }
     },
@@ -25,7 +25,7 @@ describe('the views', () => {
   const ended = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
-  /** The states with the most in them, one after the other. */
+  /** The states with the most content, one after the other. */
   async function look(workbench: Workbench, where: string): Promise<void> {
     const empty = await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(280)
@@ -60,7 +60,7 @@ describe('the views', () => {
     await workbench.page.keyboard.press('Escape')
     for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/]) {
       const button = conversation.button(row).first()
-      // a small view has only the last lines in the page
+      // only the last rows are in the page of a small view
       await waitFor(`${row}`, async () => {
         if ((await button.count()) > 0) return true
         await conversation.frame.locator('.transcript').evaluate(list => list.scrollBy(0, -100))
@@ -83,7 +83,7 @@ describe('the views', () => {
     const history = await HistoryPage.open(workbench)
     await history.rows.first().waitFor()
     await fits(history, `${where}: History`)
-    // the next window shows what this one was left with
+    // the next window restores the state of this one
     await history.back()
   }
 
@@ -92,7 +92,7 @@ describe('the views', () => {
   })
 
   it('fit at a zoom of 200 %', async () => {
-    // twice the size of everything is half the room
+    // at double size there is half the space
     await look(await vscode.open({ viewport: { width: 700, height: 450 } }), '200 %')
   })
 
@@ -101,7 +101,7 @@ describe('the views', () => {
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
     const { frame } = conversation
-    // files of an earlier try are there already
+    // the files of an earlier try exist already
     const moon = `moon-${randomUUID()}`
     const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 12 7]] ${files} [[say All is written.]]`)
@@ -130,7 +130,7 @@ describe('the views', () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
-    // what is open in the editor is offered there, too
+    // the active file is suggested there, too
     await openFile(workbench, 'planets.js')
     const demo = await ConversationPage.begin(workbench, 'Demo Agent')
     await demo.ready()
@@ -236,7 +236,7 @@ describe('the views', () => {
     await conversation.text(/c20 /).waitFor()
     assert.ok((await movingParts(conversation.frame)).length > 0, 'Nothing moves with motion either')
     await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
-    // the page hears of it with its next frame
+    // the page is updated in its next frame
     await waitFor('standstill', async () => (await movingParts(conversation.frame)).length === 0)
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
@@ -247,7 +247,7 @@ describe('in Chinese, the views', () => {
   const vscode = new VsCodeSuite()
 
   it('are completely translated and fit into 280 pixels', async () => {
-    // as a display language does; the language pack would translate the workbench as well
+    // like a display language; the language pack would also translate the workbench
     const prepare = async (page: Workbench['page']) => {
       await page.addInitScript("globalThis._VSCODE_NLS_LANGUAGE = 'zh-cn'")
     }
@@ -283,21 +283,21 @@ describe('in Chinese, the views', () => {
   })
 })
 
-/** Whether the buttons that save a rule are in the view, and nothing lies over them. */
+/** Whether the buttons that save a rule are in the view, and nothing covers them. */
 const buttonsSeen = `[...document.querySelectorAll('.rule-buttons button')].every(button => {
   const { left, right, top, bottom } = button.getBoundingClientRect()
   const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
   return top >= 0 && bottom <= innerHeight && button.contains(there)
 })`
 
-/** What can be read of the name of the file that the input offers: the parts that are not cut off, or an ellipsis. */
+/** The visible part of the suggested file name in the input: the parts that aren't cut off, or an ellipsis. */
 const nameOffered = `[...document.querySelectorAll('.offered-name > span')].map(part => {
   const { right } = part.getBoundingClientRect()
   const cut = part.scrollWidth > part.clientWidth || right > part.closest('button').getBoundingClientRect().right
   return cut ? '…' : part.textContent
 }).join('')`
 
-/** Of a diff that is asked about: whether any of its lines is broken, and how much of it is hidden at the side. */
+/** Whether any line of a requested diff is wrapped, and how much of it is hidden at the side. */
 const linesOfDiff = `(() => {
   const all = selector => [...document.querySelectorAll('.permission.first ' + selector)]
   const heights = all('.diff-line').map(line => line.offsetHeight)
@@ -305,7 +305,7 @@ const linesOfDiff = `(() => {
   return { wrapped: Math.max(...heights) > 1.5 * Math.min(...heights), sideways: Math.max(0, ...hidden) }
 })()`
 
-/** Runs in the page, of whose types nothing is known here. */
+/** Runs in the page, whose types aren't available here. */
 function directionOf(element: unknown): string {
   const { getComputedStyle } = globalThis as unknown as {
     getComputedStyle(element: unknown): { direction: string }

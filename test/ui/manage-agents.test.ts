@@ -24,7 +24,7 @@ describe('Manage Agents', () => {
   const env: Record<string, string> = {}
   let npm: NpmRegistry
   let registry: LoopbackServer
-  /** By id, with the newest version: an agent for each test that installs one, so that none needs another test. */
+  /** By id, with the newest version: one agent for each test that installs, so that the tests are independent. */
   const agents: Record<string, { name: string; version: string }> = {
     'codex-acp': { name: 'Codex', version: '1.0.0' },
     outdated: { name: 'Outdated', version: '1.0.0' },
@@ -66,7 +66,7 @@ describe('Manage Agents', () => {
   async function manage(workbench: Workbench): Promise<Frame> {
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
-    // it is not while the registry is read
+    // it isn't while the registry is being read
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
@@ -79,7 +79,7 @@ describe('Manage Agents', () => {
   const account = (page: Frame) => row(page, 'From Settings', 'Account')
   const commands = () => processesOf(vscode.server.root.directory).map(({ command }) => command)
   let letNpm = () => {}
-  /** npm's requests wait until the result is called. */
+  /** npm's requests wait until the returned function is called. */
   const holdNpm = () => {
     let open = () => {}
     npm.gate = new Promise(resolve => {
@@ -88,7 +88,7 @@ describe('Manage Agents', () => {
     letNpm = open
     return open
   }
-  // the next test's agent is not to wait for that of one that failed
+  // the next test's agent must not wait for that of a failed one
   afterEach(() => letNpm())
   const storage = () => {
     const all = join(vscode.server.root.userData, 'User/globalStorage')
@@ -129,7 +129,7 @@ describe('Manage Agents', () => {
     await codex(page).getByText('Default', { exact: true }).waitFor()
     await focus.on(/^New Session: Codex/)
 
-    // back to the search, then to all of them
+    // back to the search, then to all agents
     await keyboard.press('Escape')
     await focus.on(/^Search agents/)
     await keyboard.press('Escape')
@@ -145,7 +145,7 @@ describe('Manage Agents', () => {
     await focus.on(/^Search agents/)
     assert.ok((await focus.heard()).includes('1 agent'), JSON.stringify(await focus.heard()))
 
-    // every button is reached, has a name, and is seen where the focus is
+    // every button can be reached, has a name, and shows the focus
     const stops = await focus.walk('Tab')
     for (const { name, shown, inView } of stops) assert.ok(name !== '' && shown && inView, name)
     const names = stops.map(({ name }) => name)
@@ -228,7 +228,7 @@ describe('Manage Agents', () => {
   })
 
   it('opens the settings of an agent in the right tab', async () => {
-    // what opens covers the window
+    // the opened tab covers the window
     const workbench = await vscode.open()
     await press(row(await manage(workbench), 'From Settings', 'Logged'), 'Configure: Logged')
     const settings = workbench.page.locator('.settings-editor')
@@ -250,7 +250,7 @@ describe('Manage Agents', () => {
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Unwanted was removed.').waitFor()
     await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
-    // the session that was started keeps its program
+    // the session that was started still uses its program
     await conversation.send('/markdown')
     await conversation.text('That was all of it.').waitFor()
     await workbench.reload()

@@ -14,7 +14,7 @@ const version = '1.0.0'
 const program = () =>
   `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`
 
-/** The registry, an archive and npm's packages are on servers that only the proxy knows by their names. */
+/** The registry, an archive and npm's packages are on servers whose names only the proxy knows. */
 describe("VS Code's network settings", () => {
   const env: Record<string, string> = { npm_config_fetch_retries: '0' }
   let proxy: HttpProxy
@@ -60,7 +60,7 @@ describe("VS Code's network settings", () => {
     servers.push(vouchedServer, unknownServer, npm.server, npmUnknown.server, proxy)
     Object.assign(env, {
       npm_config_registry: 'http://npm.example/',
-      // what the system trusts
+      // certificates that the system trusts
       SSL_CERT_FILE: join(tmpdir(), `parley-vouched-${process.pid}.pem`),
     })
     writeFileSync(env.SSL_CERT_FILE!, vouched.cert)
@@ -77,7 +77,7 @@ describe("VS Code's network settings", () => {
     return Promise.all(servers.map(server => server.stop()))
   })
 
-  /** Manage Agents in a window with these settings; the others are as by default. */
+  /** Opens Manage Agents in a window with these settings; the others have their defaults. */
   async function manage(settings: Record<string, unknown>, host = 'vouched.example'): Promise<Frame> {
     vscode.server.root.updateSettings({
       'parley.agentRegistry': `https://${host}/registry.json`,
@@ -90,7 +90,7 @@ describe("VS Code's network settings", () => {
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
-    // it is not while the registry is read
+    // it isn't while the registry is being read
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
@@ -115,7 +115,7 @@ describe("VS Code's network settings", () => {
   })
 
   it('disable it for npm', async () => {
-    // what is known of the registry stays known
+    // the known registry is kept
     const known = await manage({})
     await row(known, 'In the Registry', 'Package').waitFor()
     const page = await manage({ 'http.proxySupport': 'off' })

@@ -36,7 +36,7 @@ describe('permission requests', () => {
     await conversation.button('Open User Settings').click()
     const line = workbench.page.locator('.view-line')
     await line.filter({ hasText: '"parley.permissionRules"' }).first().waitFor()
-    // the editor takes the focus a moment after it is seen
+    // the editor takes the focus a moment after it's visible
     await waitFor('end of the settings', async () => {
       await workbench.page.keyboard.press('Escape')
       return (await line.count()) === 0
@@ -97,7 +97,7 @@ describe('permission requests', () => {
   it('are shown one after the other if thirty arrive at once', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Liar')
     await conversation.send('[[permissions 30]]')
-    // all of it in one look: thirty times three looks are half a minute
+    // all of it in one call: thirty times three calls take half a minute
     const look = () =>
       conversation.frame.evaluate<Array<string | null | undefined>>(`(() => {
         const first = document.querySelector('.permission.first[role="group"]')
@@ -119,7 +119,7 @@ describe('permission requests', () => {
     await conversation.text(/^(allow reject ?){15}$/).waitFor()
   })
 
-  /** A question that comes while another view is shown: its notification, and what the status bar says of it. */
+  /** A request that arrives while another view is visible: its notification, and the text of the status bar. */
   async function askWhileHidden() {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/slow 2')

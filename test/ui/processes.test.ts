@@ -6,11 +6,11 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** Seconds that nothing else sleeps for: how the processes of these tests are told. */
+/** Identifies the processes of these tests: nothing else sleeps for this many seconds. */
 const mark = 98_317
 
 describe('processes', () => {
-  // two commands that leave their shell: one in the background, one started by a shell that is gone at once
+  // two commands that leave their shell: one in the background, one started by a shell that exits immediately
   const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; trap '' TERM ; sleep ${mark} ; sleep ${mark}`
   const vscode = new VsCodeSuite({
     settings: root => ({
@@ -24,14 +24,14 @@ describe('processes', () => {
     }),
   })
 
-  /** What agents, their children and their terminals run as, in all windows. */
+  /** The agents, their child processes and their terminals, in all windows. */
   const running = (): StrayProcess[] =>
     processesOf(vscode.server.root.directory).filter(
       ({ command }) =>
         /fixtures\/agent\/main\.mjs|process-guard/.test(command) || command.includes(String(mark)),
     )
 
-  /** An agent in the middle of a turn, with children and a terminal whose commands have left their shell. */
+  /** An agent during a turn, with child processes and a terminal whose commands have left their shell. */
   async function work(agent: string): Promise<Workbench> {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.begin(workbench, agent)
@@ -64,7 +64,7 @@ describe('processes', () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
       process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')
-      // the workbench may start another host, which takes the session up again: what ran before has to be gone
+      // the workbench may start another host, which restores the session: the earlier processes have to be gone
       const left = () => running().filter(({ pid }) => before.includes(pid))
       await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
         assert.deepEqual(left(), [])

@@ -9,7 +9,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const text = (value: string) => [{ type: 'text', text: value }]
 
-/** An agent of the protocol's second version: the turn is told by states, and one piece of work can be stopped alone. */
+/** A v2 agent: states report the turn, and a single tool call can be stopped. */
 const second = {
   results: {
     initialize: {
@@ -54,7 +54,7 @@ const second = {
   },
 }
 
-/** One that leaves a command running, in a terminal of its own, when its turn is over. */
+/** An agent that leaves a command running in its own terminal after its turn. */
 const leaving = {
   ...second,
   prompt: [
@@ -101,14 +101,14 @@ const agents = (root: IsolatedRoot) => ({
     reopening({ loadSession: true, sessionCapabilities: { ...prompted, resume: null } }),
   ),
   resuming: fixtureAgent(root, 'Resuming', reopening({ sessionCapabilities: { ...prompted, resume: {} } })),
-  // as Parley knows it, but for this
+  // as Parley's preset, except for this
   codex: { protocol: 'latest', name: 'My Codex' },
 })
 
 describe('the protocol version and system prompt of an agent', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
-      // an agent of that name on the PATH
+      // an agent with that name on the PATH
       const { command, args = [], env = {} } = fixtureAgent(root, 'Codex')
       const bin = join(root.home, 'bin')
       mkdirSync(bin)

@@ -20,7 +20,7 @@ describe("reviewing agents' changes in the editor", () => {
       'parley.changes.codeLens': true,
     }),
   })
-  /** of each test and try its own: the server keeps what a window left unsaved, and what agents changed */
+  /** new for each test and try, because the server keeps unsaved files of a window, and the changes of agents */
   let name = ''
   let tries = 0
   const file = () => join(dirname(vscode.workspace), 'planets-api', name)
@@ -34,7 +34,7 @@ describe("reviewing agents' changes in the editor", () => {
     workbench = await vscode.open()
     conversation = await ConversationPage.begin(workbench, 'Liar')
   })
-  // a file that is gone is not asked about
+  // a missing file isn't queried
   afterEach(() => rmSync(file(), { force: true }))
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const editor = () => workbench.page.locator('.part.editor')
@@ -43,9 +43,9 @@ describe("reviewing agents' changes in the editor", () => {
     await waitFor('the edit', () => planets().includes('Ares'))
     await bar().getByText('1 file').waitFor()
   }
-  /** The editor has the keyboard. */
+  /** The editor has the focus. */
   const focused = () => editor().locator('.monaco-editor.focused').first().waitFor()
-  /** What moved the cursor here is done: it takes the keyboard, too. */
+  /** Waits until the navigation is complete: it moves the focus, too. */
   const cursorIn = async (line: number) => {
     await focused()
     await workbench.page.locator('.part.statusbar').getByText(`Ln ${line},`).waitFor()
@@ -57,12 +57,12 @@ describe("reviewing agents' changes in the editor", () => {
   }
 
   const entry = (of: string) => workbench.page.locator('.multiDiffEntry', { hasText: of }).first()
-  /** The active editor is of that file, and has that text. */
+  /** The active editor shows this file with this text. */
   const shows = async (of: string, text: string) => {
     await editor().locator(`.tab.active[data-resource-name="${of}"]`).waitFor()
     await editor().locator('.view-line', { hasText: text }).first().waitFor()
   }
-  /** What stands beside a file's name on its tab. */
+  /** The description next to a file's name on its tab. */
   const markOf = (of: string) =>
     workbench.page.evaluate<string>(
       `[...document.querySelectorAll('.tab[data-resource-name="${of}"] .monaco-icon-label')]
@@ -212,7 +212,7 @@ describe("reviewing agents' changes in the editor", () => {
     await editor().locator('.view-line', { hasText: '*/ mine' }).waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
     await workbench.page.locator('.multiDiffEntry', { hasText: name }).waitFor()
-    // what can change is not in its title: VS Code adds the number of files
+    // only the part of its title that doesn't change: VS Code appends the number of files
     await workbench.page.locator('.tab', { hasText: /^Liar: Changed Files/ }).waitFor()
     await workbench.screenshot('review-all')
     await workbench.runCommand('Parley: Revert Changes of Last Turn…')

@@ -76,7 +76,7 @@ describe('sending while an agent starts', () => {
     await isWritten(whole)
     await conversation.frame.locator('.composer-failure').waitFor()
     await outgoing().first().waitFor({ state: 'detached' })
-    // the cursor is where it was: behind what was typed last
+    // the cursor hasn't moved: it's after the last typed text
     await type('!')
     await isWritten(`${whole}!`)
     await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('three!'))

@@ -54,13 +54,13 @@ describe('managing a session', () => {
   })
 
   it('renames it with F2 in History, its menu, and the command, and notifies the agent', async () => {
-    // another one each time it is tried: those of before are listed, too
+    // a new one for each try, since earlier ones are listed, too
     const name = `three names ${Date.now()}`
     const before = asked('Able', 'session/set_title').length
     const { workbench, conversation } = await begin('Able', name)
     const history = await HistoryPage.open(workbench)
     await history.row(name).waitFor()
-    // the row that the keys are about
+    // the row that the keys apply to
     await history.search.fill(name)
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     await history.search.press('F2')
@@ -111,12 +111,12 @@ describe('managing a session', () => {
     await history.find('an archive')
     await history.menu(workbench, 'an archive', 'Archive')
     await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
-    // one that is open is visible anyway
+    // an open session is visible anyway
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
     await ConversationPage.begin(workbench, 'Able')
     await HistoryPage.open(workbench)
     await history.act('an archive', 'Close')
-    // once it is closed it is called what its agent calls it
+    // after it was closed it has the agent's title
     const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`
     await history.search.fill(title)
     await history.frame.getByText('No sessions match').waitFor()

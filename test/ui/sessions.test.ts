@@ -17,7 +17,7 @@ describe('sessions', () => {
     workbench = await vscode.window()
   })
 
-  /** A session of the demo agent that has answered. */
+  /** A session of the demo agent with an answer. */
   async function talk(prompt: string, answer: RegExp): Promise<ConversationPage> {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send(prompt)

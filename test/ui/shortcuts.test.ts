@@ -35,7 +35,7 @@ describe('the keyboard shortcuts', () => {
     await keyboard.press("Control+'")
     await keyboard.press('s')
     await stop.waitFor({ state: 'detached' })
-    // the letters of the chords are not written
+    // the letters of the chords aren't typed
     await waitFor('an empty composer', async () => (await conversation.written()) === '')
   })
 })

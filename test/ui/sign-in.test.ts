@@ -77,7 +77,7 @@ describe('signing in', () => {
     conversation.card(`${agent} requires sign-in`)
   const picture = (workbench: Workbench, name: string) => workbench.screenshot(`sign-in-${name}`)
 
-  /** Types into the terminal that a sign-in opened. */
+  /** Types into the terminal of a sign-in. */
   async function inTerminal(workbench: Workbench, text: string): Promise<void> {
     const terminal = workbench.page.locator('.terminal-wrapper.active, .terminal-wrapper').last()
     await terminal.locator('.xterm-rows', { hasText: 'Which exit code?' }).waitFor()
@@ -124,7 +124,7 @@ describe('signing in', () => {
     await inTerminal(workbench, '3')
     await asked.getByText('The sign-in command exited with code 3.').waitFor()
     await picture(workbench, 'terminal-failed')
-    // its output stays to be read
+    // its output stays readable
     const failed = workbench.page.locator('.terminal-wrapper', {
       hasText: 'Sign-in failed. Press Enter to close the terminal.',
     })
@@ -199,7 +199,7 @@ describe('signing in', () => {
     await conversation.text('You said: to be deleted').waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
-    // it stays in its tab; once the side bar has let go of it, another one is started there
+    // it stays in its tab; when the side bar has released it, another one is started there
     await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
     await conversation.send('stays here')
     await conversation.text('You said: stays here').waitFor()

@@ -17,7 +17,7 @@ describe('Parley in the workbench', () => {
     await workbench.openViewContainer('Parley')
     const conversation = await workbench.webview('body[data-view="conversation"]')
     await conversation.locator('#root > *').first().waitFor()
-    // VS Code draws the title of a view that is alone in its container as the container's
+    // VS Code shows the title of a container's only view as that of the container
     await workbench.page.locator('.part.sidebar .composite.title', { hasText: /^Parley$/i }).waitFor()
     assert.equal(await workbench.page.locator('.part.sidebar .pane-header:visible').count(), 0)
   })
@@ -35,9 +35,9 @@ describe('Parley in the workbench', () => {
       .filter(({ command }) => !conditional.has(command))
       .map(({ category, title }) => `${category}: ${texts[title.slice(1, -1)]}`)
     assert.ok(expected.length > 0)
-    // one by one: the palette has only the lines in the page that are visible
+    // one by one: only the visible rows of the command palette are in the page
     for (const title of expected) {
-      // under load the palette may open before VS Code has read the manifest
+      // under load the command palette can open before VS Code has read the manifest
       await waitFor(`${title} in the palette`, async () =>
         (await workbench.commandTitles(title)).includes(title),
       )
@@ -55,7 +55,7 @@ describe('Parley in the workbench', () => {
   it('opens its settings', async () => {
     const workbench = await vscode.window()
     await workbench.runCommand('Parley: Open Settings')
-    // the window is a remote one: what belongs to the machine is in the remote tab alone
+    // the window is a remote one: machine settings are only in the remote tab
     await workbench.page.locator('.settings-editor').getByText(`${remoteSettings} Settings Found`).waitFor()
     for (const name of ['Agents', 'Default Agent', 'Mcp Servers']) await setting(workbench, name).waitFor()
   })
@@ -85,7 +85,7 @@ describe('links to settings in a remote window', () => {
   })
 })
 
-/** How many settings the remote tab has: those of the application are for all machines. */
+/** The number of settings in the remote tab: application settings are shared by all machines. */
 const remoteSettings = Object.values(SETTINGS).filter(({ scope }) => scope !== 'application').length
 
 function setting({ page }: Workbench, name: string): Locator {

@@ -22,7 +22,7 @@ describe('several sessions', () => {
   const marked = (title: string, indicator: Parameters<typeof waitForTabIndicator>[2]) =>
     waitForTabIndicator(workbench, title, indicator)
 
-  /** The page that shows a session, wherever it is; `state` tells one from others of that title. */
+  /** The page that shows a session, wherever it is; `state` distinguishes sessions with the same title. */
   async function pageOf(title: string, state = ''): Promise<ConversationPage> {
     const shown = async (frame: Frame) => {
       const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
@@ -37,11 +37,11 @@ describe('several sessions', () => {
     return ConversationPage.of(frame)
   }
 
-  /** A session of that title in a tab of its own. */
+  /** A session with this title in its own tab. */
   async function begin(title: string): Promise<ConversationPage> {
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
-    // a page takes the focus once it is there
+    // a page takes the focus when it's ready
     await pageOf('New session', ':has(.composer-text :focus)')
     await workbench.choose('Parley: New Session with Agent…', 'Fixture')
     const page = await pageOf('New session', '[data-phase="ready"]')
@@ -63,7 +63,7 @@ describe('several sessions', () => {
     await marked('First', 'running')
     await tab('Second').click()
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
-    // no one looks at it while it ends: what Second is asked, the extension hears after it has heard what is visible
+    // it isn't visible when it ends: the extension gets Second's prompt after it knows what is visible
     await second.send('[[say In sight.]]')
     await second.text(/^In sight/).waitFor()
     openGate(vscode.server.root, 'Fixture')
@@ -88,7 +88,7 @@ describe('several sessions', () => {
       return ['First', 'Second', 'Third'].every(title => written.includes(title))
     })
     await workbench.reload()
-    // which of them is in front depends on what the browser had written down
+    // the active one depends on what the browser had stored
     for (const title of ['First', 'Second', 'Third']) {
       await tab(new RegExp(title)).click()
       await (await pageOf(title)).phase('ready')
@@ -106,7 +106,7 @@ describe('several sessions', () => {
       await waitFor(`"${name}" in the menu`, async () => {
         await title.hover()
         await title.getByRole('button', { name: 'New Session…' }).click()
-        // a menu takes no click in its first moments
+        // a menu that has just opened ignores clicks
         const shown = await item.hover({ timeout: 3000 }).then(
           () => true,
           () => false,
@@ -159,7 +159,7 @@ describe('several sessions', () => {
     await tab('Aside').waitFor({ state: 'detached' })
     const aside = await pageOf('Aside')
     const received = (method: string) => receivedBy(vscode.server.root, 'Fixture', method)
-    /** Lets the agent stream in a conversation until it is canceled; resolves to its session. */
+    /** Lets the agent stream in a conversation until it's canceled; resolves to its session. */
     const stream = async (page: ConversationPage, name: string) => {
       await page.send(`[[paced 60 300 40]] ${name}`)
       const prompt = await waitFor(`turn ${name}`, () =>
@@ -167,7 +167,7 @@ describe('several sessions', () => {
       )
       return prompt.sessionId
     }
-    // new in each try: what the agent received stays
+    // new for each try: what the agent received stays
     for (const round of [randomUUID(), randomUUID()]) {
       const streams = [
         [aside, await stream(aside, `${round} aside`)],
@@ -192,7 +192,7 @@ describe('several sessions', () => {
     await inTab.composer.click()
     const pane = workbench.page.locator('.part.sidebar > .title')
     await pane.hover()
-    // its tooltip names the key
+    // its tooltip contains the shortcut
     await pane.getByRole('button', { name: "New Session (Ctrl+' N)", exact: true }).click()
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()
     await aside.phase('ready')

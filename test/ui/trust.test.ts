@@ -8,7 +8,7 @@ describe('Restricted Mode', () => {
     workspaceTrust: true,
     settings: root => ({
       'security.workspace.trust.startupPrompt': 'never',
-      // next to the view, not over it
+      // next to the view, not in front of it
       'workbench.editor.useModal': 'off',
       'parley.agents': { honest: fixtureAgent(root, 'Honest') },
     }),

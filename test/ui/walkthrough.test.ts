@@ -4,7 +4,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the walkthrough', () => {
   const vscode = new VsCodeSuite({
-    // as by default: VS Code opens the walkthrough of an extension that has just been installed
+    // the default: VS Code opens the walkthrough of a newly installed extension
     settings: { 'workbench.welcomePage.walkthroughs.openOnInstall': undefined, 'parley.agentRegistry': '' },
   })
 
@@ -14,7 +14,7 @@ describe('the walkthrough', () => {
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })
     const conversation = await ConversationPage.open(workbench)
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // the registry is turned off: nothing asks to install what no one offers
+    // the registry is disabled: no step offers to install an agent
     await conversation.frame.getByText('Add an agent in settings, or try the demo.').waitFor()
     assert.doesNotMatch(await conversation.frame.locator('body').innerText(), /install/i)
     assert.equal(

@@ -20,7 +20,7 @@ const stuck = {
   on: { 'session/set_config_option': [{ hang: true }], 'session/delete': [{ do: 'gate' }] },
 }
 
-/** Nothing but what Parley remembers says what its sessions are called. */
+/** Only Parley's storage knows the titles of its sessions. */
 const listless = (root: IsolatedRoot) =>
   fixtureAgent(root, 'Kept', { results: { 'session/list': { sessions: [] } } })
 
@@ -146,7 +146,7 @@ describe('in the worst case', () => {
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.window()
     await workbench.close()
-    // which has the file open to its end
+    // which keeps the file open until it exits
     const hosts = () =>
       processesOf(vscode.server.root.directory).filter(({ command }) =>
         command.includes('--type=extensionHost'),

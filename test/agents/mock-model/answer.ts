@@ -2,13 +2,13 @@ import { type Answer, type JsonSchema, nextId, type Question, type Step } from '
 import { SCENARIOS } from './scenarios.ts'
 import { toolUseFor } from './tools.ts'
 
-/** What is answered to a prompt that is known by its words. */
+/** The answer to a prompt that is recognized by its text. */
 export interface Script {
   prompt: string
   steps: Step[]
 }
 
-/** What the script has for a question. */
+/** The script's answer to a request. */
 export function answer(
   question: Question,
   scripts: readonly Script[] = [],
@@ -23,11 +23,11 @@ export function answer(
   })
   const scripted = newestScript(question, scripts)
   if (question.answerSchema) {
-    // a title is asked for: that of a script is the start of its prompt
+    // The agent asks for a title: use the start of the prompt.
     const title = scripted?.name.split(',')[0] ?? 'Mock title'
     return plain('(json)', [JSON.stringify(smallest(question.answerSchema, title))])
   }
-  // A question without tools is about something next to the conversation, such as a title for it.
+  // A request without tools isn't part of the conversation: it asks for a title, for example.
   if (question.tools.length === 0) return plain('(no tools)', ['Mock ', 'session ', 'title'])
   const tagged = scripted ?? newestTag(question)
   const steps = tagged?.steps
@@ -56,7 +56,7 @@ export function answer(
 interface Found {
   name: string
   steps: Step[] | undefined
-  /** the message that it was found in */
+  /** the message that contained it */
   at: number
 }
 
@@ -80,7 +80,7 @@ function newestTag({ messages }: Question): Found | undefined {
   return undefined
 }
 
-/** The least value that a schema takes. */
+/** The smallest value that a schema accepts. */
 function smallest(schema: JsonSchema, text: string): unknown {
   const type = String(Array.isArray(schema.type) ? schema.type[0] : schema.type).toLowerCase()
   if (schema.enum) return schema.enum.includes('user') ? 'user' : schema.enum[0]

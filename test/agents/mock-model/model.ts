@@ -1,17 +1,16 @@
 /**
- * A model that is asked by agents and answers from a script, told in terms of no vendor's interface. A dialect
- * translates.
+ * A model that answers agents from a script, independent of any vendor's API. A dialect translates.
  */
 
-/** What the script wants done, to be put into whichever tool the agent offers. */
+/** What the script wants to do, to be expressed with a tool that the agent offers. */
 export type Work =
   | { do: 'read'; path: string }
   | { do: 'edit'; path: string; oldText: string; newText: string }
   | { do: 'write'; path: string; content: string }
   | { do: 'shell'; command: string }
-  /** A subagent is to do it; its own prompt is the task. */
+  /** For a subagent; the prompt is its task. */
   | { do: 'delegate'; task: string }
-  /** A tool of an MCP server, by the end of its name: each agent puts the server's before it in its own way. */
+  /** A tool of an MCP server, by the end of its name: agents prefix the server's name in different ways. */
   | { do: 'tool'; name: string; text: string }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
@@ -20,15 +19,15 @@ export interface Step {
   thoughts?: string[]
   text?: string[]
   work?: Work[]
-  /** Milliseconds between two pieces; 2 if not told. */
+  /** Milliseconds between two chunks; 2 by default. */
   pause?: number
 }
 
-/** A tool as the agent offers it; `schema` is the JSON schema of its arguments. */
+/** A tool that the agent offers; `schema` is the JSON schema of its arguments. */
 export interface OfferedTool {
   name: string
   schema: JsonSchema
-  /** Of a tool that is one of a group. */
+  /** If the tool is one of a group. */
   namespace?: string
 }
 export interface JsonSchema {
@@ -46,11 +45,11 @@ export interface Message {
   text: string
 }
 
-/** What an agent asks. */
+/** A request of an agent. */
 export interface Question {
   messages: Message[]
   tools: OfferedTool[]
-  /** The agent wants JSON of this schema, not a conversation. */
+  /** The agent wants JSON with this schema instead of a conversation. */
   answerSchema?: JsonSchema
 }
 
@@ -61,7 +60,7 @@ export interface ToolUse {
   arguments: Record<string, unknown>
 }
 
-/** What the model says to one question. */
+/** The model's answer to a request. */
 export interface Answer {
   thoughts: string[]
   text: string[]
@@ -69,17 +68,17 @@ export interface Answer {
   pause: number
 }
 
-/** One vendor's interface. */
+/** The API of one vendor. */
 export interface Dialect {
-  /** `undefined`: the request is not of this dialect. */
+  /** `undefined`: the request has another dialect. */
   read(path: string, body: Record<string, unknown>): { question: Question; stream: boolean } | undefined
   /** Server-sent events, or the milliseconds to wait before the next. */
   stream(answer: Answer): Generator<string | number>
-  /** The answer in one piece. */
+  /** The answer without streaming. */
   whole(answer: Answer): unknown
 }
 
-/** Tokens, the same for every answer. */
+/** Token counts, the same for every answer. */
 export const USAGE = { input: 1000, output: 50 }
 
 let count = 0
@@ -88,7 +87,7 @@ export function nextId(prefix: string): string {
   return `${prefix}_mock${String(count).padStart(4, '0')}`
 }
 
-/** Text in pieces, as arguments are streamed. */
+/** Text in chunks, as arguments are streamed. */
 export function cut(text: string, size = 60): string[] {
   return text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? ['']
 }

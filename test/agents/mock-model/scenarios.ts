@@ -2,8 +2,8 @@ import path from 'node:path'
 import type { Step } from './model.ts'
 
 /**
- * What the model answers, by the name in double brackets in the newest prompt: `[[edit /workspace]]`. One step is one
- * answer; the next step follows once the agent has reported on the tools of the one before.
+ * The model's answers, by the name in double brackets in the latest prompt: `[[edit /workspace]]`. One step is one
+ * answer; the next step follows after the agent reported the results of the previous tools.
  */
 export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
   hello: () => [
@@ -30,7 +30,7 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     {
       text: ['Now the edit.'],
-      // Whole lines: some agents edit by patches.
+      // Whole lines, since some agents edit with patches.
       work: [
         {
           do: 'edit',
@@ -83,14 +83,14 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     { text: ['Plan made.'] },
   ],
-  /** A subagent edits a file while the model that started it says more. */
+  /** A subagent edits a file while the model that started it continues. */
   delegate: workspace => [
     { text: ['Somebody else does it.'], work: [{ do: 'delegate', task: `please [[edit ${workspace}]]` }] },
     { text: ['Handed ', 'over.'] },
   ],
-  /** Talks for a minute; meant to be canceled. */
+  /** Writes for a minute; meant to be canceled. */
   slow: () => [{ text: Array.from({ length: 600 }, (_, index) => `tick${index} `), pause: 100 }],
-  /** Runs a command for longer than anybody waits; meant to be canceled. */
+  /** Runs a command for longer than anyone waits; meant to be canceled. */
   slowshell: () => [
     {
       text: ['Running a slow command.'],

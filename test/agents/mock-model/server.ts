@@ -12,14 +12,13 @@ const DIALECTS: Dialect[] = [openaiChat, openaiResponses, gemini]
 export interface MockModel {
   /** on 127.0.0.1 */
   port: number
-  /** What was asked so far, for a look at what went wrong. */
+  /** The requests so far, to investigate failures. */
   requests: Array<{ path: string; scenario?: string; step?: number }>
   close(): Promise<void>
 }
 
 /**
- * Starts a model on loopback that answers from {@link SCENARIOS} and the scripts given, in the dialect in which it is
- * asked.
+ * Starts a model on loopback that answers from {@link SCENARIOS} and the given scripts, in the dialect of the request.
  */
 export async function startMockModel(scripts: readonly Script[] = []): Promise<MockModel> {
   const requests: MockModel['requests'] = []
@@ -63,7 +62,7 @@ async function handle(
   json(response, 404, { error: { message: `The mock model has no ${pathname}`, type: 'not_found_error' } })
 }
 
-/** Ends early when the agent hangs up, as after a cancel. */
+/** Ends early if the agent closes the connection, after a cancellation for example. */
 async function stream(response: http.ServerResponse, dialect: Dialect, answered: Answer): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())

@@ -1,6 +1,6 @@
 import type { JsonSchema, OfferedTool, ToolUse, Work } from './model.ts'
 
-/** Names of the tools for each kind of work, as agents have them; the first that is offered is used. */
+/** The agents' tool names for each kind of work; the first that is offered is used. */
 const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
   read: ['read_file', 'read', 'view'],
   edit: ['search_replace', 'replace', 'edit', 'edit_file'],
@@ -10,7 +10,7 @@ const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
   plan: ['todo_write', 'write_todos', 'update_plan'],
 }
 
-/** Puts work into a tool that the agent offers. `undefined` when it offers none for it. */
+/** Expresses work with a tool that the agent offers; `undefined` if it offers none. */
 export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
   for (const wanted of work.do === 'tool' ? [work.name] : NAMES[work.do]) {
     const tool = tools.find(({ name }) => name === wanted || (work.do === 'tool' && name.endsWith(wanted)))
@@ -22,7 +22,7 @@ export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'
   return command === undefined ? undefined : toolUseFor({ do: 'shell', command }, tools)
 }
 
-/** What an agent has that works with files by its shell alone; `apply_patch` it carries out itself. */
+/** For an agent that edits files only with its shell; it handles `apply_patch` itself. */
 function commandFor(work: Work): string | undefined {
   const patch = (...lines: string[]) =>
     ["apply_patch <<'EOF'", '*** Begin Patch', ...lines, '*** End Patch', 'EOF', ''].join('\n')
@@ -48,7 +48,7 @@ function commandFor(work: Work): string | undefined {
   }
 }
 
-/** Fills what a tool's schema asks for by the names of its properties. */
+/** Fills in the arguments of a tool by the property names of its schema. */
 function argumentsFor(work: Work, schema: JsonSchema): Record<string, unknown> {
   const filled: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -84,12 +84,12 @@ function valueFor(work: Work, name: string, property: JsonSchema): unknown {
   }
   if (work.do === 'write' && ['content', 'contents', 'filetext', 'newstring'].includes(name))
     return work.content
-  // An agent whose editing tool also writes: nothing old, all of it new.
+  // For an agent whose editing tool also creates files: no old text, only new text.
   if (work.do === 'write' && name === 'oldstring') return ''
   return undefined
 }
 
-/** A value for something that the script knows nothing of. */
+/** A value for a property that the script doesn't know. */
 function anything(name: string, schema: JsonSchema): unknown {
   if (schema.enum) return schema.enum[0]
   const union = schema.anyOf?.find(({ type }) => type !== 'null')?.type

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { processesOf } from '../../host/processes.ts'
 
-/** Jiffies a second in /proc: what Linux tells every program, whatever it counts in itself. */
+/** Jiffies per second in /proc, the same for every program whatever the kernel's tick rate. */
 const jiffies = 100
 
 /** CPU time used so far, in seconds. */
 export interface CpuTimes {
   renderer: number
   extensionHost: number
-  /** of the renderer's main thread alone, to the nanosecond */
+  /** only of the renderer's main thread, in nanosecond resolution */
   mainThread: number
-  /** how long that thread could have worked and had no core, because others worked */
+  /** how long that thread was ready and had no core, because others were running */
   waited: number
 }
 
-/** Reads what the renderers of a browser and the extension hosts below a root used. */
+/** Reads the CPU time of a browser's renderers and of the extension hosts below a root process. */
 export class CpuClock {
   readonly #renderers: number[]
   readonly #hosts: number[]
@@ -25,7 +25,7 @@ export class CpuClock {
     this.#hosts = hosts
   }
 
-  /** Of the processes that are alive now. */
+  /** Of the processes that are running now. */
   static async of(browser: Browser, rootDirectory: string): Promise<CpuClock> {
     const session = await browser.newBrowserCDPSession()
     const { processInfo } = await session.send('SystemInfo.getProcessInfo')
@@ -58,16 +58,16 @@ export function since(before: CpuTimes, after: CpuTimes): CpuTimes {
   }
 }
 
-/** User and system time of a whole process; what ended since counts nothing. */
+/** User and system time of a whole process; ended processes don't count. */
 function processTime(pid: number): number {
   const stat = read(`/proc/${pid}/stat`)
-  // after the name in parentheses, which may hold anything
+  // after the name in parentheses, which can contain anything
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / jiffies
 }
 
 /**
- * Seconds that a thread ran, and that it waited to. The directory of a process reports the thread that it started with: a
+ * Seconds that a thread ran and waited to run. The directory of a process reports its first thread, which is a
  * renderer's main thread.
  */
 function mainThread(pid: number): [ran: number, waited: number] {

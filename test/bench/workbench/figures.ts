@@ -1,14 +1,14 @@
-/** One thing that is measured. */
+/** One measured figure. */
 export interface Figure {
   name: string
   unit: 'ms' | 'ms/s' | 's' | 'MB' | 'px' | '%' | 'µs' | ''
-  /** the most it may be, where a target is set */
+  /** the maximum, if there is a target */
   most?: number
-  /** Which of the rounds counts. A difference of two times is not smaller for being measured more often. Default: best. */
+  /** Which of the rounds counts. The difference of two times doesn't shrink with more rounds. Default: best. */
   take?: 'best' | 'median'
 }
 
-/** What one round of a measurement gave, by the name of its figure. */
+/** The results of one round, by the name of the figure. */
 export type Values = Record<string, number>
 
 export interface Measurement {
@@ -25,7 +25,7 @@ export interface Outcome {
   met: boolean | undefined
 }
 
-/** The least of all rounds counts, where the figure does not say otherwise: whatever else the machine does only adds. */
+/** The least of all rounds counts, unless the figure says otherwise, since other work of the machine only adds. */
 export function outcomes({ figures, rounds }: Measurement): Outcome[] {
   return figures.flatMap(figure => {
     const all = rounds.flatMap(values => values[figure.name] ?? [])

@@ -11,7 +11,7 @@ import { perSecond } from './sizes.ts'
 const seconds = 6
 const spent = (when: string): Figure => ({ name: `main thread, ${when}`, unit: 'ms/s' })
 
-/** The control, then the same with an agent that writes into a view that no one sees, then into one that is seen. */
+/** The control, then the same with an agent that writes to a hidden view, then to a visible one. */
 export const hiddenView: Scenario = {
   title: `a view that is hidden while ${perSecond} chunks a second come`,
   figures: [
@@ -45,7 +45,7 @@ export const hiddenView: Scenario = {
   },
 }
 
-/** Editor tabs with a session each, in all of which the agent writes; all of them lie behind a file. */
+/** Editor tabs with a session each in which the agent writes; all are behind a file. */
 export function hiddenTabs(count: number): Scenario {
   return {
     title: `${count} conversations in tabs behind a file while ${perSecond} chunks a second come in each`,
@@ -64,7 +64,7 @@ export function hiddenTabs(count: number): Scenario {
       await conversation.send(pacedPrompt(lasting))
       await conversation.text(/c\d+ /).waitFor()
       await workbench.runCommand('View: Show Explorer')
-      // both times: a file blinks with its cursor
+      // both times: the cursor blinks in a file
       await workbench.runCommand('File: New Untitled Text File')
       await sleep(2000)
       const one = await perSecondOf(window)
@@ -100,7 +100,7 @@ async function sessionInTab(window: BenchWindow): Promise<ConversationPage> {
   return ConversationPage.of(frame)
 }
 
-/** From the click on a tab to the frame in which its conversation has grown: it shows what came. */
+/** From the click on a tab to the frame that shows the new text in its conversation. */
 async function timeToShow(window: BenchWindow): Promise<number> {
   const tab = window.workbench.page.locator('.tabs-container .tab', { hasNotText: 'Untitled' }).first()
   const begun = Date.now()
@@ -109,7 +109,7 @@ async function timeToShow(window: BenchWindow): Promise<number> {
   return (await frame.evaluate<number>(whenGrown)) - begun
 }
 
-/** The conversation that is in view. */
+/** The visible conversation. */
 async function frameInFront(
   { workbench }: BenchWindow,
   which: (frame: Frame) => Promise<boolean>,
@@ -124,14 +124,14 @@ async function frameInFront(
   }
 }
 
-/** VS Code hides the outermost frame of a webview; those inside do not know of it. */
+/** VS Code hides the outermost frame of a webview, which the inner frames don't notice. */
 async function isInView(frame: Frame): Promise<boolean> {
   const parent = frame.parentFrame()
   if (parent?.parentFrame()) return isInView(parent)
   return (await frame.frameElement()).isVisible()
 }
 
-/** In a page: the time at which more text is in its conversation than now. */
+/** In a page: the time at which the conversation contains more text than now. */
 const whenGrown = `new Promise(resolve => {
   const length = () => document.querySelector('.transcript')?.textContent.length ?? 0
   const before = length()
@@ -139,7 +139,7 @@ const whenGrown = `new Promise(resolve => {
   look()
 })`
 
-/** Milliseconds of the renderer's main thread that a second costs. */
+/** Milliseconds per second of the renderer's main thread. */
 async function perSecondOf({ cpu }: BenchWindow): Promise<number> {
   const before = cpu.read()
   await sleep(seconds * 1000)

@@ -1,7 +1,7 @@
-// What a user at the window gets, measured in a real VS Code with the packaged extension and the fixture agent:
+// What a user sees, measured in a real VS Code with the packaged extension and the fixture agent:
 //   npm run bench -- workbench
-// PARLEY_BENCH_ROUNDS: how often (3). PARLEY_BENCH_ONLY: a regular expression on the titles. PARLEY_BENCH_PROFILE: a
-// directory for a CPU profile of the page for each measurement; a profiled run is slower.
+// PARLEY_BENCH_ROUNDS: number of rounds (3). PARLEY_BENCH_ONLY: a regular expression for the titles.
+// PARLEY_BENCH_PROFILE: a directory for a CPU profile of the page for each measurement; profiling makes a run slower.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ try {
         measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
         console.log(`  ${scenario.title}: took ${Math.round((Date.now() - begun) / 1000)} s`)
       } catch (error) {
-        // the others are worth their time anyway
+        // the others are useful anyway
         console.error(`Not measured: ${scenario.title}: ${error instanceof Error ? error.message : error}`)
         process.exitCode = 1
       }
@@ -83,7 +83,7 @@ async function run(scenario: Scenario, window: BenchWindow, round: number) {
   return values
 }
 
-/** What a page is asked may never be answered. */
+/** Requests to a page can remain unanswered. */
 function bounded<T>(running: Promise<T>): Promise<T> {
   const most = 400_000
   const end = sleep(most, undefined, { ref: false }).then(() => {
@@ -92,7 +92,7 @@ function bounded<T>(running: Promise<T>): Promise<T> {
   return Promise.race([running, end])
 }
 
-/** Processes that ran or waited to, over the last 1, 5 and 15 minutes. */
+/** Running and ready processes, the average of the last 1, 5 and 15 minutes. */
 function load3(): string {
   return loadavg()
     .map(one => one.toFixed(1))

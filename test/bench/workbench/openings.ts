@@ -3,7 +3,7 @@ import { waitFor } from '../../host/wait-for.ts'
 import type { ConversationPage } from '../../ui/support/conversation-page.ts'
 import { floodOf, prompted, type Scenario } from './scenarios.ts'
 
-/** What VS Code says that loading and calling the extension took. */
+/** The time that VS Code reports for loading and activating the extension. */
 export const activation: Scenario = {
   title: 'the activation of the extension',
   figures: [{ name: 'activation, as VS Code tells', unit: 'ms', most: 50 }],
@@ -17,7 +17,7 @@ export const activation: Scenario = {
 
 const usable = 'usable composer'
 
-/** From the key that starts a session to a composer that one can write and send in; the agent's start included. */
+/** From the shortcut that starts a session to a composer that accepts and sends text, including the agent's start. */
 export const firstSession: Scenario = {
   title: 'the first session of a window, and a second one',
   figures: [
@@ -39,8 +39,8 @@ export const firstSession: Scenario = {
 }
 
 /**
- * In the page: the time at which another session than the one before is ready and the composer takes text. The session is
- * told by its key: with an agent that runs, one session may be ready in the frame after the other.
+ * In the page: the time at which another session is ready and the composer accepts text. The session is identified by
+ * its key, since with a running agent, one session can be ready in the frame after the other.
  */
 const whenReady = `(() => {
   const key = () => JSON.parse(document.querySelector('.conversation').dataset.vscodeContext).conversation
@@ -57,7 +57,7 @@ const whenReady = `(() => {
   return { time }
 })()`
 
-/** What was written and said is there after the window was reloaded. */
+/** Text and messages are restored after a reload. */
 export const reload: Scenario = {
   title: 'a reload of the window with a draft in the composer',
   figures: [
@@ -71,7 +71,7 @@ export const reload: Scenario = {
     const conversation = await window.newSession()
     await prompted(window, conversation, floodOf(40))
     await conversation.composer.fill('not to be lost')
-    // the browser takes its time to write down what a window keeps
+    // the browser needs time to write a window's state
     await sleep(3000)
     const { page } = window.workbench
     await page.addInitScript(noteFirstRow)
@@ -98,7 +98,7 @@ export const reload: Scenario = {
   },
 }
 
-/** Notes in every page when it first shows a row of a conversation. */
+/** Records in every page when it first shows a row of a conversation. */
 const noteFirstRow = `(() => {
   const end = Date.now() + 60000
   const look = () => {
@@ -112,7 +112,7 @@ async function written({ composer }: ConversationPage): Promise<string> {
   return (await composer.innerText()).trim()
 }
 
-/** 1 when what is awaited does not come. */
+/** 1 if the awaited event doesn't occur. */
 async function lost(wait: Promise<unknown>): Promise<number> {
   try {
     await wait

@@ -1,26 +1,27 @@
-// Runs in the frame of the Conversation view: notes when text stands in the page, how long frames and tasks take, and
-// whether what is looked at stays in place. Evaluated as text, so that no transpiler adds what the page does not have.
+// Runs in the frame of the Conversation view: records when text appears in the page, how long frames and tasks take,
+// and whether the visible content stays in place. Evaluated as text, so that no transpiler adds what the page doesn't
+// have.
 ;(() => {
-  /** The frame rate that gaps are collected at most for: an hour at 60 a second. */
+  /** The maximum number of recorded gaps: an hour at 60 frames per second. */
   const mostGaps = 216_000
 
   class Probe {
-    /** milliseconds between two frames as scripts see them, in their order */
+    /** milliseconds between two frames as scripts see them, in order */
     gaps = []
-    /** milliseconds between the points in time that those frames were made for */
+    /** milliseconds between the times for which those frames were rendered */
     beats = []
-    /** frames in which a part of the view had no rows; counted on demand */
+    /** frames in which a part of the view had no rows; counted on request */
     blanks = 0
-    /** tasks of more than 50 ms: `[milliseconds, whose]` */
+    /** tasks longer than 50 ms: `[milliseconds, attribution]` */
     tasks = []
-    /** by the text that was waited for: when it stood in the page, and when that frame was done (epoch ms) */
+    /** by the awaited text: when it appeared in the page, and when that frame was done (epoch ms) */
     seen = {}
     done = {}
-    /** when chunk n of a stream stood in the page (epoch ms) */
+    /** when chunk n of a stream appeared in the page (epoch ms) */
     chunks = []
     nodes = 0
     #wanted = new Map()
-    /** of the turn whose chunks are noted; undefined once it was seen to start, null when none is */
+    /** of the turn whose chunks are recorded; undefined after it started, null if there is none */
     #awaitedPrompt = null
     #running = true
     #last = performance.now()
@@ -41,12 +42,12 @@
       requestAnimationFrame(beat => this.#frame(beat))
     }
 
-    /** Wants a text, given as a regular expression, in the last rows of the conversation. */
+    /** Waits for a text, given as a regular expression, in the last rows of the conversation. */
     want(name, pattern) {
       this.#wanted.set(name, new RegExp(pattern))
     }
 
-    /** Notes each chunk `cN ` from when this prompt is in the page; before it there may be chunks of other turns. */
+    /** Records each chunk `cN ` after this prompt; chunks of other turns can precede it. */
     wantChunks(prompt) {
       this.#awaitedPrompt = prompt
     }
@@ -66,21 +67,23 @@
       if (this.#running) requestAnimationFrame(next => this.#frame(next))
     }
 
-    /** The space that stands for rows above or below those in the page is in view. */
+    /** The placeholder for rows above or below those in the page is visible. */
     #isBlank({ list, above, below }) {
       const { top, bottom } = list.getBoundingClientRect()
       const [before, after] = [above.getBoundingClientRect(), below.getBoundingClientRect()]
       return (before.height > 0 && before.bottom > top + 1) || (after.height > 0 && after.top < bottom - 1)
     }
 
-    /** Counts from here on the frames in which a part of the view has no rows. */
+    /** From now on counts the frames in which a part of the view has no rows. */
     watchBlanks() {
       const list = document.querySelector('.transcript')
       const [above, below] = list.querySelectorAll('[role=log] > [role=presentation]')
       this.#scrolled = { list, above, below }
     }
 
-    /** Lays over the list a copy of what is in it, so often that it is as high: scrolled, it costs what drawing costs. */
+    /**
+     * Covers the list with a copy of its content, repeated to the same height: scrolling it costs only the rendering.
+     */
     layStillCopy(height) {
       const list = document.querySelector('.transcript')
       const copy = list.cloneNode(true)
@@ -97,7 +100,7 @@
       this.#copy = { list, copy }
     }
 
-    /** Says how far the copy was scrolled from its end. */
+    /** Returns how far the copy was scrolled from its end. */
     takeStillCopy() {
       const { list, copy } = this.#copy
       const way = copy.scrollHeight - copy.clientHeight - copy.scrollTop
@@ -133,7 +136,7 @@
       }
     }
 
-    /** Frames and tasks count from here on. */
+    /** Frames and tasks count from now on. */
     begin() {
       this.#observer.takeRecords()
       this.gaps = []
@@ -141,7 +144,7 @@
       this.tasks = []
     }
 
-    /** Watches the place of the row that is in the middle of the view. */
+    /** Watches the position of the row in the middle of the view. */
     hold() {
       const list = document.querySelector('.transcript')
       const box = list.getBoundingClientRect()
@@ -154,13 +157,13 @@
       this.#held = { element, top: element.getBoundingClientRect().top, moved: 0 }
     }
 
-    /** How far the watched row was from its place at most, in pixels; of a row that is gone no one knows. */
+    /** How far the watched row moved at most, in pixels; unknown if it was removed. */
     get moved() {
       if (!this.#held?.element.isConnected) throw new Error('The row that was watched is gone')
       return this.#held.moved
     }
 
-    /** Elements and texts of the page. */
+    /** Elements and text nodes of the page. */
     countNodes() {
       const walker = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
       let count = 0
@@ -168,7 +171,7 @@
       return count
     }
 
-    /** Resolves when half a second of frames came in time, or after ten seconds: says whether they did. */
+    /** Resolves when all frames of half a second were in time, or after ten seconds; returns which. */
     async quiet() {
       const end = performance.now() + 10_000
       for (let good = 0; good < 30; ) {

@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const source = readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')
 
-/** What was noted in a view. Times are milliseconds, points in time since the epoch. */
+/** The recordings of a view. Durations are in milliseconds, times since the epoch. */
 export interface Notes {
   gaps: number[]
   beats: number[]
@@ -17,7 +17,7 @@ export interface Notes {
   nodes: number
 }
 
-/** Looks at one Conversation view from inside, from `start` to `stop`. */
+/** Observes one Conversation view from inside, from `start` to `stop`. */
 export class Probe {
   readonly #frame: Frame
 
@@ -34,17 +34,17 @@ export class Probe {
     return (await this.#frame.evaluate(`parleyProbe.${expression}`)) as T
   }
 
-  /** Notes when a text comes into one of the last rows; `name` is what it is called in the notes. */
+  /** Records when a text appears in one of the last rows, as `name`. */
   want(name: string, pattern: RegExp): Promise<void> {
     return this.#ask(`want(${JSON.stringify(name)}, ${JSON.stringify(pattern.source)})`)
   }
 
-  /** Notes the chunks of the turn with this prompt. */
+  /** Records the chunks of the turn with this prompt. */
   wantChunks(prompt: string): Promise<void> {
     return this.#ask(`wantChunks(${JSON.stringify(prompt)})`)
   }
 
-  /** Resolves when the frame with that text is done. Asks seldom: asking costs what is measured. */
+  /** Resolves when the frame with that text is done. Polls rarely, since polling costs time that is measured. */
   done(name: string, timeout = 180_000): Promise<unknown> {
     const ask = () => this.#ask<number | undefined>(`done[${JSON.stringify(name)}]`)
     return waitFor(`${name} in the view`, ask, { timeout, interval: 250 })
@@ -57,7 +57,7 @@ export class Probe {
     })
   }
 
-  /** Frames and tasks count from here on. */
+  /** Frames and tasks count from now on. */
   begin(): Promise<void> {
     return this.#ask('begin()')
   }
@@ -70,17 +70,17 @@ export class Probe {
     return this.#ask('moved')
   }
 
-  /** Counts from here on the frames in which a part of the view has no rows. */
+  /** From now on counts the frames in which a part of the view has no rows. */
   watchBlanks(): Promise<void> {
     return this.#ask('watchBlanks()')
   }
 
-  /** Lays a copy over the list that nothing of ours runs for. */
+  /** Covers the list with a copy for which no code of Parley runs. */
   layStillCopy(height: number): Promise<void> {
     return this.#ask(`layStillCopy(${height})`)
   }
 
-  /** Resolves with how far the copy was scrolled. */
+  /** Resolves to how far the copy was scrolled. */
   takeStillCopy(): Promise<number> {
     return this.#ask('takeStillCopy()')
   }

@@ -51,7 +51,7 @@ export class Rig {
     return new Rig(await launchBrowser(), await startServer(vscode, root), workspace)
   }
 
-  /** A window of its own, with an extension host of its own and nothing warmed up. */
+  /** A new window with a new extension host, without warm-up. */
   async open(): Promise<BenchWindow> {
     const workbench = await Workbench.open(this.browser, this.server, {
       workspace: this.workspace,
@@ -60,7 +60,7 @@ export class Rig {
     return BenchWindow.of(this, workbench)
   }
 
-  /** What the agent noted since a point in time. */
+  /** The agent's log since a time. */
   notes(since: number): LogLine[] {
     return linesOf(this.server.root, agentName).filter(line => (line.at ?? 0) >= since)
   }
@@ -96,12 +96,12 @@ export class BenchWindow {
     return new BenchWindow(rig, workbench, cpu, devtools)
   }
 
-  /** A new session; the view is ready for a prompt and has come to rest. */
+  /** Starts a session; the view is ready for a prompt and idle. */
   async newSession(): Promise<ConversationPage> {
     return ConversationPage.begin(this.workbench, agentName)
   }
 
-  /** Marks the line of the agent in the picker: chosen, it starts a session. */
+  /** Selects the agent's row in the quick pick: accepting it starts a session. */
   findAgent(): Promise<void> {
     return this.workbench.list('Parley: New Session with Agent…', agentName)
   }
@@ -110,22 +110,22 @@ export class BenchWindow {
     return this.workbench.paletteInput.press('Enter')
   }
 
-  /** The conversation that is shown. */
+  /** The displayed conversation. */
   shown(): Promise<ConversationPage> {
     return ConversationPage.find(this.workbench)
   }
 
-  /** Marks the line of the long session in the picker: chosen, it is loaded. */
+  /** Selects the long session's row in the quick pick: accepting it loads the session. */
   findBigSession(): Promise<void> {
     return this.workbench.list('Parley: Load Session…', bigSession.title)
   }
 
-  /** The long session; it is loaded where another one is shown. */
+  /** The long session; loads it if another one is displayed. */
   async onTheLongSession(): Promise<ConversationPage> {
     const before = await this.shown()
-    // the agent names a session after its first prompt
+    // the agent titles a session by its first prompt
     if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
-    // its agent may not run yet
+    // its agent may not be running yet
     await this.newSession()
     await this.findBigSession()
     await this.chooseMarked()
@@ -137,14 +137,14 @@ export class BenchWindow {
     return conversation
   }
 
-  /** Bytes that the page's scripts hold after a garbage collection; those of the workbench are among them. */
+  /** Memory of the page's scripts after garbage collection, in bytes, including the workbench's. */
   async heap(): Promise<number> {
     await this.devtools.send('HeapProfiler.collectGarbage')
     const { usedSize } = await this.devtools.send('Runtime.getHeapUsage')
     return usedSize
   }
 
-  /** A line that the agent notes, from some point in time on. */
+  /** A line of the agent's log, from some time on. */
   noted(what: string, since: number, find: (line: LogLine) => boolean): Promise<LogLine> {
     return waitFor(what, () => this.rig.notes(since).find(find), { timeout: 180_000, interval: 250 })
   }

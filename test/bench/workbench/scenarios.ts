@@ -18,7 +18,7 @@ export interface Scenario {
   run(window: BenchWindow): Promise<Values>
 }
 
-/** The control: what a window does in which nothing happens reports how busy the machine is with other things. */
+/** The control: an idle window shows how busy the machine is. */
 export const idle: Scenario = {
   title: 'nothing at all for 3 s (what the machine does by itself)',
   figures: [
@@ -93,13 +93,13 @@ export function load(most: number): Scenario {
   }
 }
 
-/** Onto the long session. */
+/** Switches to the long session. */
 export function paced(seconds: number): Scenario {
   return {
     title: `${perSecond} chunks a second for ${seconds} s onto the session of ${turns.toLocaleString('en')} turns`,
     figures: [
       { name: 'p95 latency to the DOM', unit: 'ms', most: 34 },
-      // one frame of 60 Hz
+      // one frame at 60 Hz
       { name: 'median latency to the DOM', unit: 'ms', most: 17 },
       { name: 'CPU of the renderer in 10 s', unit: 's', most: 3 },
       { name: 'worst latency to the DOM', unit: 'ms' },
@@ -135,8 +135,8 @@ export function paced(seconds: number): Scenario {
 }
 
 /**
- * Whether a chunk costs the same after 100,000 others in the same session. The view is full both times: in one that is
- * not, less is painted and nothing scrolls.
+ * Whether a chunk costs the same after 100,000 others in the same session. The view is full both times, since otherwise
+ * less is painted and nothing scrolls.
  */
 export function costOfAChunk(seconds: number, before: number): Scenario {
   return {
@@ -163,7 +163,7 @@ export function costOfAChunk(seconds: number, before: number): Scenario {
   }
 }
 
-/** What the agent is asked to write, and what then comes to stand in the last rows. */
+/** What the agent is asked to write, and the text that then appears in the last rows. */
 export interface Work {
   prompt: string
   first: RegExp
@@ -176,7 +176,7 @@ export function floodOf(chunks: number): Work {
   return {
     prompt: `[[flood ${chunks} ${characters}]]`,
     first: /c\d+ /,
-    // an earlier flood may have ended in the same view
+    // an earlier stream may have ended in the same view
     last: new RegExp(`c${chunks - 1} [^]*${endOfFlood.source}`),
   }
 }
@@ -185,7 +185,7 @@ export function pacedPrompt(seconds: number): string {
   return `[[paced ${perSecond} ${seconds} ${characters}]]`
 }
 
-/** Has the agent write, and measures until the end of it is on screen. */
+/** Has the agent write, and measures until the end is visible. */
 export async function prompted(
   window: BenchWindow,
   conversation: ConversationPage,
@@ -210,7 +210,7 @@ export async function prompted(
   }
 }
 
-/** Seconds of the renderer's main thread, without what it needs when nothing comes. */
+/** Seconds of the renderer's main thread, minus what it needs when idle. */
 async function mainThreadPerChunk(
   window: BenchWindow,
   conversation: ConversationPage,
@@ -241,7 +241,7 @@ export async function onTheLongSession(window: BenchWindow) {
   return { conversation, probe }
 }
 
-/** The last chunk of a paced stream of so many seconds. */
+/** The last chunk of a paced stream of this many seconds. */
 export function isLastChunk(seconds: number): (line: LogLine) => boolean {
   return ({ event, index }) => event === 'paced' && index === perSecond * seconds - 1
 }
@@ -250,7 +250,7 @@ function isEvent(event: string): (line: LogLine) => boolean {
   return line => line.event === event
 }
 
-/** When the agent started to write what it noted at the end. */
+/** When the agent started to write, from its log at the end. */
 function beginningOf(written: LogLine): number {
   return written.at! - written.milliseconds!
 }

@@ -1,4 +1,4 @@
-/** How much each measurement sends, as the targets name it. */
+/** How much each measurement sends, with the names in the targets. */
 export const turns = 1000
 const updatesOfATurn = 10
 /** The fixture agent reads from a session's id how much to replay. */

@@ -12,8 +12,8 @@ const more = 'more than the empty view'
 const memory = 'extension host, more than without Parley'
 
 /**
- * The first time a window shows Parley, against a webview view with nothing in it, in the same window. A first view warms
- * up what all webviews share. Nothing of Parley runs before, and the extension host does.
+ * The first time a window shows Parley, compared with an empty webview view in the same window. A first view warms up
+ * what all webviews share. Nothing of Parley runs before, but the extension host does.
  */
 export const firstView: Scenario = {
   title: 'the first view of a window',
@@ -72,7 +72,7 @@ async function frameWith(page: Page, selector: string): Promise<void> {
   }
 }
 
-/** The extension hosts below a root, the newest first. */
+/** The extension hosts below a root process, newest first. */
 function newest(rootDirectory: string): number[] {
   return processesOf(rootDirectory)
     .filter(({ command }) => command.includes('--type=extensionHost'))
@@ -80,7 +80,7 @@ function newest(rootDirectory: string): number[] {
     .sort((a, b) => b - a)
 }
 
-/** What a process has in memory, without what it shares with others. */
+/** The memory of a process without shared memory. */
 function residentMegabytes(pid: number | undefined): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   const kilobytes = ['Private_Clean', 'Private_Dirty'].map(name =>

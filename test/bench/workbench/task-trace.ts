@@ -5,14 +5,14 @@ interface TraceEvent {
   ph: string
   pid: number
   tid: number
-  /** microseconds on a core, of a task that is whole */
+  /** CPU microseconds of a complete task */
   tdur?: number
   args: { name?: string }
 }
 
 /**
- * Has the browser note its tasks. What the page itself can learn of a task is how long it took, the time that its thread
- * waited for a core included; this reports how long it ran.
+ * Has the browser record its tasks. A page itself can only measure the duration of a task, including the time that its
+ * thread waited for a core; this reports its CPU time.
  */
 export class TaskTrace {
   readonly #browser: Browser
@@ -26,7 +26,7 @@ export class TaskTrace {
     return new TaskTrace(browser)
   }
 
-  /** Milliseconds on a core of the longest task of any renderer's main thread. */
+  /** CPU milliseconds of the longest task of any renderer's main thread. */
   async longest(): Promise<number> {
     const { traceEvents } = JSON.parse(String(await this.#browser.stopTracing())) as {
       traceEvents: TraceEvent[]

@@ -4,10 +4,10 @@ import type { Notes, Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
 import { TaskTrace } from './task-trace.ts'
 
-/** A task longer than this keeps a user waiting, in milliseconds: what the browser calls a long task. */
+/** A task longer than this delays a user, in milliseconds: the browser's definition of a long task. */
 export const longTask = 50
 
-/** What something cost, whatever it was. */
+/** The cost of something. */
 export const costs: Figure[] = [
   { name: 'longest task of the view', unit: 'ms', most: longTask },
   { name: 'longest task of the workbench', unit: 'ms' },
@@ -21,7 +21,7 @@ export const costs: Figure[] = [
   { name: 'heap, workbench included', unit: 'MB' },
 ]
 
-/** Measures the costs of what happens from `begin` to `end`. */
+/** Measures the costs from `begin` to `end`. */
 export class Watch {
   readonly #window: BenchWindow
   readonly #trace: TaskTrace
@@ -67,8 +67,8 @@ export function frames(gaps: number[]): Values {
 }
 
 /**
- * In a browser the view shares its thread with the workbench around it, and the view hears of the tasks of both. What
- * only the workbench did is told apart; what cannot be, is the view's. 0: none over 50 ms.
+ * In a browser, the view shares its thread with the workbench and sees the tasks of both. Tasks of only the workbench
+ * are excluded; those that can't be attributed count as the view's. 0: none longer than 50 ms.
  */
 export function longest({ tasks }: Notes, own: boolean): number {
   const workbench = /ancestor|cross-origin/

@@ -26,7 +26,7 @@ describe('code actions', () => {
     const hint = new vscode.Diagnostic(at(0), 'A hint', vscode.DiagnosticSeverity.Hint)
     const error = new vscode.Diagnostic(at(2), 'An error', vscode.DiagnosticSeverity.Error)
     problems.set(uri(), [hint, error])
-    // the text activates Parley, and VS Code hears of the problems, while the tests go on
+    // the text activates Parley, and VS Code gets the problems, during the tests
     await waitFor('the code actions', async () => (await offered(at(2))).length === 2)
   })
   after(async () => {

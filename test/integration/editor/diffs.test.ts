@@ -7,7 +7,7 @@ import { useTemporaryFolder } from './temporary-folder.ts'
 
 describe("the diff of an agent's edit", () => {
   const folder = useTemporaryFolder()
-  // A scheme of its own: the extension has its provider in this window as well.
+  // A separate scheme, because the extension registers its provider in this window, too.
   const scheme = 'parley-diff-test'
   let diffs: Diffs
   beforeEach(() => {

@@ -94,7 +94,7 @@ describe('files that are open in the editor', () => {
     await write('of the agent\n')
     assert.equal(onDisk(), 'of the agent\n')
     await waitFor('the text in the editor', () => {
-      // The editor may start to watch the file only now: touched, it is heard of then.
+      // The editor may only now start to watch the file: touching it reports the change.
       utimesSync(file(), new Date(), new Date())
       return document.getText() === 'of the agent\n'
     })
@@ -195,7 +195,7 @@ describe('the documents of the editor', () => {
   }
   documentsContract(useTemporaryFolder(), () => ({
     documents: new VscodeDocuments(new PathRules()),
-    // not by `openTextDocument`, which holds the document for minutes after its editor is closed
+    // not with `openTextDocument`, which keeps the document for minutes after its editor is closed
     open: async path => {
       await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(path))
       await waitFor('the editor', () => vscode.window.activeTextEditor?.document.uri.fsPath === path)
@@ -207,7 +207,7 @@ describe('the documents of the editor', () => {
     close: async () => {
       await vscode.commands.executeCommand('workbench.action.closeActiveEditor')
     },
-    // The editor may begin to watch the file only now: touched, it is heard of then.
+    // The editor may only now start to watch the file: touching it reports the change.
     notice: path => utimesSync(path, new Date(), new Date()),
   }))
 })

@@ -146,7 +146,7 @@ describe('context for prompts', () => {
         ],
       }),
     )
-    // VS Code asks all languages, and the slowest may take longer than a search waits
+    // VS Code asks all languages, and the slowest can take longer than the search waits
     const rows = await waitFor('symbols', async () => {
       const found = await search.symbols('orbit')
       return found.length > 0 && found

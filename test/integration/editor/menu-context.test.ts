@@ -35,7 +35,7 @@ describe('the context of a context menu', () => {
     const state = { resourceUri: planets() }
     assert.deepEqual(await labels(state), ['planets.js'])
     assert.deepEqual(await labels(state, state), ['planets.js'])
-    // a folder comes as what is in it
+    // a folder is passed as the files in it
     assert.deepEqual(await labels([state]), ['planets.js'])
     assert.deepEqual(await labels({ id: 'merge', resourceStates: [state] }), ['planets.js'])
     const [staged] = await menuAttachments([{ id: 'index', resourceStates: [state] }])

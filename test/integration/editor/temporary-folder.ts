@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 
-/** A folder of its own for each test of the suite; after the test all editors are closed and it is removed. */
+/** A new folder for each test of the suite; after the test, all editors are closed and it's deleted. */
 export function useTemporaryFolder(): () => string {
   let folder = ''
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'editor-')))
   })
   afterEach(async () => {
-    // What is unsaved would ask; undone to what is on disk it does not.
+    // Closing an unsaved document would ask; after Undo to the version on disk it doesn't.
     for (const { isDirty, uri } of vscode.workspace.textDocuments) {
       if (!isDirty || !uri.fsPath.startsWith(folder)) continue
       await vscode.window.showTextDocument(uri)

@@ -3,27 +3,27 @@ import { type Agent, AgentClosedError, type AgentExit, AgentRequestError } from 
 import type { SessionSetup, SessionUpdate } from '../../../src/acp/model.ts'
 import { until } from '../until.ts'
 
-/** A running agent, and what a test makes it do; an agent that acts by itself leaves that out. */
+/** A running agent and its remote control; a real agent, which acts by itself, omits the functions. */
 export interface AgentUnderTest {
   agent: Agent
   /** Capabilities that the agent doesn't have. */
   lacks: ReadonlyArray<'load' | 'resume' | 'list' | 'close' | 'delete' | 'logout'>
   setup: SessionSetup
-  /** Answers the request for a new session that is open. */
+  /** Answers the pending request for a new session. */
   answerStart?(): void
-  /** Says something in the turn that runs, and ends it. */
+  /** Sends a message in the running turn and ends it. */
   finishTurn?(sessionId: string): void
-  /** Says something in the turn that runs. */
+  /** Sends a message in the running turn. */
   work?(sessionId: string): void
-  /** Ends the turn that was asked to stop. */
+  /** Ends the turn that was canceled. */
   stopTurn?(sessionId: string): void
-  /** The agent's process ends by itself. */
+  /** The agent's process exits by itself. */
   exit(): void
 }
 
 const HELLO = [{ type: 'text' as const, text: 'hello' }]
 
-/** What holds for every agent that speaks v1, and for what stands in for one. */
+/** The contract of every agent that speaks v1, and of its fakes. */
 export function agentContract(create: () => Promise<AgentUnderTest>): void {
   const open = async () => {
     const tested = await create()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Documents } from '../../../src/editor/files/documents.ts'
 import { waitFor } from '../../host/wait-for.ts'
 
-/** An editor, and what a person does in it. */
+/** An editor, and what a user does in it. */
 export interface EditorUnderTest {
   documents: Documents
   open(path: string): Promise<void>
@@ -12,11 +12,11 @@ export interface EditorUnderTest {
   type(path: string, text: string): Promise<void>
   undo(path: string): Promise<void>
   close(path: string): Promise<void>
-  /** The editor may notice now what changed on disk. */
+  /** Lets the editor notice changes on disk. */
   notice(path: string): void
 }
 
-/** What holds for the documents of VS Code, and for what stands in for them. */
+/** The contract of VS Code's documents, and of their fakes. */
 export function documentsContract(folder: () => string, create: () => EditorUnderTest): void {
   const file = () => join(folder(), 'a.txt')
   const onDisk = () => readFileSync(file(), 'utf8')

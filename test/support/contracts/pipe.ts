@@ -5,13 +5,13 @@ import { messageOf } from '../../../src/common/errors.ts'
 import type { MemoryPipe } from '../memory-pipe.ts'
 import { until } from '../until.ts'
 
-/** Our ends of an agent's input and output, and what the agent does with the others. */
+/** Parley's ends of an agent's input and output, and what the agent does with the others. */
 export type PipeUnderTest = Pick<
   MemoryPipe,
   'reader' | 'writer' | 'sent' | 'noise' | 'send' | 'write' | 'endOutput' | 'closeInput' | 'next'
 >
 
-/** What holds for the pipes of a process, and for what stands in for them. */
+/** The contract of a process's pipes, and of their fakes. */
 export function pipeContract(create: () => PipeUnderTest): void {
   const listening = () => {
     const pipe = create()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { SecretStore } from '../../../src/mcp/inputs.ts'
 
-/** What holds for VS Code's secret storage, and for what stands in for it. `create`: two views of one store. */
+/** The contract of VS Code's secret storage, and of its fakes. `create`: two views of one store. */
 export function secretsContract(create: () => Promise<[SecretStore, SecretStore]>): void {
   const KEY = 'parley-contract/a'
 

@@ -1,4 +1,4 @@
-// Makes a transcript of a trace that `npm run test:agents` left, for test/fixtures/transcripts/:
+// Creates a transcript in test/fixtures/transcripts/ from a trace of `npm run test:agents`:
 //   npx tsx test/support/replay/from-trace.ts out/agents/grok-edit.ndjson test/fixtures/transcripts/grok-edit.ndjson
 import fs from 'node:fs'
 import path from 'node:path'
@@ -9,12 +9,12 @@ const [from, to] = process.argv.slice(2)
 if (!from || !to) throw new Error('from-trace.ts FROM TO')
 
 const own = read(from)
-// A scenario that started a new process is about that one; the others share a process, started in a trace of its own.
+// A scenario that started a new process has all of it; the others share a process that was started in another trace.
 const begun = own.findLastIndex(({ msg }) => msg.method === 'initialize')
 const frames = begun >= 0 ? own.slice(begun) : [...read(beginningOf(from)), ...own]
 fs.writeFileSync(to, frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
 
-/** The trace that holds the start of the same process: `<agent>-initialize.ndjson`. */
+/** The trace with the start of the same process: `<agent>-initialize.ndjson`. */
 function beginningOf(file: string): string {
   const parts = path.basename(file, '.ndjson').split('-')
   for (let length = parts.length - 1; length > 0; length--) {

@@ -1,5 +1,5 @@
-// An agent that says again what an agent once said: node replay-agent.mjs transcript.ndjson
-// A recorded frame is written as soon as everything has come in that the client had sent before it.
+// An agent that repeats the messages of a recorded one: node replay-agent.mjs transcript.ndjson
+// It sends a recorded frame as soon as it has received everything that the client sent before it.
 import fs from 'node:fs'
 
 const recorded = fs
@@ -8,9 +8,9 @@ const recorded = fs
   .filter(line => line !== '')
   .map(line => JSON.parse(line))
 
-/** Positions of what the client has yet to send. */
+/** Positions of the client's missing messages. */
 const expected = new Set(recorded.flatMap(({ dir }, at) => (dir === 'send' ? [at] : [])))
-/** The ids that requests of this client have, by those they had in the recording. */
+/** The ids of this client's requests, by the recorded ids. */
 const ids = new Map()
 let next = 0
 
@@ -28,7 +28,7 @@ function proceed() {
   }
 }
 
-/** The first recorded frame that this one stands for. */
+/** The first recorded frame that matches this one. */
 function positionOf(message) {
   for (const at of expected) {
     const { msg } = recorded[at]

@@ -13,15 +13,15 @@ const AGENT = path.join(import.meta.dirname, 'replay-agent.mjs')
 export interface Replayed {
   /** by session id, in the order in which they were opened */
   sessions: Map<string, Session>
-  /** How requests of ours came out that fail in the recording, in order: `method: message`. */
+  /** The results of requests that fail in the recording, in order: `method: message`. */
   failures: string[]
-  /** What our client sent that is not in the recording. */
+  /** Messages of the client that aren't in the recording. */
   stray: string
 }
 
 /**
- * Plays a recording through the real connection, the v1 surface and the reducer: what the client did then is done
- * again at the same places among the agent's frames, and answered as it was then.
+ * Plays a recording through the real connection, the v1 surface and the reducer: repeats what the client did at the
+ * same places among the agent's frames, with the same answers.
  */
 export async function replayTranscript(file: string): Promise<Replayed> {
   const recorded = readTranscript(file)
@@ -62,11 +62,11 @@ export async function replayTranscript(file: string): Promise<Replayed> {
   return { sessions: replay.opened, failures: replay.failures, stray }
 }
 
-/** How the client once answered a request of the agent. */
+/** The client's recorded response to a request of the agent. */
 interface GivenAnswer {
   asked: Message
   answer: Message
-  /** The turn was canceled while it was open. */
+  /** The turn was canceled while it was pending. */
   cancelledBetween: boolean
 }
 
@@ -85,7 +85,7 @@ class Replay {
     this.#answers = answersIn(recorded)
   }
 
-  /** A frame of the agent came in. */
+  /** A frame of the agent was received. */
   arrived(): void {
     this.#received += 1
     this.#waiting?.()
@@ -106,7 +106,7 @@ class Replay {
     await Promise.all(this.#work)
   }
 
-  /** Waits until so many frames were taken in, the last of them reduced. */
+  /** Waits until this many frames were received, and the last one was reduced. */
   async #reached(frames: number): Promise<void> {
     while (this.#received < frames) {
       await new Promise<void>(resolve => {
@@ -185,7 +185,7 @@ class Replay {
     this.#work.push(work.catch(error => this.failures.push(`${msg.method}: ${error.message}`)))
   }
 
-  /** Answers the session's questions as they were answered then. */
+  /** Answers the session's requests with the recorded answers. */
   #attend(session: Session): Session {
     this.opened.set(session.sessionId, session)
     const seen = new Set<string>()
@@ -197,7 +197,7 @@ class Replay {
         const { outcome } = (given?.answer.result ?? {}) as {
           outcome?: { outcome: string; optionId?: string }
         }
-        // A canceled turn answers its questions itself.
+        // A canceled turn answers its requests itself.
         if (!given || (outcome?.outcome === 'cancelled' && given.cancelledBetween)) continue
         queueMicrotask(() => session.answerPermission(entry.requestId, outcome?.optionId))
       }
@@ -207,7 +207,7 @@ class Replay {
     return session
   }
 
-  /** The oldest answer of the recording to such a request that was not given yet; some never were. */
+  /** The oldest recorded answer to such a request that wasn't used yet; some requests have none. */
   #next(method: string, sessionId: string): GivenAnswer | undefined {
     const at = this.#answers.findIndex(
       ({ asked }) => asked.method === method && asked.params?.sessionId === sessionId,
@@ -242,7 +242,7 @@ class Replay {
   }
 }
 
-/** The client's answers, each with what it answered. */
+/** The client's responses, each with its request. */
 function answersIn(recorded: Recorded[]): GivenAnswer[] {
   const open = new Map<string, { asked: Message; at: number }>()
   const answers: Array<GivenAnswer & { at: number }> = []

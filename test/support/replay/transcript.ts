@@ -14,7 +14,7 @@ export interface Recorded {
   msg: Message
 }
 
-/** One frame a line. */
+/** One frame per line. */
 export function readTranscript(file: string): Recorded[] {
   return fs
     .readFileSync(file, 'utf8')

@@ -1,7 +1,7 @@
-// Runs inside a webview, after axe: dresses the page in another theme and looks for what is wrong with it.
-// What it makes is called from axe.ts.
+// Runs inside a webview, after axe: applies another theme to the page and checks it.
+// Its functions are called from axe.ts.
 globalThis.parleyLook = {
-  /** What the theme gave to this page: variables on the root, classes and data on the body. */
+  /** What the theme defines in this page: variables on the root, classes and data on the body. */
   read() {
     const { body, documentElement } = document
     const theirs = Object.entries(body.dataset).filter(([name]) => name.startsWith('vscode'))
@@ -12,7 +12,7 @@ globalThis.parleyLook = {
     }
   },
 
-  /** `ground`: the color behind the page, which is the workbench's and which axe cannot see. */
+  /** `ground`: the color behind the page, which belongs to the workbench and is invisible to axe. */
   async wear({ style, classes, data }, ground) {
     const { body, documentElement } = document
     const another = body.dataset.vscodeThemeId !== data.vscodeThemeId
@@ -25,32 +25,32 @@ globalThis.parleyLook = {
       ' ',
     )
     Object.assign(body.dataset, data)
-    // a page that colors code asks the host for the theme's own colors
+    // a page with colored code requests the theme's own colors from the host
     while (another && colors.size > 0 && this.colors().size === 0)
       await new Promise(resolve => setTimeout(resolve, 20))
   },
 
-  /** The theme's colors of code, by their variables. */
+  /** The theme's colors for code, by their variables. */
   colors() {
     const { style } = document.documentElement
     const names = [...style].filter(name => name.startsWith('--parley-token-'))
     return new Map(names.map(name => [name, style.getPropertyValue(name)]))
   },
 
-  /** Colors that still fade into the next theme's would be mixtures of both. */
+  /** Colors that are still in transition to the next theme's would be mixtures. */
   settle() {
     for (const animation of document.getAnimations())
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
   },
 
-  /** One line for each element that breaks a rule. */
+  /** One line for each element that violates a rule. */
   async check(tags) {
     this.settle()
     const { violations } = await globalThis.axe.run(document, {
       runOnly: { type: 'tag', values: tags },
       resultTypes: ['violations'],
     })
-    // the headings inside of what an agent wrote are its own
+    // the headings in an agent's text are its own
     const isOurs = ({ id, target }) =>
       id !== 'heading-order' || !document.querySelector(target[0])?.closest('.prose')
     return violations.flatMap(({ id, nodes }) =>

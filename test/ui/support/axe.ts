@@ -7,10 +7,10 @@ import type { ThemeKind, Workbench } from '../../host/workbench.ts'
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const page = readFileSync(join(import.meta.dirname, 'axe-page.js'), 'utf8')
 
-/** What every page has to hold to: WCAG 2.1 AA, and what axe calls good practice. Buttons are as large as VS Code's own. */
+/** The rules for every page: WCAG 2.1 AA, and axe's best practices. Buttons are as large as VS Code's own. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 
-/** How a webview's body is marked in each theme. */
+/** The class of a webview's body in each theme. */
 const marks: Record<ThemeKind, string> = {
   dark: '.vscode-dark',
   light: '.vscode-light',
@@ -18,19 +18,19 @@ const marks: Record<ThemeKind, string> = {
   highContrastLight: '.vscode-high-contrast-light',
 }
 
-/** A view is shown in the side bar or in an editor tab. */
+/** A view in the side bar or in an editor tab. */
 const grounds = ['--vscode-sideBar-background', '--vscode-editor-background']
 
-/** What a theme gives to a webview, to dress the page in it again. */
+/** What a theme defines in a webview, to apply it to the page again. */
 export interface ThemeLook {
   kind: ThemeKind
   given: unknown
 }
 
-/** The looks of all four built-in themes, as VS Code hands them to the webview with this body. */
+/** The looks of all four built-in themes, as VS Code passes them to a webview with this body. */
 export async function readThemeLooks(workbench: Workbench, body: string): Promise<ThemeLook[]> {
   const looks: ThemeLook[] = []
-  // the one that was shown before comes last
+  // the current one last
   for (const kind of ['light', 'highContrast', 'highContrastLight', 'dark'] as const) {
     await workbench.setTheme(kind)
     const frame = await workbench.webview(`${body}${marks[kind]}`)
@@ -40,9 +40,9 @@ export async function readThemeLooks(workbench: Workbench, body: string): Promis
   return looks
 }
 
-/** What axe finds wrong in a page in each of the looks, one line for each element: empty when all is well. */
+/** The problems that axe finds in a page in each of the looks, one line for each element. */
 export async function violationsIn(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
-  // the debugger is not bound by the page's content security policy
+  // the debugger isn't restricted by the page's content security policy
   if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
   const found = new Set<string>()
   for (const { kind, given } of looks)
@@ -54,7 +54,7 @@ export async function violationsIn(frame: Frame, looks: readonly ThemeLook[]): P
   return [...found]
 }
 
-/** What an expression finds in a page in each of the looks, once nothing fades any more. */
+/** The results of an expression in a page in each of the looks, after all transitions. */
 export async function seenIn<T>(
   frame: Frame,
   looks: readonly ThemeLook[],

@@ -11,24 +11,24 @@ export class ConversationPage {
     this.frame = frame
   }
 
-  /** Shows the view and resolves when it has drawn something. */
+  /** Shows the view and resolves when it has content. */
   static async open(workbench: Workbench): Promise<ConversationPage> {
     await workbench.openViewContainer('Parley')
     return ConversationPage.find(workbench)
   }
 
-  /** The view that is shown already. */
+  /** The view that is already displayed. */
   static async find(workbench: Workbench): Promise<ConversationPage> {
     return ConversationPage.of(await workbench.webview('body[data-view="conversation"]'))
   }
 
-  /** One of several views that are there. */
+  /** One of several views. */
   static async of(frame: Frame): Promise<ConversationPage> {
     await frame.locator('#root > *').first().waitFor()
     return new ConversationPage(frame)
   }
 
-  /** A new session with an agent, in a view that may show another one: that one may look the same. */
+  /** Starts a session with an agent, in a view that may display another one, which can look the same. */
   static async begin(workbench: Workbench, agent: string): Promise<ConversationPage> {
     const before = await ConversationPage.#shownKeys(workbench)
     await workbench.choose('Parley: New Session with Agent…', agent)
@@ -43,13 +43,13 @@ export class ConversationPage {
     return page
   }
 
-  /** What the conversations are known by that are shown. */
+  /** The keys of the displayed conversations. */
   static async #shownKeys(workbench: Workbench): Promise<Array<string | undefined>> {
     const keys = workbench.page.frames().map(frame => new ConversationPage(frame).#key())
     return Promise.all(keys)
   }
 
-  /** What the conversation on the screen is known by; nothing while there is none, or no session in it. */
+  /** The key of the displayed conversation; empty without one, or without a session in it. */
   async #key(): Promise<string | undefined> {
     const reported = await this.frame
       .evaluate<string | null>("document.querySelector('.conversation')?.dataset.vscodeContext ?? null")
@@ -63,23 +63,23 @@ export class ConversationPage {
     return this.frame.getByRole('textbox', { name: 'Message' })
   }
 
-  /** What stands in the composer. */
+  /** The text in the composer. */
   async written(): Promise<string> {
     const lines = this.composer.locator('.cm-line:not(:has(.cm-placeholder))')
     return (await lines.allTextContents()).join('\n')
   }
 
-  /** Resolves when the session is there and the agent has told its commands. */
+  /** Resolves when the session is ready and the agent has reported its commands. */
   async ready(): Promise<void> {
     await this.composer.getByText(/\/ for commands/).waitFor()
   }
 
-  /** Resolves when the session that is shown is this agent's. */
+  /** Resolves when the displayed session belongs to this agent. */
   async agent(name: string): Promise<void> {
     await this.frame.locator('.header-agent-name', { hasText: name }).waitFor()
   }
 
-  /** Resolves when the conversation is at that point: starting, loading, ready, ended, or empty. */
+  /** Resolves when the conversation is in this phase: starting, loading, ready, ended, or empty. */
   async phase(phase: ConversationHead['phase']): Promise<void> {
     await this.frame.locator(`body[data-phase="${phase}"]`).waitFor()
   }
@@ -88,12 +88,12 @@ export class ConversationPage {
     return this.frame.getByRole('button', { name })
   }
 
-  /** A question that the agent waits for an answer to. */
+  /** A pending request of the agent. */
   get permission(): Locator {
     return this.frame.getByRole('group', { name: /^Permission needed/ })
   }
 
-  /** What there is to know of the session, opened from its header. */
+  /** The session's details, opened from its header. */
   async details(): Promise<Locator> {
     await this.frame.getByTitle('Session Details').click()
     const details = this.frame.getByRole('dialog', { name: 'Session Details' })
@@ -101,22 +101,22 @@ export class ConversationPage {
     return details
   }
 
-  /** One clear message with a way on, by its title. */
+  /** A card, by its title. */
   card(title: string | RegExp): Locator {
     return this.frame.getByRole('region', { name: title })
   }
 
-  /** A message of the agent that contains a text: `text` finds that of the prompt as well, while it is on its way. */
+  /** A message of the agent that contains a text: `text` also finds the prompt's while it's being sent. */
   said(text: string | RegExp): Locator {
     return this.frame.locator('.row-markdown', { hasText: text }).first()
   }
 
-  /** Text that stands somewhere in the view. */
+  /** Text anywhere in the view. */
   text(text: string | RegExp): Locator {
     return this.frame.getByText(text).first()
   }
 
-  /** Resolves when something has the keyboard's focus. */
+  /** Resolves when the element has the focus. */
   async focused(element: Locator): Promise<void> {
     await element.and(this.frame.locator(':focus')).waitFor()
   }
@@ -126,7 +126,7 @@ export class ConversationPage {
     await this.composer.press('Enter')
   }
 
-  /** Sends a prompt, and resolves when its turn has ended: before it has started, nothing tells it from one that is over. */
+  /** Sends a prompt and resolves when its turn has ended: before it has started, it looks like an ended one. */
   async ask(prompt: string): Promise<void> {
     await this.send(prompt)
     await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()

@@ -2,9 +2,9 @@ import type { Locator } from 'playwright-core'
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
-/** Opens a file of the workspace by its name, as with *Go to File*. */
+/** Opens a file of the workspace by its name, like *Go to File*. */
 export async function openFile(workbench: Workbench, name: string): Promise<void> {
-  // what a diff or a proposal is goes behind the name of its file
+  // a diff or a proposal has its kind after the file name
   const alone = new RegExp(`${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?! \\()`)
   const tab = workbench.page.locator('.tabs-container .tab.active', { hasText: alone }).first()
   await waitFor(`editor of ${name}`, async () => {
@@ -22,7 +22,7 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
   })
 }
 
-/** Replaces a word that the active editor shows once, and saves the file. */
+/** Replaces a word that the active editor contains once, and saves the file. */
 export async function typeOver(workbench: Workbench, word: string, text: string): Promise<void> {
   const { page } = workbench
   const editor = page.locator('.editor-group-container.active .monaco-editor').first()
@@ -41,7 +41,7 @@ export async function typeOver(workbench: Workbench, word: string, text: string)
   await page.locator('.tabs-container .tab.active:not(.dirty)').first().waitFor()
 }
 
-/** A line that is visible in the output channel that is shown. */
+/** A visible line of the displayed output channel. */
 export function outputLine(workbench: Workbench, text: string | RegExp): Locator {
   return workbench.page
     .locator('.part.panel .output-view-container .view-line, .part.panel .view-line', { hasText: text })
@@ -49,8 +49,8 @@ export function outputLine(workbench: Workbench, text: string | RegExp): Locator
 }
 
 /**
- * Selects the first lines of the file in the active editor. An editor that has just opened may give its focus away once
- * more, to whatever is opened next to it: then the keys go elsewhere, and are pressed again.
+ * Selects the first lines of the file in the active editor. An editor that has just opened can lose its focus once
+ * more, to what is opened next to it: then the keys go elsewhere, and are pressed again.
  */
 export async function selectLines(workbench: Workbench, count: number): Promise<void> {
   const { page } = workbench

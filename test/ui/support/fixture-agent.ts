@@ -10,30 +10,30 @@ export interface AgentSetting {
   args?: string[]
   env?: Record<string, string>
   name?: string
-  /** which version of the protocol it is offered */
+  /** the protocol version that it's offered */
   protocol?: 'latest'
 }
 
-/** One frame that the fixture agent got, or something it did. */
+/** A frame that the fixture agent received, or something it did. */
 export interface LogLine {
   received?: { id?: unknown; method?: string; params?: Record<string, unknown>; result?: unknown }
-  /** A request of its own, without what it asked with. */
+  /** One of its own requests, without the parameters. */
   asked?: { id: unknown; method: string }
-  /** the version of the protocol that it answered to `initialize` */
+  /** the protocol version in its response to `initialize` */
   speaks?: number
   event?: string
   /** milliseconds since the epoch */
   at?: number
-  /** how long it took to write what the event is about */
+  /** how long it took to write this */
   milliseconds?: number
-  /** which one of a stream */
+  /** the index in a stream */
   index?: number
   pid?: number
 }
 
 const program = join(testDirectory, 'fixtures/agent/main.mjs')
 
-/** The agent that lies, as an entry of the settings; a preset or a script of its own decides what it does. */
+/** The fixture agent as an entry of the settings; a preset or a script defines its behavior. */
 export function fixtureAgent(root: IsolatedRoot, name: string, script: string | object = {}): AgentSetting {
   return {
     name,
@@ -46,12 +46,12 @@ export function fixtureAgent(root: IsolatedRoot, name: string, script: string | 
   }
 }
 
-/** Lets the agent of that name through the gate that it waits at, or will come to: `[[gate]]`. */
+/** Lets the agent with this name through the gate that it waits at, now or later: `[[gate]]`. */
 export function openGate(root: IsolatedRoot, name: string): void {
   writeFileSync(`${logOf(root, name)}.gate`, '')
 }
 
-/** What the agent of that name was sent for a method, in this order. */
+/** The parameters that the agent with this name received for a method, in order. */
 export function receivedBy(root: IsolatedRoot, name: string, method: string): Array<Record<string, unknown>> {
   return linesOf(root, name).flatMap(({ received }) =>
     received?.method === method ? [received.params ?? {}] : [],
@@ -62,7 +62,7 @@ export function linesOf(root: IsolatedRoot, name: string): LogLine[] {
   return readLog(logOf(root, name))
 }
 
-/** The agent may be writing the last line: it counts once it ends. */
+/** The agent may be writing the last line: it counts when it has ended. */
 function readLog(file: string): LogLine[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
@@ -71,7 +71,7 @@ function readLog(file: string): LogLine[] {
     .map(line => JSON.parse(line) as LogLine)
 }
 
-/** Fails when a fixture agent of this root was ever sent a message that is not as the official schema has it. */
+/** Fails if a fixture agent of this root ever received a message that violates the official schema. */
 export function assertSpokenToAsDefined(root: IsolatedRoot): void {
   const problems = readdirSync(root.directory)
     .filter(name => name.endsWith('.log') && isFixtureLog(join(root.directory, name)))
@@ -79,12 +79,12 @@ export function assertSpokenToAsDefined(root: IsolatedRoot): void {
   if (problems.length > 0) throw new Error(`Not as the schema has it:\n${problems.join('\n')}`)
 }
 
-/** Others log into files of that name, too; ours has an object on each line. */
+/** Other programs log to files with that name, too; the fixture agent writes an object per line. */
 function isFixtureLog(file: string): boolean {
   return readFileSync(file, 'utf8').startsWith('{"at":')
 }
 
-/** @internal Each process that wrote to the log is a connection of its own. */
+/** @internal Each process that wrote to the log is a separate connection. */
 export function problemsIn(lines: readonly LogLine[]): string[] {
   const checks = new Map<number | undefined, SchemaCheck>()
   for (const { pid, received, asked, speaks } of lines) {
@@ -96,7 +96,7 @@ export function problemsIn(lines: readonly LogLine[]): string[] {
     const id = lines.find(line => line.pid === pid && line.received?.method === 'initialize')?.received?.id
     check.see({ at: 0, direction: 'receive', message: { id, result: { protocolVersion: speaks } } })
   }
-  // The agent lies: what it asks next to its requests is answered, too.
+  // The agent can violate the protocol: its additional requests are answered, too.
   return [...checks.values()].flatMap(({ problems }) =>
     problems.filter(problem => !problem.includes('an answer to nothing')),
   )

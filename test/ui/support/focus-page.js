@@ -1,4 +1,4 @@
-// Runs inside a webview: reports where the keyboard's focus is and whether it can be seen, and hears what is announced.
+// Runs inside a webview: reports where the focus is and whether it's visible, and records announcements.
 globalThis.parleyFocus ??= {
   heard: [],
 
@@ -9,11 +9,11 @@ globalThis.parleyFocus ??= {
     this.observer.observe(region, { childList: true, characterData: true, subtree: true })
   },
 
-  /** Undefined when the focus is outside of the page, or on nothing. */
+  /** Undefined if the focus is outside of the page, or on nothing. */
   stop() {
     const element = document.activeElement
     if (!document.hasFocus() || !element || element === document.body) return undefined
-    // a mark that still fades in would be in no color yet
+    // a mark in transition would not have its color yet
     for (const animation of document.getAnimations())
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
     const { left, top, right, bottom } = element.getBoundingClientRect()
@@ -27,7 +27,9 @@ globalThis.parleyFocus ??= {
     }
   },
 
-  /** An outline of 2 pixels, a line in the color of the focus, or what holds a text field has its border in the color of the focus. */
+  /**
+   * An outline of 2 pixels, a line in the focus color, or a text field whose container has a border in the focus color.
+   */
   isMarked(element) {
     const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element)
     const visible = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2

@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'focus-page.js'), 'utf8')
 
-/** Where the focus is: what a screen reader calls it, and whether a user sees that it is there. */
+/** Where the focus is: its name for a screen reader, and whether it's visible. */
 export interface FocusStop {
   name: string
   class: string
@@ -13,7 +13,7 @@ export interface FocusStop {
   inView: boolean
 }
 
-/** The keyboard's focus within one page. */
+/** The focus within a page. */
 export class Focus {
   readonly #frame: Frame
   readonly #keyboard: Keyboard
@@ -33,12 +33,12 @@ export class Focus {
     return this.#frame.evaluate<FocusStop | undefined>('parleyFocus.stop()')
   }
 
-  /** What screen readers were told, the oldest first. */
+  /** The announcements to screen readers, oldest first. */
   heard(): Promise<string[]> {
     return this.#frame.evaluate<string[]>('parleyFocus.heard')
   }
 
-  /** Presses the key until the focus leaves the page; fails when it never does. */
+  /** Presses the key until the focus leaves the page; fails if it never does. */
   async walk(key: 'Tab' | 'Shift+Tab', most = 150): Promise<FocusStop[]> {
     const stops: FocusStop[] = []
     for (let presses = 0; presses < most; presses++) {
@@ -50,7 +50,7 @@ export class Focus {
     throw new Error(`Caught after ${most} times ${key}: ${stops.map(stop => stop.name).join(' | ')}`)
   }
 
-  /** Presses the key until something of this name has the focus. */
+  /** Presses the key until an element with this name has the focus. */
   async goTo(name: RegExp, key: 'Tab' | 'Shift+Tab' | 'ArrowUp' | 'ArrowDown', most = 60): Promise<void> {
     const passed: string[] = []
     for (let presses = 0; presses < most; presses++) {
@@ -62,7 +62,7 @@ export class Focus {
     throw new Error(`No ${name} after ${most} times ${key}: ${passed.join(' | ')}`)
   }
 
-  /** Resolves when something of this name has the focus. */
+  /** Resolves when an element with this name has the focus. */
   on(name: RegExp): Promise<FocusStop> {
     return waitFor(`focus on ${name}`, async () => {
       const stop = await this.stop()

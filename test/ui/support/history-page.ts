@@ -21,7 +21,7 @@ export class HistoryPage {
     return HistoryPage.tab(workbench)
   }
 
-  /** The editor tab that is shown already. */
+  /** The editor tab that is already displayed. */
   static async tab(workbench: Workbench): Promise<HistoryPage> {
     return HistoryPage.#in(await workbench.webview('body[data-view="history"]'))
   }
@@ -32,7 +32,7 @@ export class HistoryPage {
     return page
   }
 
-  /** To the conversation, in the side bar. */
+  /** Returns to the conversation, in the side bar. */
   async back(): Promise<void> {
     await this.frame.getByRole('button', { name: 'Back to Conversation' }).click()
     await this.search.waitFor({ state: 'detached' })
@@ -42,25 +42,25 @@ export class HistoryPage {
     return this.frame.getByRole('combobox', { name: 'Search sessions' })
   }
 
-  /** The sessions that are listed, as far as they are drawn. */
+  /** The listed sessions, as far as they are drawn. */
   get rows(): Locator {
     return this.frame.getByRole('option')
   }
 
-  /** Searches for a session, so that its line is visible whatever else there is. */
+  /** Searches for a session, so that its row is visible. */
   async find(title: string): Promise<void> {
     await this.search.fill(title)
     await this.row(title).waitFor()
   }
 
-  /** A session by how its line starts. */
+  /** A session by the start of its row. */
   row(title: string): Locator {
     return this.rows
       .filter({ hasText: new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) })
       .first()
   }
 
-  /** What can be done with a session, shown when the pointer is over its line. */
+  /** The actions of a session, shown when its row is hovered. */
   async act(
     title: string,
     action: 'Load' | 'Resume' | 'Close' | 'Fork' | 'Archive' | 'Unarchive' | 'Delete',
@@ -70,12 +70,12 @@ export class HistoryPage {
     await row.getByTitle(new RegExp(`^${action}`)).click()
   }
 
-  /** An entry of the session's context menu, which VS Code draws. */
+  /** An entry of the session's context menu, which VS Code shows. */
   async menu(workbench: Workbench, title: string, entry: string): Promise<void> {
     const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`${entry} in the menu`, async () => {
       await this.row(title).click({ button: 'right' })
-      // a menu takes no click in its first moments
+      // a menu that has just opened ignores clicks
       const shown = await item.hover({ timeout: 3000 }).then(
         () => true,
         () => false,

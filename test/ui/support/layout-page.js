@@ -1,6 +1,6 @@
-// Runs inside a webview: names what does not fit into it.
+// Runs inside a webview: lists what doesn't fit into it.
 globalThis.parleyLayout ??= {
-  /** One line for each element that reaches over the page's edge, or whose words are cut off without a way to read them. */
+  /** One line for each element beyond the page's edge, or with cut text that can't be read otherwise. */
   problems() {
     const lines = []
     const { scrollWidth, clientWidth } = document.documentElement
@@ -22,14 +22,14 @@ globalThis.parleyLayout ??= {
     return lines
   },
 
-  /** Inside of something that scrolls or hides what is too wide. */
+  /** Inside of an element that scrolls or hides what is too wide. */
   isClipped(element) {
     for (let one = element.parentElement; one && one.id !== 'root'; one = one.parentElement)
       if (getComputedStyle(one).overflowX !== 'visible') return true
     return false
   },
 
-  /** A button whose words do not fit, and whose title does not say them either. */
+  /** A button whose text doesn't fit and isn't in its title. */
   isCutOff(element) {
     if (!element.matches('button, button *') || element.childElementCount > 0) return false
     if (element.scrollWidth <= element.clientWidth + 1 || getComputedStyle(element).overflowX === 'visible')
@@ -41,7 +41,7 @@ globalThis.parleyLayout ??= {
     return `${element.tagName.toLowerCase()}.${element.className} ${element.textContent.trim().slice(0, 60)}`
   },
 
-  /** Animations and transitions that move something now. */
+  /** Running animations and transitions that move something. */
   moving() {
     return document
       .getAnimations()

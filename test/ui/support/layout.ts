@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'layout-page.js'), 'utf8')
 
-/** What does not fit into a page, a line each. A page whose size or content just changed is given time to be laid out. */
+/** What doesn't fit into a page, a line each. A page whose size or content just changed gets time for its layout. */
 export async function layoutProblems(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   const look = () => frame.evaluate<string[]>('parleyLayout.problems()')
@@ -16,7 +16,7 @@ export async function layoutProblems(frame: Frame): Promise<string[]> {
   )
 }
 
-/** What moves in a page by itself, a line each. */
+/** What is animated in a page, a line each. */
 export async function movingParts(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   return frame.evaluate<string[]>('parleyLayout.moving()')

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The drafts, and the prompts that are not sent yet, that a server keeps of whatever workspace: the files as they are. */
+/** The drafts and unsent prompts that a server stores for any workspace: the unchanged files. */
 export function storedDrafts({ userData }: { userData: string }): string {
   const storages = join(userData, 'User', 'workspaceStorage')
   return readdirSync(storages)
@@ -13,7 +13,7 @@ export function storedDrafts({ userData }: { userData: string }): string {
     .join('\n')
 }
 
-/** What a server keeps of conversations: its database as it is. */
+/** The conversations that a server stores: the unchanged database. */
 export function storedConversations({ userData }: { userData: string }): string {
   const storage = join(userData, 'User/globalStorage/parley.parley')
   if (!existsSync(storage)) return ''
@@ -23,7 +23,7 @@ export function storedConversations({ userData }: { userData: string }): string 
     .join('\n')
 }
 
-/** A file may be taken away between a look at its folder and at itself. */
+/** A file can be deleted between listing its folder and reading it. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -1,7 +1,7 @@
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
-/** Resolves when the icon of the tab says what its session does. */
+/** Resolves when the icon of the tab shows the session's indicator. */
 export async function waitForTabIndicator(
   { page }: Workbench,
   title: string,

@@ -13,12 +13,14 @@ import { type WindowOptions, Workbench } from '../../host/workbench.ts'
 import { assertSpokenToAsDefined } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
-  /** Added to the user settings that keep the workbench quiet. Called when the root is there, before the server starts. */
+  /**
+   * Added to the user settings that keep the workbench quiet. Called when the root exists, before the server starts.
+   */
   settings?: Record<string, unknown> | ((root: IsolatedRoot) => Record<string, unknown>)
   version?: VsCodeVersion
 }
 
-/** The demo agent takes its time as a model does. */
+/** The demo agent is as slow as a model. */
 const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 
 const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-workspace')
@@ -26,8 +28,8 @@ const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-work
 exitOnSignals()
 
 /**
- * A VS Code with the packaged Parley for the tests of the `describe` that calls this. One server and one browser serve
- * them all; every window that a test opens has a state of its own and is closed after the test.
+ * A VS Code with the packaged Parley for the tests of the `describe` that calls this. They share one server and one
+ * browser; every window that a test opens has its own state and is closed after the test.
  */
 export class VsCodeSuite {
   /** The copy of the sample workspace that windows open; another one after a test that failed. */
@@ -57,7 +59,7 @@ export class VsCodeSuite {
     return this.#server
   }
 
-  /** Opens a window, with the sample workspace unless another one is named. */
+  /** Opens a window, by default with the sample workspace. */
   async open(options: WindowOptions = {}): Promise<Workbench> {
     if (!this.#browser) throw new Error('The browser runs only during the tests')
     const workbench = await Workbench.open(this.#browser, this.server, {
@@ -69,8 +71,8 @@ export class VsCodeSuite {
   }
 
   /**
-   * The window of the sample workspace that the tests share which ask for it: opening one costs seconds. What an earlier
-   * test left in it is there, unless that test failed.
+   * The window of the sample workspace for tests that share it, since opening one takes seconds. It contains what an
+   * earlier test left in it, unless that test failed.
    */
   async window(): Promise<Workbench> {
     this.#shared ??= await this.#openShared()
@@ -98,7 +100,7 @@ export class VsCodeSuite {
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {
-    // a hook that fails leaves its test without a state
+    // a failed hook leaves its test without a state
     const failed = test !== undefined && test.state !== 'passed' && !test.isPending()
     const workbenches = [...this.#open, ...(failed && this.#shared ? [this.#shared] : [])]
     this.#open = []
@@ -109,7 +111,7 @@ export class VsCodeSuite {
     if (failed && this.#server) this.workspace = this.#server.root.copyWorkspace(sampleWorkspace)
   }
 
-  /** What a failure looked like, for people: a picture of each window and all that was logged. */
+  /** Saves how a failure looked: a picture of each window and all logs. */
   async #keepEvidence(title: string, workbenches: Workbench[]): Promise<void> {
     const directory = join(outDirectory, 'ui', title.replace(/[^\w-]+/g, '-').slice(0, 120))
     mkdirSync(directory, { recursive: true })
@@ -122,7 +124,7 @@ export class VsCodeSuite {
     console.log(`      kept in ${directory}`)
   }
 
-  /** Fails when the extension left a process running. */
+  /** Fails if the extension left a process running. */
   async #stop(): Promise<void> {
     await this.#shared?.close()
     await this.#browser?.close()
@@ -135,7 +137,7 @@ export class VsCodeSuite {
   }
 }
 
-/** The frames of a window, a line each, with how their documents start: what was never loaded is seen by that. */
+/** The frames of a window, a line each, with the start of their documents: this shows what was never loaded. */
 async function framesOf(page: Page): Promise<string> {
   const lines = page.frames().map(async frame => {
     const begin = frame.evaluate<string>("document.readyState + ' ' + document.body?.outerHTML.slice(0, 200)")

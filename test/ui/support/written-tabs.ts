@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 
 /**
- * What the browser has written down of the editor tabs, which is what a reload restores: it does so a moment after
- * they changed, in a database of its own.
+ * The browser's stored editor tabs, which a reload restores: it stores them a moment after
+ * they changed, in its own database.
  */
 export function writtenTabs(page: Page): Promise<string> {
   return page.evaluate<string>(read)

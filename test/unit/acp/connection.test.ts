@@ -77,7 +77,7 @@ describe('Connection', () => {
       controller.abort()
       await assert.rejects(answer, CancelledError)
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
-      // A late answer harms no one, and the form of the Language Server Protocol was never sent.
+      // A late response does no harm, and the Language Server Protocol's notification was never sent.
       pipe.send({ id, result: {} })
       await turn()
       assert.equal(
@@ -273,7 +273,7 @@ describe('Connection', () => {
   })
 
   describe('order', () => {
-    /** A promise chain of some length, as calls through several layers are. */
+    /** A promise chain of some length, like calls through several layers. */
     const deep = async (steps: number): Promise<void> => {
       for (let i = 0; i < steps; i++) await null
     }

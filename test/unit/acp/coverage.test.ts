@@ -6,7 +6,7 @@ import { COVERAGE, wordOf } from './protocol-coverage.ts'
 
 const SOURCE = path.join(import.meta.dirname, '../../../src/acp')
 
-/** What the table must have, of one schema: `method session/new`, `update plan`, … */
+/** What the table must contain for one schema: `method session/new`, `update plan`, … */
 function wanted(version: 1 | 2, unstable: boolean): Set<string> {
   const { $defs } = officialSchema(version, unstable)
   const names = new Set<string>()
@@ -18,7 +18,7 @@ function wanted(version: 1 | 2, unstable: boolean): Set<string> {
     ...capabilities($defs, 'AgentCapabilities', 'agent'),
     ...capabilities($defs, 'ClientCapabilities', 'client'),
   ]
-  // A capability that only holds others is covered with them.
+  // A capability that only contains others is covered by them.
   for (const name of paths) {
     if (!paths.some(other => other.startsWith(`${name}.`))) names.add(`capability ${name}`)
   }
@@ -68,12 +68,12 @@ function capabilities(defs: Record<string, JsonSchema>, name: string, at: string
   })
 }
 
-/** A file without what its comments speak of. */
+/** A file without its comments. */
 const read = (file: string) =>
   readFileSync(file, 'utf8')
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/(^|\s)\/\/.*$/gm, '')
-/** Whether a program has a word as a name of its own: in quotes, as a key, or as a member. */
+/** Whether code contains a word as a name: in quotes, as a key, or as a member. */
 function speaksOf(program: string, spoken: string): boolean {
   const name = spoken.replace(/[$.*+?^{}()|[\]\\/]/g, '\\$&')
   return new RegExp(`['"\`.]${name}['"\`]|[\\s{,.(]${name}\\??[:,)]|\\.${name}\\b`).test(program)
@@ -89,7 +89,7 @@ describe('the protocol coverage table', () => {
       it(`lists all of the ${unstable ? 'unstable' : 'stable'} schema of v${version}`, () => {
         const all = wanted(version, unstable)
         assert.ok(all.size > 50)
-        // One that holds nothing yet in the stable schema holds what the unstable one has.
+        // One that is empty in the stable schema has the content of the unstable one.
         const covered = (name: string) =>
           has.has(name) || [...has].some(other => other.startsWith(`${name}.`))
         assert.deepEqual(
@@ -113,7 +113,7 @@ describe('the protocol coverage table', () => {
     for (const row of COVERAGE) {
       const { name, at, test, note } = row
       const spoken = wordOf(row)
-      // The code of states and methods that are all handled alike names none of them.
+      // The code of states and methods that are all handled alike contains none of their names.
       if (at && !note && !speaksOf(read(path.join(SOURCE, at)), spoken)) wrong.push(`${name}: not in ${at}`)
       if (test && !speaksOf(read(path.join(import.meta.dirname, test)), spoken))
         wrong.push(`${name}: not in ${test}`)

@@ -6,7 +6,7 @@ import { MAX_DEPTH } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { until } from '../../support/until.ts'
 
-/** An agent that runs `then` once its session has been created. */
+/** An agent that runs `then` after its session was created. */
 const agentThat = (then: string) => `
 const write = text => process.stdout.write(text + '\\n')
 const send = message => write(JSON.stringify({ jsonrpc: '2.0', ...message }))

@@ -1,20 +1,20 @@
 /**
- * The table of the protocol: every method, update, capability and kind of content that the official schemas have,
- * released (`stable`) or not, with the file that handles it and the test that shows it. A test fails when a schema has
- * one that is not here, when a row is of no schema, or when a file or a test does not speak of it. `npm run test:mutation`
- * fails when a row's test passes without its handler. No code imports it.
+ * The protocol coverage table: every method, update, capability and kind of content in the official schemas,
+ * released (`stable`) or not, with the file that handles it and the test that shows it. A test fails if a schema has
+ * one that is missing here, if a row is in no schema, or if a file or a test doesn't contain it. `npm run
+ * test:mutation` fails if a row's test passes without its handler. No code imports it.
  *
- * Where the schemas leave room, or differ from what was documented before:
- * - Of its `annotations`, content keeps whether it is for the model alone; nothing shows the rest, nor `icons`. `_meta`
- *   is read where a convention is known.
- * - v2 has no batches; an agent that sends one is understood anyway, message by message.
- * - An early draft of v2 named the agent in `agentInfo`, had `session/load` behind `session.load`, `auth.logout`, and
- *   answered a prompt at the end of its turn. An agent that names itself in `agentInfo` alone is spoken to so.
- * - In v2 a question is withdrawn by its agent (`$/cancel_request`). Where the user stops a turn, those that are not
- *   known to be of background work are answered `cancelled` at once; so are those that an idle session leaves open.
- * - What a subagent's session says stands in the conversation of the one it was started in; its plans, options and usage
- *   are read and not shown.
- * - Config options, groups and ways to sign in are read under the names of either version.
+ * Where the schemas are ambiguous, or differ from earlier documentation:
+ * - Of its `annotations`, content keeps whether it's only for the model; nothing shows the others, nor `icons`. `_meta`
+ * is read if a convention is known.
+ * - v2 has no batches; a batch is handled anyway, message by message.
+ * - An early draft of v2 had the agent's name in `agentInfo`, `session/load` with `session.load`, `auth.logout`, and
+ * a response to a prompt at the end of its turn. It's used with agents that have a name only in `agentInfo`.
+ * - In v2 the agent cancels its requests (`$/cancel_request`). If the user stops a turn, requests that aren't known to be
+ * for background work are answered `cancelled` immediately, and so are those that an idle session leaves open.
+ * - Messages of a subagent's session are part of its parent's conversation; its plans, options and usage
+ * are read but not shown.
+ * - Config options, groups and sign-in methods are read with the names of either version.
  */
 
 export interface Coverage {
@@ -25,17 +25,17 @@ export interface Coverage {
    */
   name: string
   versions: ReadonlyArray<1 | 2>
-  /** where it is handled, in `src/acp`; absent: it is not, and `note` says why */
+  /** where it is handled, in `src/acp`; if absent, it isn't, and `note` says why */
   at?: string
-  /** what shows it, in `test/unit/acp` */
+  /** the test that shows it, in `test/unit/acp` */
   test?: string
-  /** what `at` names the handler by, where that isn't the name itself */
+  /** the handler's name in `at`, if it isn't the name itself */
   handler?: string
-  /** What to know of it: how it is called in the code, or why it is left out. */
+  /** Additional information: its name in the code, or why it's omitted. */
   note?: string
 }
 
-/** What code and tests name a row by. */
+/** The name of a row in code and tests. */
 export const wordOf = ({ what, name }: Coverage): string =>
   what === 'method' || what === 'update' ? name : (name.split('.').at(-1) ?? name)
 
@@ -285,7 +285,7 @@ export const COVERAGE: readonly Coverage[] = [
   ),
   ...left('capability', V2, 'Parley passes no MCP server through the connection.', 'agent.session.mcp.acp'),
 
-  // ---- capabilities of the client: what Parley says of itself
+  // ---- capabilities of the client: what Parley reports
   ...rows(
     'capability',
     V1,

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { operatingSystem } from '../../../src/common/processes/process-system.ts'
 import { until } from '../../support/until.ts'
 
-/** Says its arguments and working directory as its name, with a child that continues when it exits. */
+/** Sends its arguments and working directory as its name, and has a child process that outlives it. */
 const AGENT = `
 const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', detached: process.platform !== 'win32' })
 child.unref()
@@ -19,7 +19,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 }).on('close', () => process.exit(0))
 `
 
-/** As package managers install agents: a shim on the PATH (\`.cmd\` on Windows) in a folder that a user named. */
+/** As package managers install agents: a shim on the PATH (`.cmd` on Windows) in a folder with any name. */
 describe('an agent started through a shim', () => {
   const isWindows = process.platform === 'win32'
   let folder: string

@@ -15,7 +15,10 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
 import { until } from '../../support/until.ts'
 
-/** The start of each agent here: `send`, and `on` to handle requests by method. It says its process id on stderr. */
+/**
+ * The start of every agent in this file: `send`, and `on` to handle requests by method. Writes its process id to
+ * stderr.
+ */
 const PRELUDE = `
 const handlers = {}
 const on = (method, handle) => { handlers[method] = handle }
@@ -82,7 +85,7 @@ describe('startAgent', () => {
     } catch (error) {
       assert.ok(error instanceof AgentStartError)
       assert.notEqual(error.message, '')
-      // Nothing is left running when it has rejected.
+      // Nothing is running after it rejected.
       for (const pid of pids) assert.equal(isRunning(pid), false)
       return error.failure
     }
@@ -364,7 +367,7 @@ describe('startAgent', () => {
     })
     assert.deepEqual(seen, ['<running>', 'half a sen', '<idle>'])
     assert.equal((await ended).exitCode, 101)
-    // Whoever asks later is told, too.
+    // Listeners that are added later are called, too.
     assert.equal((await closed(agent)).exitCode, 101)
     await assert.rejects(agent.newSession(SETUP), AgentClosedError)
   })

@@ -26,7 +26,7 @@ for (const version of [1, 2] as const) {
     const schema = { version, unstable: true }
     const capable = () => memoryAgent(ANSWERS[version], {}, schema)
 
-    /** Starts a request, gives the agent's answer, and returns what was sent and what came of it. */
+    /** Starts a request, sends the agent's response, and returns the request and the result. */
     async function exchange<T>(
       { pipe }: ReturnType<typeof capable>,
       start: Promise<T> | undefined,

@@ -85,7 +85,7 @@ describe('the environment of a login shell', () => {
 
   it('stops a profile that hangs at the time limit, with its child processes', async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600 & echo $! > "$HOME/child"; sleep 601')
-    // A slow machine may need a longer limit for the profile to get to where it hangs.
+    // A slow machine may need longer until the profile reaches the point where it hangs.
     for (const seconds of [0.5, 2, 8]) {
       assert.equal(
         await failure({ timeoutMs: seconds * 1000 }),
@@ -240,7 +240,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // A killed process stays as a zombie until someone waits for it; on a machine without an init no one does.
+  // A killed process stays a zombie until its parent waits for it, which never happens on a machine without an init.
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
@@ -256,7 +256,7 @@ function fileHasText(file: string): boolean {
   }
 }
 
-/** Waits for a condition and fails when it does not come true. */
+/** Waits for a condition and fails if it never becomes true. */
 async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 15_000
   while (!condition()) {

@@ -47,7 +47,7 @@ describe('resolveLaunch', () => {
   })
 
   before(function () {
-    // The programs of these tests are made executable by their mode.
+    // The programs in these tests have an executable mode.
     if (platform === 'win32') this.skip()
   })
   beforeEach(() => {

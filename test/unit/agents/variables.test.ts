@@ -111,7 +111,7 @@ describe('variables in settings', () => {
   })
 
   it('replaces variables one by one, whatever the values contain', () => {
-    // A piece that ends in `$` would make a variable of a `{` after it.
+    // A piece that ends with `$` would turn a following `{` into a variable.
     const literal = fc.string().filter(text => !text.includes('${') && !text.endsWith('$'))
     const value = fc.string()
     fc.assert(

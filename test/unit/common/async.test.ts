@@ -62,7 +62,7 @@ describe('withSlowNotice', () => {
     await assert.rejects(outcome, CancelledError)
     assert.equal(isGivenUp(), true)
     assert.equal(reported[0]?.aborted, true)
-    // a late refusal is no one's
+    // nobody handles a late rejection
     answer.reject(new Error('too late'))
     await settle()
   })

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { groupByDate } from '../../../src/common/date-groups.ts'
 
-/** A local time: the tests must hold in every time zone. */
+/** A local time, so that the tests pass in every time zone. */
 const at = (...parts: [number, number, number, number?, number?]) =>
   new Date(parts[0], parts[1] - 1, parts[2], parts[3] ?? 12, parts[4] ?? 0).getTime()
 
@@ -51,7 +51,7 @@ describe('groupByDate', () => {
   })
 
   it('starts days at midnight also if a day has 23 or 25 hours, and at the end of a year', () => {
-    // The clocks change in these nights in Europe and in America; elsewhere it holds anyway.
+    // The clocks change in these nights in Europe and in America; elsewhere the test passes anyway.
     for (const [year, month, day] of [
       [2026, 3, 29],
       [2026, 10, 25],

@@ -28,7 +28,7 @@ let last = 0
 const link = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'resource_link', name })
 const image = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'image', name })
 
-/** A draft of texts, and items with their words between them. */
+/** A draft with text, and items with their labels in it. */
 function written(...parts: Array<string | Item>): Draft<Item> {
   const draft: Draft<Item> = { text: '', marks: [], items: [] }
   for (const part of parts) {
@@ -51,7 +51,7 @@ const itemOf = (block: Block): Item => ({
   type: block.type,
   name: block.name ?? '',
 })
-/** Without ids, which are new every time. */
+/** Without ids, which are always new. */
 const bare = (draft: Draft<Item>) => ({
   text: draft.text,
   marks: draft.marks.map(({ from, to }) => [from, to]),

@@ -49,7 +49,7 @@ describe('the text of Markdown', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(word, mark)), parts => {
         const source = parts.join('')
-        // the words after the start of a fence name a language, which is markup
+        // the words after the opening fence are its language, which is markup
         fc.pre(!/^ {0,3}(?:`{3}|~{3})/m.test(source))
         const letters = (text: string) => text.replace(/[^a-z]/g, '')
         assert.equal(letters(markdownText(source)), letters(source))

@@ -8,7 +8,7 @@ function registryOf(...values: string[]): SecretRegistry {
   return registry
 }
 
-/** What a secret looks like in the wild, from forms that agents and libraries write. */
+/** Formats of secrets that agents and libraries write. */
 const written: Array<(secret: string) => string> = [
   secret => secret,
   secret => JSON.stringify({ secret }),
@@ -23,7 +23,7 @@ const written: Array<(secret: string) => string> = [
   secret => Buffer.from(`me2:${secret}@host`).toString('base64url'),
 ]
 
-/** Nothing of it can be read any more, in any form that is decoded easily. */
+/** No part of it is readable in any encoding that is easily decoded. */
 function assertHidden(text: string, secret: string): void {
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]
   for (const form of forms) assert.ok(!text.includes(form), text)

@@ -25,7 +25,7 @@ describe('a hidden character', () => {
   })
 })
 
-/** What VS Code makes a link of in a message. */
+/** What VS Code turns into a link in a message. */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i
 
 describe('a text in a message of VS Code', () => {

@@ -6,7 +6,7 @@ import { FakeAgent } from '../conversation/fake-agent.ts'
 const setup = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
 const said: SessionUpdate = { type: 'message_chunk', role: 'agent', content: { type: 'text', text: 'hi' } }
 
-// A real agent goes through the same contract in `test/agents/sdk-example.test.ts`.
+// A real agent is tested with the same contract in `test/agents/sdk-example.test.ts`.
 describe('the fake agent', () => {
   agentContract(async () => {
     const agent = new FakeAgent()

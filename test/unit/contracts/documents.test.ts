@@ -2,7 +2,7 @@ import { documentsContract, type EditorUnderTest } from '../../support/contracts
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
-// VS Code's own documents go through the same contract in `test/integration/editor/documents.test.ts`.
+// VS Code's own documents are tested with the same contract in `test/integration/editor/documents.test.ts`.
 describe('the documents of the fake editor', () => {
   documentsContract(useTemporaryFolder(), (): EditorUnderTest => {
     const documents = new FakeEditor()

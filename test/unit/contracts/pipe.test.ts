@@ -11,7 +11,7 @@ describe('the in-memory pipe', () => {
   pipeContract(() => new MemoryPipe())
 })
 
-/** A process that does to its input and output what it's told over another channel, and reports what it reads. */
+/** A process that uses its input and output as another channel tells it, and reports what it reads. */
 const PUPPET = `
   const { closeSync, writeSync } = require('node:fs')
   process.on('message', ({ write, end, close }) => {

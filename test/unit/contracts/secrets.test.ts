@@ -1,7 +1,7 @@
 import { secretsContract } from '../../support/contracts/secrets.ts'
 import { MemorySecrets } from '../sessions/memory-secrets.ts'
 
-// VS Code's own secret storage goes through the same contract in `test/integration/secrets.test.ts`.
+// VS Code's own secret storage is tested with the same contract in `test/integration/secrets.test.ts`.
 describe('the in-memory secrets', () => {
   secretsContract(async () => {
     const secrets = new MemorySecrets()

@@ -1,4 +1,4 @@
-/** Random updates over few ids, so that they meet. */
+/** Random updates with few ids, so that they affect each other. */
 import fc from 'fast-check'
 import type { ContentBlock, MessageRole, SessionUpdate, ToolCallContent } from '../../../src/acp/model.ts'
 import type { LocalEvent } from '../../../src/conversation/reducer/reduce-local.ts'
@@ -229,7 +229,7 @@ const options = [
   { optionId: 'no', name: 'No', kind: 'reject_once' },
 ]
 
-/** Request ids are given by the session, each once: `ask` makes them so. */
+/** Request ids are unique and come from the session: `ask` creates them. */
 const local: fc.Arbitrary<LocalEvent> = fc.oneof(
   fc.array(block, { minLength: 1, maxLength: 3 }).map((content): LocalEvent => ({ type: 'prompt', content })),
   fc.constantFrom('m1', 'm4').map((id): LocalEvent => ({ type: 'prompt_accepted', messageId: id })),
@@ -276,7 +276,7 @@ const local: fc.Arbitrary<LocalEvent> = fc.oneof(
   ),
 )
 
-/** `within`: in the session of a subagent, announced or not. */
+/** `within`: in the session of a subagent, known or not. */
 export type Happening =
   | { from: 'agent'; update: SessionUpdate; within?: string }
   | { from: 'client'; event: LocalEvent }

@@ -9,7 +9,7 @@ import { asking, form, sketch, text, tool } from './updates.ts'
 const idle = (more: object = {}) =>
   ({ type: 'state', state: 'idle', stopReason: 'end_turn', ...more }) as const
 
-/** A session whose turn left two tool calls in the background. */
+/** A session whose turn left two tool calls running in the background. */
 function working() {
   const state = createSessionState()
   reduce(state, { type: 'state', state: 'running' }, 1)

@@ -104,7 +104,8 @@ describe('the validation of a form', () => {
   })
 })
 
-// ---- against the real schema -----------------------------------------------------------------------------------------
+// ---- against the real schema
+// -----------------------------------------------------------------------------------------
 
 const bounds = (least: string, most: string) =>
   fc
@@ -161,7 +162,7 @@ const schema = fc.record({
   required: fc.subarray(['a']),
 })
 
-/** The fields as the protocol's room reads them. */
+/** The fields as the protocol layer reads them. */
 async function fieldsOf(requestedSchema: object): Promise<ElicitationField[]> {
   let asked: ElicitationRequest | undefined
   const client = {
@@ -192,7 +193,7 @@ describe('the validation of a form, compared with a JSON schema validator', () =
       fc.asyncProperty(schema, fc.array(filling, { minLength: 1, maxLength: 12 }), async (form, fillings) => {
         const fields = await fieldsOf(form)
         const validate = ajv.compile(form)
-        // an empty text is taken for none, which the schema does not know of
+        // an empty text counts as none, which the schema doesn't know
         const properties = form.properties as Record<
           string,
           { type: string; enum?: unknown; oneOf?: unknown }

@@ -23,7 +23,7 @@ export interface PromptCall {
   answer: Deferred<void | { messageId?: string }>
 }
 
-/** An agent whose every move a test makes. It goes through `contracts/agent.ts`, as real ones do. */
+/** An agent that a test controls completely. It's tested with `contracts/agent.ts`, like real ones. */
 export class FakeAgent implements Agent {
   readonly info = { name: 'fake' }
   readonly protocolVersion: number
@@ -67,7 +67,7 @@ export class FakeAgent implements Agent {
     for (const update of updates) this.#updates.fire({ sessionId, update })
   }
 
-  /** As v1 ends a turn: the state, then the answer. */
+  /** Ends a turn like v1: the state, then the response. */
   endTurn(call: PromptCall, stopReason = 'end_turn'): void {
     this.say(call.sessionId, { type: 'state', state: 'idle', stopReason })
     call.answer.resolve()
@@ -111,7 +111,7 @@ export class FakeAgent implements Agent {
   async deleteSession(): Promise<void> {
     this.#require('delete')
   }
-  /** In v1 it reports the start of the turn, as {@link endTurn} does its end; in v2 the test reports both. */
+  /** In v1 it reports the start of the turn, as {@link endTurn} reports its end; in v2 the test reports both. */
   async prompt(sessionId: string, content: ContentBlock[]) {
     const answer: PromptCall['answer'] = new Deferred()
     this.prompts.push({ sessionId, content, answer })
@@ -152,7 +152,7 @@ export class FakeAgent implements Agent {
     throw new AgentRequestError(capability, 'unsupported', { code: -32601, message })
   }
 
-  /** As a connection does, it gives a request up as soon as `signal` aborts. The agent may answer anyway. */
+  /** Like a connection, it rejects a request as soon as `signal` aborts. The agent may respond anyway. */
   async #keep(
     method: string,
     list: Deferred<SessionStart>[],
@@ -176,7 +176,7 @@ export class FakeAgent implements Agent {
   }
 }
 
-/** Lets everything that is settled run on. */
+/** Lets all settled promises continue. */
 export async function settle(): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
 }

@@ -18,7 +18,7 @@ interface Turn {
   isReplayed: boolean
 }
 
-/** What a turn is replayed with. */
+/** The replay of a turn. */
 function replayOf({ id }: Turn): SessionUpdate[] {
   const tools = Array.from({ length: TOOLS }, (_, i) =>
     tool(`t${id}-${i}`, { title: `Read ${i}`, status: 'completed' }),
@@ -36,7 +36,7 @@ function knownOf(turns: readonly Turn[]): ReducingState {
   return state
 }
 
-/** What happens while a load is merged: between two of its steps, or right after it. */
+/** What happens during the merge of a load: between two of its steps, or right after it. */
 type Meanwhile =
   | { type: 'said'; text: string }
   | { type: 'replayed'; turn: Turn }

@@ -62,7 +62,7 @@ describe('a load without a replay', () => {
       session.state.entries.map(({ kind }) => kind),
       ['message', 'message', 'notice', 'message', 'message'],
     )
-    // an echo is no replay
+    // an echo isn't a replay
     agent.say('s', chunk('user', 'unasked'))
     assert.equal(session.state.entries.length, 6)
   })
@@ -80,7 +80,7 @@ describe('a load without a replay', () => {
     const merged = [...before, 'agent: welcome', `notice: ${SOME}`, 'user: replayed', 'agent: late']
     assert.deepEqual(sketch(session.state), merged)
     assert.deepEqual([session.state.title, session.state.configOptions.length], ['Told', 1])
-    // what the user sends ends the replay
+    // a prompt of the user ends the replay
     agent.say('s', chunk('user', 'the third'))
     void session.prompt([text('and now')])
     agent.say('s', chunk('agent', 'go on'))
@@ -121,7 +121,7 @@ describe('a load without a replay', () => {
 })
 
 describe('a load that replays less than the conversation', () => {
-  /** A turn that ended, and one that was cut off in its answer. */
+  /** A completed turn, and one that was interrupted during its answer. */
   function seen(): ReducingState {
     const state = createSessionState()
     const local = (event: LocalEvent) => reduceLocal(state, event, 1000)
@@ -162,7 +162,7 @@ describe('a load that replays less than the conversation', () => {
   it("keeps the interrupted turn, with a note, and everything else that isn't replayed (quirk 25)", async () => {
     const { session } = await replayed(
       chunk('user', 'fix the bug'),
-      // in one piece, rewrapped
+      // in one chunk, with other line breaks
       chunk('agent', 'I look at it.\nIt is fixed.'),
       tool('t', { title: 'Edit', status: 'completed' }),
     )

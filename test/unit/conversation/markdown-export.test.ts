@@ -12,7 +12,7 @@ import { createSessionState, reduce } from '../../../src/conversation/reducer/re
 import { update as arbitraryUpdate } from './arbitrary-updates.ts'
 
 const markdown = new MarkdownIt({ html: true })
-/** Text with everything that means something. */
+/** Text with all special characters. */
 const nasty = fc
   .array(
     fc.oneof(
@@ -36,7 +36,7 @@ const nasty = fc
   )
   .map(parts => parts.join(''))
 
-/** How often folds are opened and closed, as a reader of the Markdown sees them. */
+/** How often collapsed sections are opened and closed in the Markdown. */
 function folds(text: string): { opened: number; closed: number; deepest: number; least: number } {
   let depth = 0
   const seen = { opened: 0, closed: 0, deepest: 0, least: 0 }

@@ -29,7 +29,7 @@ const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
   items: fc.array(item, { maxLength: 5 }),
 })
 
-/** Every text and every tool call is told apart from all others. */
+/** Every text and every tool call is unique. */
 function unique(plans: readonly TurnPlan[]): TurnPlan[] {
   return plans.map(({ prompt, items }, turn) => ({
     prompt,
@@ -39,7 +39,7 @@ function unique(plans: readonly TurnPlan[]): TurnPlan[] {
   }))
 }
 
-/** As it is seen live; `cut`: the last turn ends in the middle of its last text, with the agent. */
+/** As it's seen live; `cut`: the last turn ends in its last text when the agent exits. */
 function seen(plans: readonly TurnPlan[], cut: boolean): ReducingState {
   const state = createSessionState()
   plans.forEach(({ prompt, items }, turn) => {
@@ -72,11 +72,11 @@ function seen(plans: readonly TurnPlan[], cut: boolean): ReducingState {
 interface Loss {
   thoughts: boolean
   tools: boolean
-  /** turns that are left out, from the first on: they were compacted */
+  /** number of omitted turns, from the first: they were compacted */
   first: number
-  /** what becomes of the last turn */
+  /** how the last turn is replayed */
   last: 'whole' | 'prompt' | 'none'
-  /** texts come in one piece, rewrapped, after all tool calls */
+  /** texts arrive in one chunk, with other line breaks, after all tool calls */
   regroups: boolean
   newIds: boolean
 }
@@ -90,7 +90,7 @@ const loss: fc.Arbitrary<Loss> = fc.record({
   newIds: fc.boolean(),
 })
 
-/** As a poor agent tells it in a load. */
+/** As an inaccurate agent replays it. */
 function replayed(plans: readonly TurnPlan[], how: Loss): ReducingState {
   const state = createSessionState()
   plans.forEach(({ prompt, items }, turn) => {

@@ -9,9 +9,9 @@ import { SchemaCheck } from '../../support/schema-check.ts'
 const CHUNKS = 400
 
 /**
- * An agent that answers each prompt with numbered pieces, a few at a time, so that those of its sessions come mixed on
- * the wire, and asks for a permission in the middle; its ids are the same in every session and every process. It ends
- * a turn in the same write as the last piece.
+ * An agent that answers each prompt with numbered chunks, a few at a time, so that those of its sessions are mixed on
+ * the wire, and requests a permission in between; its ids are the same in every session and every process. It ends
+ * a turn in the same write as the last chunk.
  */
 const AGENT = `
 const [name, version] = process.argv.slice(-2)
@@ -94,7 +94,7 @@ describe('two sessions and two agents at once', () => {
       .map(block => (block.type === 'text' ? block.text : ''))
       .join('')
 
-  /** Plays a turn, allowing what is asked; what the session holds in the very moment in which the turn is over. */
+  /** Plays a turn and allows requests; returns the session's content at the moment when the turn ends. */
   async function played(name: string, session: Session): Promise<{ said: string; own: string }> {
     session.onDidChange(() => {
       for (const question of session.pendingRequests) {

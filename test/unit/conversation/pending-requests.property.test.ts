@@ -19,14 +19,14 @@ class ForkingAgent extends FakeAgent {
   }
 }
 
-/** One request of an agent: its title names it permanently. */
+/** A request of an agent, identified by its title. */
 interface Asked {
   title: string
   abort: AbortController
   outcome?: PermissionOutcome | ElicitationOutcome
 }
 
-/** A user and an agent that is restarted, resumed, forked and loaded, while it and its subagents ask. */
+/** A user and an agent that is restarted, resumed, forked and loaded, while it and its subagents send requests. */
 class World {
   readonly clock = new Clock()
   readonly #time = { now: () => this.clock.now, schedule: this.clock.schedule }
@@ -36,7 +36,7 @@ class World {
   readonly asked: Asked[] = []
   /** titles of the requests that the user allowed */
   readonly allowed = new Set<string>()
-  /** every id that was ever shown, and the request it named */
+  /** every displayed id, and its request */
   readonly ids = new Map<string, string>()
   #forks = 0
 
@@ -83,7 +83,7 @@ class World {
     this.allowed.add(one.title)
   }
 
-  /** A notification, or a webview, that is late: its request may be over. */
+  /** A late notification or webview: its request may have ended. */
   allowOld(which: number): void {
     const old = [...this.ids.keys()]
     const requestId = old[which % Math.max(old.length, 1)]
@@ -116,7 +116,7 @@ class World {
     this.agent.say(this.session.sessionId, { type: 'subagent', subagent: { sessionId, ...patch } })
   }
 
-  /** Another process continues with the conversation: the agent crashed, was restarted, or signed in again. */
+  /** Another process continues the conversation: the agent crashed, was restarted, or signed in again. */
   async restart(how: 'exit' | 'dispose'): Promise<void> {
     const previous = this.session
     if (how === 'exit') this.agent.exit()
@@ -124,7 +124,7 @@ class World {
     await this.#resume(previous)
   }
 
-  /** The window is reloaded: what was kept on disk is resumed. */
+  /** The window reloads: the saved conversation is resumed. */
   async reload(): Promise<void> {
     const { entries, terminals } = this.session.state
     const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head: {} }))
@@ -142,7 +142,7 @@ class World {
     this.session = opening.session
   }
 
-  /** The user continues in the fork; what it was forked from is closed, since only one of them is looked at here. */
+  /** The user continues in the fork; the original is closed, since only one of them is checked here. */
   async fork(): Promise<void> {
     const before = this.session
     const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState, 'a/s'))
@@ -151,7 +151,7 @@ class World {
     before.dispose()
   }
 
-  /** `failed`: the agent refuses after the replay; `asks`: and asks for something in the middle of it. */
+  /** `failed`: the agent refuses after the replay; `asks`: and sends a request during it. */
   async load(asks: boolean, failed: boolean): Promise<void> {
     const { session, sessions, agent } = this
     if (session.state.activity !== 'idle') return
@@ -165,7 +165,7 @@ class World {
     await opening.opened.catch(() => {})
   }
 
-  /** What must hold at any time. */
+  /** What must be true at any time. */
   check(): void {
     for (const { title, outcome } of this.asked) {
       const allowed =

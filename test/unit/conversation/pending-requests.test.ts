@@ -22,7 +22,7 @@ async function open(agent = new ForkingAgent(), options = {}) {
   return { agent, sessions, session: await making }
 }
 
-/** A subagent asked for `ls`, and the user allowed it. */
+/** A subagent requested permission for `ls`, and the user allowed it. */
 async function allowed() {
   const fixture = await open()
   const { agent, sessions, session } = fixture
@@ -37,7 +37,7 @@ async function allowed() {
   return fixture
 }
 
-/** Asks for something else in the session that continues; neither its subagent nor the end of the turn may answer it. */
+/** Sends another request in the continued session; neither its subagent nor the end of the turn may answer it. */
 async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: Session) {
   const { sessionId } = session
   void session.prompt([text('again')])

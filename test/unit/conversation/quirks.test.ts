@@ -1,4 +1,4 @@
-/** How real agents behave, one test for each numbered observation that this room answers for. */
+/** The behavior of real agents, one test for each numbered observation that concerns the conversation. */
 import { strict as assert } from 'node:assert'
 import type { SessionSetup } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'

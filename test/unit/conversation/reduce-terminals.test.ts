@@ -37,7 +37,7 @@ describe('bounded text', () => {
           all += more
           assert(kept.length <= keep)
           assert(all.endsWith(kept))
-          // throws for half a surrogate pair
+          // throws for half of a surrogate pair
           encodeURIComponent(kept)
           assert(cut || kept === all)
         }

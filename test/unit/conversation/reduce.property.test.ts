@@ -146,7 +146,7 @@ function cutText(item: SessionUpdate, cuts: number[]): SessionUpdate[] {
   const isChunk =
     item.type === 'message_chunk' || item.type === 'compaction_chunk' || item.type === 'session_message_chunk'
   if (!isChunk || item.content.type !== 'text') return [item]
-  // The one exception: its pieces stay apart.
+  // The one exception: its parts stay separate.
   if (item.type === 'message_chunk' && item.role === 'user' && item.messageId === undefined) return [item]
   return pieces(item.content.text, cuts).map(text => ({ ...item, content: { type: 'text', text } }))
 }

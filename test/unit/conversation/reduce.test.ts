@@ -100,7 +100,7 @@ describe('reduce: messages', () => {
       { type: 'text', id: 'e2', block: 0, text: 'nd' },
     ])
     assert.deepEqual(sketch(state), ['agent: Let me look. ', 'tool t: pending', 'agent: Found'])
-    // nothing but text came in between: it stays one
+    // only text in between, so it's one message
     take(state, [chunk('thought', 'hm', 'n'), chunk('agent', ' it', 'm')])
     assert.deepEqual(sketch(state).slice(2), ['agent: Found it', 'thought: hm'])
   })

@@ -41,7 +41,7 @@ describe('going back in a conversation', () => {
       /Disregard that prompt.*files that changed.*restored.*\n\nThe prompt was:\nsecond$/s,
     )
     assert.deepEqual(rewindNote({ entries }), { type: 'text', text: noteOf(entries), agentOnly: true })
-    // a command stands alone: the agent has not been told
+    // a command is sent alone: the agent hasn't been told
     entries.push(user(4, '/compact'))
     assert.match(noteOf(entries)!, /second/)
     entries.push(user(5, 'again'))

@@ -188,7 +188,7 @@ describe('Session (property)', () => {
           await settle()
           const sent = world.agent.prompts.slice(before).map(({ content }) => content)
           const now = world.session.queue.queued.map(({ content }) => content)
-          // what is sent is the first of what was shown, unless something was written to go before it
+          // the first displayed prompt is sent, unless a later one was inserted before it
           if (sent.length > 0 && shown.length > 0 && world.outcomes.length === count)
             assert.deepEqual(sent[0], shown[0])
           assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Short ways to write updates in tests. */
+/** Shortcuts for updates in tests. */
 import type {
   ConfigOption,
   ContentBlock,
@@ -49,7 +49,7 @@ export const asking = (patch: Partial<PermissionRequest> = {}): PermissionReques
   ...patch,
 })
 
-/** A form with one field, `name`, that must be filled in. */
+/** A form with one required field, `name`. */
 export const form = (patch: Partial<ElicitationRequest> = {}): ElicitationRequest =>
   ({
     sessionId: 's',
@@ -89,7 +89,7 @@ function sketchEntry(entry: Entry): string {
   }
 }
 
-/** What a view holds that looks at nothing but the changes it is told. */
+/** The state of a view that uses only the reported changes. */
 export class Follower {
   entries: Entry[] = []
   terminals = new Map<string, unknown>()
@@ -140,7 +140,7 @@ export class Follower {
     }
   }
 
-  /** Takes all of a state, as from a snapshot. */
+  /** Replaces everything with a state, like a snapshot. */
   take(state: SessionState): void {
     this.entries = structuredClone(state.entries)
     this.terminals = structuredClone(state.terminals)
@@ -164,7 +164,7 @@ const HEAD = [
   'turnStartedAt',
 ] as const
 
-/** The same, as it must be in the end. */
+/** The state that it must have in the end. */
 export function whole(state: SessionState): Follower {
   const follower = new Follower()
   follower.take(state)

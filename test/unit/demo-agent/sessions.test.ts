@@ -115,7 +115,7 @@ describe('demo agent: sessions', () => {
         cwd: index % 2 === 0 ? '/even' : '/odd',
         additionalDirectories: [],
         title: `Session ${index}`,
-        // Two of a kind, so that a page can end between equals.
+        // Two equal ones, so that a page can end between them.
         updatedAt: new Date(Date.UTC(2026, 0, 1, 0, Math.floor(index / 2))).toISOString(),
         prompts: 1,
         settings: { mode: 'ask', model: 'demo-steady', thoughts: true },

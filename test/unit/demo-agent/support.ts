@@ -25,7 +25,7 @@ const ALL_CAPABILITIES: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
 }
 
-/** A client of the official SDK over a real folder, with everything it was told and asked. */
+/** A client with the official SDK and a real folder that records all updates and requests. */
 export class TestClient {
   readonly app: ClientApp
   readonly notifications: SessionNotification[] = []
@@ -36,7 +36,7 @@ export class TestClient {
   readonly visits: Array<Promise<string>> = []
   readonly completed: string[] = []
   readonly killed: string[] = []
-  /** Answers a permission question; by default allows once. */
+  /** Answers a permission request; by default allows once. */
   answer: (
     request: RequestPermissionRequest,
   ) => RequestPermissionResponse | Promise<RequestPermissionResponse> = request =>
@@ -113,7 +113,7 @@ export class TestClient {
       })
   }
 
-  /** The whole group: a shell does not take its children with it. */
+  /** The whole group, since a shell doesn't stop its children. */
   #kill(terminalId: string): void {
     const child = this.#terminals.get(terminalId)?.child
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -135,7 +135,7 @@ export class TestClient {
     )
   }
 
-  /** Everything the agent said, joined. */
+  /** All messages of the agent, joined. */
   get said(): string {
     return this.ofKind('agent_message_chunk')
       .map(({ content }) => (content.type === 'text' ? content.text : `[${content.type}]`))
@@ -151,7 +151,7 @@ export class TestClient {
     return Object.fromEntries(entries)
   }
 
-  /** Resolves as soon as the condition holds; it is looked at after every update and question. */
+  /** Resolves as soon as the condition is true, which is checked after every update and request. */
   when(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = () => {
@@ -169,7 +169,7 @@ export class TestClient {
   }
 }
 
-/** Chooses the first option of a kind. */
+/** Selects the first option of a kind. */
 export function select(
   request: RequestPermissionRequest,
   kind: PermissionOption['kind'],
@@ -187,7 +187,7 @@ export interface Rig {
   close(): Promise<void>
 }
 
-/** A demo agent in this process, without pauses, with a workspace of one file. */
+/** A demo agent in this process, without pauses, with one file in its workspace. */
 export async function startDemo(
   options: { capabilities?: ClientCapabilities; state?: string; workspace?: string } = {},
 ): Promise<Rig> {
@@ -217,7 +217,7 @@ export async function startDemo(
   }
 }
 
-/** The demo agent as a program of its own, over stdio. */
+/** The demo agent as a separate process, over stdio. */
 export async function spawnDemo(options: { state: string; pace?: string }): Promise<{
   child: ChildProcess
   client: TestClient

@@ -22,7 +22,7 @@ import { ProtectedFiles } from '../../../src/editor/protected-files.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import { until } from '../../support/until.ts'
 
-/** Runs Git as a user does. */
+/** Runs Git like a user. */
 function git(cwd: string, ...args: string[]): void {
   const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always']
   execFileSync('git', [...identity, ...args], {
@@ -48,7 +48,7 @@ posix('Git in a repository that wants to run programs', () => {
   let trap = ''
   let log = ''
 
-  /** A program that notes that it ran, and behaves as a filter. */
+  /** A program that records that it ran, and works as a filter. */
   const program = (name: string) => `'${trap}' ${name}`
 
   beforeEach(() => {
@@ -78,7 +78,7 @@ posix('Git in a repository that wants to run programs', () => {
 
   const ran = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
 
-  /** Everything a repository's configuration can name, once in its own file and once in one that it includes. */
+  /** Everything that a repository's configuration can run, once in its own file and once in an included one. */
   const arm = () => {
     const settings: Array<[string, string]> = [
       ['filter.trap.clean', program('clean')],
@@ -217,7 +217,7 @@ posix('Git in a repository that wants to run programs', () => {
     writeFileSync(join(top, 'wide.txt'), Buffer.from('\ufefftwo\n', 'utf16le'))
     const { changes } = await tree.changed(before)
     const was = (name: string) => changes.find(({ path }) => path === join(top, name))?.before
-    // both were asked for
+    // both were requested
     assert.equal(was('a.txt')?.text, 'one\r\n')
     const wide = was('wide.txt')?.attributes
     assert.equal(wide?.type === 'text' && wide.encoding, 'utf16le')

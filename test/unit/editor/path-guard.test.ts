@@ -112,7 +112,7 @@ describe('the path guard', () => {
   })
 
   it('compares the case as on disk', async () => {
-    // A Mac whose disk has /Work/App only, then one whose disk is case-sensitive.
+    // A Mac whose disk has only /Work/App, then one with a case-sensitive disk.
     const folding = disk(['/Work/App', '/Work/App/a'], true)
     const mac = { rules: new PathRules('darwin'), links: folding }
     const onFolding = new PathGuard({ cwd: '/work/app', additionalDirectories: [] }, mac)
@@ -174,7 +174,7 @@ describe('the path guard', () => {
                 where,
               )
           } catch {
-            // Something else is in its place.
+            // Something else exists there.
           }
         }
         let judged: Awaited<ReturnType<PathGuard['check']>>
@@ -184,12 +184,12 @@ describe('the path guard', () => {
           assert.equal((error as NodeJS.ErrnoException).code, 'ELOOP')
           return
         }
-        // The system itself reports where it leads: something is put there and looked for by the path's own way.
+        // The system itself reports the target: creates a file there and looks for it with the tested path.
         try {
           mkdirSync(path.dirname(judged.realPath), { recursive: true })
           writeFileSync(judged.realPath, '', { flag: 'a' })
         } catch (error) {
-          // A folder is there, or a file is on the way.
+          // A folder exists there, or a file is in the path.
           assert.match((error as NodeJS.ErrnoException).code ?? '', /^(EISDIR|ENOTDIR|EEXIST)$/)
         }
         if (!existsSync(judged.path)) return
@@ -201,7 +201,7 @@ describe('the path guard', () => {
       }),
       { numRuns: 500 },
     )
-    // The paths tried were of both kinds.
+    // The tested paths include both.
     assert.ok(judgedInside > 20 && judgedOutside > 20, `${judgedInside} inside, ${judgedOutside} outside`)
   })
 })
@@ -210,7 +210,7 @@ function isWithin(root: string, target: string): boolean {
   return target === root || target.startsWith(`${root}/`)
 }
 
-/** A disk with these folders and no links, as realpath and readlink see it. */
+/** A disk with these folders and no links, as for realpath and readlink. */
 function disk(folders: string[], folds: boolean, separator = '/'): Links {
   const key = (text: string) => {
     const bare = text.length > 3 ? text.replace(/[\\/]+$/, '') : text

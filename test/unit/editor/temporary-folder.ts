@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A folder of its own for each test of the suite, removed after it. */
+/** A new folder for each test of the suite, deleted after it. */
 export function useTemporaryFolder(): () => string {
   let folder = ''
   beforeEach(() => {

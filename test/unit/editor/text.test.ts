@@ -9,7 +9,7 @@ import {
   withLineEnd,
 } from '../../../src/editor/text.ts'
 
-/** Texts with many line ends, pairs and repeats, which are what goes wrong. */
+/** Texts with many line endings, surrogate pairs and repetitions, which cause most errors. */
 const text = fc
   .array(
     fc.oneof(fc.constantFrom('\n', '\r\n', '\r', 'a', 'b', '𝄞', '𝄢', 'é', ''), fc.string({ unit: 'binary' })),
@@ -84,7 +84,7 @@ describe('encoded text', () => {
         const edit = smallestEdit(from, to)
         if (!edit) return assert.equal(from, to)
         assert.equal(from.slice(0, edit.start) + edit.text + from.slice(edit.end), to)
-        // Not more than the two that may be added so as not to cut, on each side.
+        // At most two more on each side, so that no character is split.
         assert.ok(edit.end - edit.start <= before.length + 2)
         for (const at of [edit.start, edit.end]) {
           assert.notEqual(from.slice(at - 1, at + 1), '\r\n')

@@ -131,7 +131,7 @@ describe('fixture agent', () => {
     })
     await client.when(() => client.said.endsWith('two'))
     client.send({ method: 'session/cancel', params: { sessionId } })
-    // Another request is answered meanwhile, so it is alive and has seen the cancel.
+    // It responds to another request meanwhile, so it's running and has received the cancellation.
     await client.request('session/list')
     assert.equal(answered, false)
   })
@@ -240,7 +240,7 @@ describe('fixture agent', () => {
   })
 })
 
-/** The answer that chooses the first option of a kind. */
+/** The response that selects the first option of a kind. */
 function select(frame: Frame, kind: string): Record<string, unknown> {
   const options = frame.params?.options as Array<{ optionId: string; kind: string }>
   const option = options.find(candidate => candidate.kind === kind)

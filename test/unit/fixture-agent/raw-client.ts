@@ -13,16 +13,16 @@ export interface Frame {
 
 const FIXTURE = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
 
-/** The barest client there can be: what the fixture writes is kept byte for byte, and nothing is interpreted. */
+/** A minimal client: the fixture's output is kept byte for byte, without interpretation. */
 export class RawClient {
   readonly child: ChildProcess
   readonly exited: Promise<{ code: number | null; signal: string | null }>
   readonly frames: Frame[] = []
-  /** Lines that are no JSON. */
+  /** Lines that aren't JSON. */
   readonly noise: string[] = []
   readonly chunks: Buffer[] = []
   stderr = ''
-  /** Answers the fixture's own requests; `undefined` leaves one open. */
+  /** Responds to the fixture's own requests; `undefined` leaves one pending. */
   answer: (frame: Frame) => Json | undefined = () => ({
     error: { code: -32601, message: 'Method not found' },
   })
@@ -42,7 +42,7 @@ export class RawClient {
     this.child.stderr?.setEncoding('utf8').on('data', (data: string) => {
       this.stderr += data
     })
-    // A fixture that ends while it is written to is what many tests want.
+    // Many tests need a fixture that exits while it's written to.
     this.child.stdin?.on('error', () => {})
   }
 
@@ -50,7 +50,7 @@ export class RawClient {
     this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`)
   }
 
-  /** Resolves with the answering frame. */
+  /** Resolves with the response frame. */
   async request(method: string, params: Json = {}): Promise<Frame> {
     const id = this.#nextId++
     this.send({ id, method, params })
@@ -67,7 +67,7 @@ export class RawClient {
     return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
   }
 
-  /** The first frame, past or to come, that is meant. */
+  /** The first matching frame, past or future. */
   async find(isMeant: (frame: Frame) => boolean): Promise<Frame> {
     await this.when(() => this.frames.some(isMeant))
     return this.frames.find(isMeant) as Frame
@@ -136,7 +136,7 @@ export function textOf(update: Json | undefined): string {
   return (update?.content as { text?: string } | undefined)?.text ?? ''
 }
 
-/** A list, whatever the wire held. */
+/** A list, whatever was received. */
 export function listOf<T>(value: unknown): T[] {
   return Array.isArray(value) ? value : []
 }

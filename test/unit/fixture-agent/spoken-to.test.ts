@@ -17,7 +17,7 @@ describe('the messages sent to the fixture agent, checked against the official s
   })
   afterEach(() => fs.rmSync(folder, { recursive: true }))
 
-  /** A session in which the agent asks for a permission, as it wrote it down. */
+  /** The log of a session in which the agent requests a permission. */
   async function played(): Promise<LogLine[]> {
     const log = path.join(folder, 'log.ndjson')
     let sessions: AgentSessions | undefined

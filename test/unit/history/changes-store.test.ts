@@ -84,7 +84,7 @@ describe('the stored changes of agents', () => {
     await new Promise(setImmediate)
     process.off('warning', warned)
     assert.deepEqual(warnings, [])
-    // the first was not written again, and is as old as it was made here
+    // the first one wasn't written again, and has the age that was set here
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 

@@ -16,7 +16,7 @@ import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
 import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
 
-// Other tests use stores in memory. What these tests say of a store holds for it and for the one it stands in for.
+// Other tests use stores in memory. These tests apply to both such a store and the real one.
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 let directory = ''
@@ -182,7 +182,7 @@ describe('the saved conversations', () => {
 })
 
 describe('the session leases', () => {
-  /** Two windows of one machine, and a way to have both notice what the other did. */
+  /** Two windows of one machine, and a function that makes both notice what the other did. */
   const windows: Record<string, () => { one: SessionLeases; two: SessionLeases; poll(): void }> = {
     'in memory': () => {
       const machine = new Map<string, MemoryLeases>()

@@ -78,7 +78,7 @@ describe('a secret that Parley holds is in no database', function () {
         sessions.dispose()
         const again = records()
         const one = again.get('a', 'one')
-        // a prompt that is not whole is worse than none that is known
+        // an incomplete prompt is worse than none
         assert.deepEqual([one?.title, one?.systemPrompt, one?.cwd], ['Plain', undefined, '/w'])
         assert.match(one?.formerTitles?.[0] ?? '', /^Use .*•••/)
         const stored = JSON.stringify([again.list('a'), again.agent('a')])
@@ -126,7 +126,7 @@ describe('a secret that Parley holds is in no database', function () {
           session.receive({ type: 'message_chunk', role: 'agent', content: { type: 'text', text } })
           session.receive({ type: 'terminal_output', terminalId: 't', text })
           recorder.flush()
-          // what was refused is written as a whole
+          // what was rejected is written completely
           recorder.flush()
         }
         if (isOver) session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })

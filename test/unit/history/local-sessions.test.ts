@@ -157,7 +157,7 @@ describe('LocalSessions', () => {
     second.addUsage(used('two', { cost: 0.5, mark: 0.5 }))
     first.addUsage(used('one', { currency: '', totalTokens: 12, inputTokens: 10, outputTokens: 2 }))
     first.addUsage(used('one', { day: '2026-11-23', cost: 1, mark: 1.25 }))
-    // how far it is counted, and nothing used
+    // up to where it's counted, without any usage
     first.addUsage(used('three', { agentId: 'codex', day: '2026-11-23', mark: 9 }))
     first.forget('claude', 'two')
     for (const sessions of [first, second, make()]) {
@@ -276,7 +276,7 @@ describe('LocalSessions', () => {
 
   describe('with SQLite', () => {
     before(function () {
-      // Node 20 has none: there the extension host's own run of these tests is the one that counts.
+      // Node 20 doesn't have it: there the run of these tests in the extension host counts.
       if (!sqlite) this.skip()
     })
 

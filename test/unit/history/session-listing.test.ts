@@ -12,7 +12,7 @@ const info = (sessionId: string, updatedAt?: number, title?: string): SessionInf
   ...(title !== undefined && { title }),
 })
 
-/** An agent that answers with the page that stands at a cursor; `''` is the first. */
+/** An agent that responds with the page at a cursor; `''` is the first. */
 function agentWith(pages: Record<string, Page>) {
   const asked: Array<string | undefined> = []
   return {

@@ -123,7 +123,7 @@ describe('Transcripts', () => {
     assert.equal(readHead('{"title":3,"usage":{"used":1,"size":2}}').usage?.size, 2)
   })
 
-  /** Nested so deep that nothing writes it. */
+  /** Nested so deeply that it can't be serialized. */
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const unknown = (position: number, raw: unknown): Entry => ({
     kind: 'unknown',

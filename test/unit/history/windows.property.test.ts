@@ -21,7 +21,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: 'sleep' as const }) },
 )
 
-/** A window as the extension is in it: it shows the conversation, and writes each turn as it comes. */
+/** A window with what matters of the extension: it shows the conversation and writes each turn as it happens. */
 class TestWindow {
   #store: Transcripts
   readonly #make: () => Transcripts
@@ -36,7 +36,7 @@ class TestWindow {
   #begin(): Transcripts {
     const store = this.#make()
     store.onDidRequest(() => this.close())
-    // what was not written yet is written once more, then the conversation is closed
+    // what wasn't written yet is written, then the conversation is closed
     store.onDidLose(() => this.close())
     return store
   }

@@ -14,7 +14,7 @@ import type { McpInput } from '../../../src/mcp/mcp-settings.ts'
 
 const everything = { stdio: true, http: true, sse: true }
 
-/** A secret store in memory. */
+/** A secret storage in memory. */
 class Secrets implements SecretStore {
   readonly kept = new Map<string, string>()
   async get(key: string) {

@@ -7,7 +7,7 @@ import { projectDirectory } from '../../host/paths.ts'
 
 const biome = join(projectDirectory, 'node_modules/@biomejs/biome/bin/biome')
 
-/** Imports that the architecture forbids: the importing file and what it asks for. */
+/** Imports that the architecture forbids: the importing file and the imported module. */
 const forbidden: Array<[file: string, imported: string]> = [
   ['src/common/logger.ts', '../acp/model.ts'],
   ['src/common/logger.ts', 'vscode'],
@@ -43,7 +43,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/demo-agent/main.ts', 'vscode'],
 ]
 
-/** Imports that it allows, so that the rules are known not to forbid everything. */
+/** Imports that it allows, as proof that the rules don't forbid everything. */
 const permitted: Array<[file: string, imported: string]> = [
   ['src/acp/connection.ts', '../common/logger.ts'],
   ['src/acp/connection.ts', './v1/surface.ts'],
@@ -59,7 +59,7 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/demo-agent/main.ts', './session.ts'],
 ]
 
-/** As the linter's report has it. */
+/** As in the linter's report. */
 interface Diagnostic {
   category: string
   location: { path: string }
@@ -69,10 +69,12 @@ describe('the import rules', () => {
   const cases = [...forbidden, ...permitted]
   let found: Diagnostic[]
 
-  /** Where a case's file lies below the project: next to the file that it names, since two cases may name the same. */
+  /**
+   * The path of a case's file in the project: next to the file it names, since several cases can name the same file.
+   */
   const placeOf = (at: number) => cases[at]![0].replace(/\.ts$/, `-${at}.ts`)
 
-  // the linter is asked once for all of them: to start it takes longer than what it does
+  // the linter checks all of them in one run, since it takes longer to start than to check
   before(() => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-rules-'))
     try {
@@ -90,7 +92,7 @@ describe('the import rules', () => {
     }
   })
 
-  /** The import errors that the linter finds in a case's file. */
+  /** The linter's import errors in a case's file. */
   const errors = (at: number) =>
     found.filter(
       ({ category, location }) =>

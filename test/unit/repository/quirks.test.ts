@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testDirectory } from '../../host/paths.ts'
 
-/** How many ways of real agents that no specification has were found; each has a number. */
+/** The number of known behaviors of real agents beyond the specification; each has a number. */
 const QUIRKS = 35
 
 describe('the quirks of real agents', () => {
   it('each have a test named after them', () => {
     const named = new Set<number>()
     for (const file of readdirSync(join(testDirectory, 'unit'), { recursive: true, encoding: 'utf8' })) {
-      // The fixture agent shows them; what Parley does about them is shown elsewhere.
+      // The fixture agent simulates them; how Parley handles them is tested elsewhere.
       if (!file.endsWith('.test.ts') || file.startsWith('fixture-agent')) continue
       const text = readFileSync(join(testDirectory, 'unit', file), 'utf8')
       for (const [, , number] of text.matchAll(/\bit\(\s*(['"`])(?:(?!\1).)*\bquirk (\d+)\b/g)) {

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectDirectory } from '../../host/paths.ts'
 
-/** British spellings. Names of the protocol (`cancelled`, `catalogue`) and of other APIs are not among them. */
+/** British spellings. Names of the protocol (`cancelled`, `catalogue`) and of other APIs aren't included. */
 const BRITISH =
   /\b(?:colours?|coloured|behaviours?|favour\w*|honour\w*|neighbour\w*|organis(?:e|ed|ing|ation)|recognis\w+|normalis\w+|initialis\w+|serialis\w+|synchronis\w+|sanitis\w+|summaris\w+|customis\w+|prioritis\w+|minimis\w+|maximis\w+|optimis(?:e|ed|ing|ation)|analys(?:e|ed|ing)|cent(?:re|red|ring)|grey|licence|dialogue|towards|afterwards|whilst|labell(?:ed|ing)\b|modell(?:ed|ing)|travell\w+|signall\w+|cancelling)\b/gi
 
-/** Where they are meant: what earlier versions stored, and this list. */
+/** Where they are intended: in data of earlier versions, and in this list. */
 const MEANT = new Map([
   ['src/views/storage/option-memory.ts', ['favourites']],
   ['test/unit/views/option-memory.test.ts', ['favourites']],
@@ -24,13 +24,13 @@ describe('the spelling in source, tests and documents', () => {
     const files = listed
       .split('\0')
       .filter(file => /\.(?:tsx?|mjs|css|md|json)$/.test(file))
-      // what was recorded, and this file
+      // recordings, and this file
       .filter(file => !/\/transcripts\/|repository\/spelling/.test(file))
     assert.ok(files.length > 500)
     const found = files.flatMap(file =>
       readFileSync(join(projectDirectory, file), 'utf8')
         .split('\n')
-        // URLs have the spelling of those who own them
+        // URLs keep their owners' spelling
         .flatMap(
           (line, i) =>
             line

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { projectDirectory } from '../../host/paths.ts'
 
-/** What a newcomer sees first: each entry has to earn its place here. */
+/** What newcomers see first, so each entry has to be necessary. */
 const allowed = [
   /^(src|media|test|l10n|\.ci|\.github|\.vscode)$/,
   /^package(-lock)?\.json$/,

@@ -38,13 +38,13 @@ describe('an agent that is restarted for a sign-in', () => {
   }
   const kinds = (place: ConversationController) => [...place.failures.values()].map(({ type }) => type)
   const write = (place: ConversationController, text: string) => place.prompt({ text, attachments: [] })
-  /** Signs in at a place without having been refused anything. */
+  /** Signs in at a place that wasn't refused anything. */
   async function signIn(place: ConversationController, methodId: string, then?: () => Promise<void>) {
     await place.offerSignIn('one', then)
     const [id] = [...place.failures.keys()]
     return place.signIn(id!, methodId)
   }
-  /** Both conversations are taken up again by the new process. */
+  /** Both conversations are restored with the new process. */
   async function resumed(count = 2): Promise<void> {
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === count)
     for (const resume of fixture.agent.resumes) resume.resolve({ sessionId: 'whatever' })
@@ -181,7 +181,7 @@ describe('an agent that is restarted for a sign-in', () => {
       await resumed()
       await signing
       assert.equal(done, 1)
-      // and where another conversation's card was used
+      // also with the card of another conversation
       await here.offerSignIn('one', deleted)
       await there.offerSignIn('one')
       const [id] = [...there.failures.keys()]

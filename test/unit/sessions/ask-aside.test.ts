@@ -13,7 +13,7 @@ describe('asking an agent outside of a conversation', () => {
   const said = (text: string, messageId = 'm') =>
     ({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } }) as const
 
-  /** An agent that was asked, at the point where it has the prompt. */
+  /** An agent that has received the prompt. */
   async function asked(can: Partial<FakeAgent['capabilities']> & { archive?: boolean } = {}) {
     const fixture = new SessionsFixture()
     const usage = new MemoryStore()
@@ -49,7 +49,7 @@ describe('asking an agent outside of a conversation', () => {
     const { fixture, agent, answer, deleted } = await asked()
     assert.deepEqual(agent.prompts[0]?.content, [{ type: 'text', text: 'Say something.' }])
     assert.deepEqual(fixture.manager.list(), [])
-    // whatever lists sessions meanwhile has it among those that are archived
+    // in a list that is requested meanwhile, it's among the archived sessions
     assert.equal(fixture.records.get('one', 'aside')?.archived, true)
     agent.say('aside', said('Let me see.', 'a'))
     agent.say('aside', said('Some', 'b'), said('thing ', 'b'))

@@ -24,7 +24,7 @@ describe('ConversationController', () => {
     return id
   }
 
-  /** A session of the first agent, ready to be used. */
+  /** A session of the first agent, ready for prompts. */
   async function ready(sessionId = 's1') {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -865,7 +865,7 @@ describe('ConversationController', () => {
     assert.ok(failed.type === 'option' && failed.optionName === 'Mode')
     const [option] = open.session.state.configOptions
     assert.ok(option?.type === 'select' && option.currentValue === 'a')
-    // the next turn says what counts now
+    // the next turn reports the current value
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
     assert.equal(fixture.controller.failures.size, 0)
   })
@@ -900,7 +900,7 @@ describe('ConversationController', () => {
     place.giveUpOption(reported()[0]?.[0] ?? '')
     await given
     assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
-    // it answers after all, and reports what it has from then on
+    // it responds later, and reports its value from then on
     option(false)
     fixture.agent.options[1]?.answer.resolve()
     assert.equal(shown(), false)

@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import { Failures, SlowOptions } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
-/** A conversation of which only the options that wait matter. */
+/** A conversation with only its pending options. */
 function conversation(...pendingOptions: string[]): OpenSession {
   const state = { configOptions: [{ id: 'mode', name: 'Mode', type: 'unknown' }] }
   const session = { pendingOptions, phase: 'ready', state }

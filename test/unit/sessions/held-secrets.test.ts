@@ -11,7 +11,7 @@ import { MemorySecrets } from './memory-secrets.ts'
 
 const SECRET = 'hunter2-hunter2'
 
-/** What another window that knows only the secret storage replaces. */
+/** What another window replaces that knows only the secret storage. */
 describe('a secret that Parley resolves itself is registered', () => {
   let store: MemorySecrets
   let held: SecretRegistry

@@ -24,7 +24,7 @@ describe('files that only a command changed', () => {
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
   let looks: number
-  /** Looks wait for it. */
+  /** Scans wait for it. */
   let looking: Promise<void> | undefined
 
   beforeEach(() => {
@@ -67,7 +67,7 @@ describe('files that only a command changed', () => {
   async function turn(toolKind: 'execute' | 'read', meanwhile = async () => {}): Promise<void> {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)
-    // a model takes longer to say its first word
+    // a model needs longer for its first word
     await snapshot
     session.receive(tool('t', { kind: toolKind, status: 'in_progress' }))
     writeFileSync(join(root, 'a.txt'), 'b\n')
@@ -132,7 +132,7 @@ describe('files that only a command changed', () => {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)
     const taken = await snapshot!
-    // as of a file that was written while it was read
+    // as for a file that was written while it was read
     delete taken.folders[0]!.files.get(path)!.hash
     session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
     const change = { operation: 'modify' as const, path, oldText: 'a\n', newText: 'b\n' }

@@ -41,7 +41,7 @@ describe('a session that is open in another window', () => {
     await turn(first, 'and more', 'The second answer.')
     await until(() => texts(second)?.length === 4)
     assert.equal(second.controller.phase, 'ended')
-    // what is sent there goes nowhere, and says why
+    // prompts aren't sent, with a reason
     await assert.rejects(second.controller.prompt({ text: 'mine', attachments: [] }))
     assert.equal(failure()?.type, 'elsewhere')
     second.controller.dispose()

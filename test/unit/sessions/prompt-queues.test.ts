@@ -46,7 +46,7 @@ describe('the prompts of a conversation', () => {
     ])
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await until(() => received().length === 1 && controller.queue.queued.length === 1)
-    // a page that does not know of the session yet
+    // a page that doesn't know the session yet
     controller.enqueue('new', prompt('p3'), make('three'))
     await until(() => controller.queue.queued.length === 2)
     assert.deepEqual(received(), ['one'])
@@ -147,7 +147,7 @@ describe('the prompts of a conversation', () => {
       new AgentRequestError('session/new', 'auth-required', { code: -32000, message: 'Sign in' })
     const failureId = () => [...fixture.controller.failures.keys()][0] ?? assert.fail('nothing failed')
     const texts = (agent: FakeAgent) => agent.prompts.map(({ content }) => content)
-    /** The second agent was chosen, next to a conversation with the first. */
+    /** The second agent was selected, next to a conversation with the first one. */
     const refuse = async () => {
       await begin('one', 's1')
       const starting = fixture.controller.start('two')

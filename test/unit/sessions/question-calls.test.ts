@@ -55,7 +55,7 @@ describe('notifications of a pending request', () => {
   const ask = (title: string) => open.session.requestPermission(asking({ title }), never)
   const first = () => open.session.pendingRequests[0]!.requestId
   const optionId = asking().options[0]!.optionId
-  /** Long after what is due, and what follows from it. */
+  /** Long after everything that is due, and its consequences. */
   const settled = async () => {
     mock.timers.tick(60_000)
     await new Promise(resolve => setImmediate(resolve))

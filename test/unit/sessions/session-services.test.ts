@@ -67,7 +67,7 @@ describe('the requests of an agent in the editor', () => {
   const notices = (session: Awaited<ReturnType<typeof begin>>) =>
     session.state.entries.filter((entry): entry is NoticeEntry => entry.kind === 'notice')
 
-  /** The protected files were read, one after the other: this one is the last. */
+  /** Waits until the protected files were read, in order: this is the last one. */
   const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))
 
   describe('before its session is known', () => {
@@ -123,7 +123,7 @@ describe('the requests of an agent in the editor', () => {
       })
       await client.waitForTerminalExit('child', terminalId)
       assert.equal((await client.terminalOutput('child', terminalId)).output.trim(), join(root, 'sub'))
-      // outside of its own folder it is asked about, though the session has that folder
+      // outside of its own folder it asks, although the session has that folder
       const outside = client.readTextFile({ sessionId: 'child', path: join(root, 'a.txt') })
       await until(() => waiting(session).length === 1)
       session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
@@ -208,7 +208,7 @@ describe('the requests of an agent in the editor', () => {
       await assert.rejects(other)
       await write('{\n  "a": 2\n}\n')
       assert.match(readFileSync(join(root, '.vscode/settings.json'), 'utf8'), /"a": 2/)
-      // it counted for one write
+      // it was valid for one write
       const again = write('{\n  "a": 1\n}\n')
       await until(() => waiting(session).length === 1)
       session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
@@ -239,7 +239,7 @@ describe('the requests of an agent in the editor', () => {
       const { left } = await changes.undo({ paths: [join(root, '.git/hooks/pre-commit')] })
       assert.deepEqual(left, [])
       assert.equal(existsSync(join(root, '.git/hooks/pre-commit')), false)
-      // what no watcher saw is found at the end of the turn; what a push changes is nothing to report
+      // what no watcher reported is found at the end of the turn; what a push changes isn't reported
       writeFileSync(join(root, '.git/config'), `${config}[branch "b"]\n\tmerge = refs/heads/b\n`)
       writeFileSync(join(root, '.mcp.json'), '{"evil": 1}')
       fixture.saved.fire(join(root, 'a.txt'))

@@ -35,7 +35,7 @@ import { memoryTracker } from '../../support/memory-tracker.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
-/** Records in memory. */
+/** Session records in memory. */
 export class MemoryRecords implements SessionRecords {
   readonly records = new Map<string, Map<string, SessionRecord>>()
   readonly #agents = new Map<string, KnownAgent>()
@@ -76,7 +76,7 @@ export class MemoryRecords implements SessionRecords {
   }
 }
 
-/** Conversations in memory, as a database keeps them. */
+/** Conversations in memory, serialized like in a database. */
 export class MemoryTranscripts implements Transcripts {
   readonly kept = new Map<string, KeptConversation>()
   readonly writes: TranscriptChanges[] = []
@@ -113,14 +113,14 @@ export class MemoryTranscripts implements Transcripts {
   }
 }
 
-/** Which of several windows has a session, in memory. */
+/** Session leases of several windows, in memory. */
 export class MemoryLeases implements SessionLeases {
   readonly #lose = new Emitter<{ agentId: string; sessionId: string }>()
   readonly #request = new Emitter<{ agentId: string; sessionId: string }>()
   readonly onDidLose = this.#lose.event
   readonly onDidRequest = this.#request.event
   readonly #all: Map<string, MemoryLeases>
-  /** It no longer answers what others ask. */
+  /** It no longer responds to requests of others. */
   hangs = false
 
   constructor(all: Map<string, MemoryLeases>) {
@@ -147,7 +147,7 @@ export class MemoryLeases implements SessionLeases {
   }
 }
 
-/** What fixtures created later share, as windows of one machine do. */
+/** Shared by fixtures that are created later, as by windows of one machine. */
 let machine: { leases: Map<string, MemoryLeases>; transcripts: MemoryTranscripts } | undefined
 
 /** Two windows of one machine. */
@@ -167,19 +167,19 @@ export class SessionsFixture {
     { agentId: 'two', name: 'Agent Two', source: 'settings' },
   ]
   readonly started: Array<{ agentId: string; agent: FakeAgent }> = []
-  /** Throws what a start shall fail with. */
+  /** Throws the error of a failing start. */
   onStart: (agentId: string) => void | Promise<void> = () => {}
-  /** Gives an agent what it can do besides. */
+  /** Adds capabilities to an agent. */
   prepare: (agent: FakeAgent) => void = () => {}
   readonly agentsChanged = new Emitter<void>()
   /** A file was saved in the editor. */
   readonly saved = new Emitter<string>()
-  /** Files that were looked at on disk. */
+  /** Files that were checked on disk. */
   readonly looked = new Set<string>()
-  /** Who is told of files that change on disk. */
+  /** Listeners for files that change on disk. */
   readonly watched: Array<(path: string) => void> = []
   readonly kept = new Map<string, unknown>()
-  /** what is on disk of drafts and prompts */
+  /** the drafts and prompts on disk */
   readonly disk = memoryStore()
   readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
   readonly queues = new PromptQueues(this.drafts)
@@ -187,7 +187,7 @@ export class SessionsFixture {
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
   readonly leases = new MemoryLeases(machine?.leases ?? new Map())
   readonly used: string[] = []
-  /** the sessions that a plan was made for, as they were before */
+  /** the sessions that were planned, with their previous folders */
   readonly existing: ExistingSession[] = []
   trusted = true
   readonly variableSignIns: string[] = []
@@ -196,7 +196,7 @@ export class SessionsFixture {
   readonly completed: string[] = []
   readonly terminalSignIns: string[] = []
   terminalFails: Error | undefined
-  /** How long opening may take before the user is told that it does. */
+  /** The time after which opening is reported as slow. */
   slowAfterMs: number | undefined
   elsewhere: NonNullable<ControllerOptions['elsewhere']> = () => undefined
   plan: SessionPlan | undefined = {
@@ -299,7 +299,7 @@ export class SessionsFixture {
     records: this.records,
   })
 
-  /** The queues of a window that is opened after this one. */
+  /** The queues of a window that opens after this one. */
   again(): { queues: PromptQueues } {
     const windows = new MementoState(this.disk, 'drafts')
     return { queues: new PromptQueues(new DraftStore({ windows, items: this.disk })) }
@@ -338,7 +338,7 @@ export class SessionsFixture {
     })
   }
 
-  /** The agent that was started last. */
+  /** The most recently started agent. */
   get agent(): FakeAgent {
     const last = this.started.at(-1)
     if (!last) throw new Error('no agent was started')

@@ -63,7 +63,7 @@ describe('TranscriptRecorder', () => {
     session.receive(chunk('Half of'))
     mock.timers.tick(1000)
     const { write } = transcripts
-    // another window has written it meanwhile
+    // another window has written to it meanwhile
     transcripts.write = (...args) => args[2].replace && write.apply(transcripts, args)
     session.receive(chunk(' it'))
     session.receive(idle)
@@ -153,7 +153,7 @@ describe('TranscriptRecorder', () => {
         session.receiveWithin('sub', chunk(`helped ${i}`))
       }
       mock.timers.tick(1000)
-      // as it is read after a crash at this moment
+      // as it would be read after a crash now
       assert.deepEqual(texts(kept()), texts(session.state.entries))
     }
     assert.equal(texts(kept()).length, 6)

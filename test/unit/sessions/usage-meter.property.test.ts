@@ -14,7 +14,7 @@ import { forkUsage, UsageMeter } from '../../../src/sessions/usage-meter.ts'
 const HOUR = 3_600_000
 const START = new Date(2026, 10, 22, 20).getTime()
 
-/** A session as an open one is: its updates are reduced, and every change is told. */
+/** A session like an open one: its updates are reduced, and every change is reported. */
 class FakeSession {
   readonly state = createSessionState()
   phase: 'loading' | 'ready' = 'ready'
@@ -31,19 +31,19 @@ class FakeSession {
   }
 }
 
-/** What is true of a session, whoever knows it. */
+/** The true state of a session, whoever knows it. */
 interface Truth {
   agentId: string
   sessionId: string
   currency: string
-  /** what the agent says that it has cost, each time */
+  /** the costs that the agent reports, each time */
   told: number[]
   cost: number
   runs: boolean
   open: { session: FakeSession; meter: UsageMeter }
 }
 
-/** A day's sum of one agent, in thousandths and tokens. */
+/** The sum of a day and agent, in thousandths and tokens. */
 type Sums = Map<string, number>
 
 class World {
@@ -52,7 +52,7 @@ class World {
   now = START
   readonly sessions: Truth[] = []
   readonly expected: Sums = new Map()
-  /** Its agents count on when a session is resumed; others start again at zero. */
+  /** Its agents continue counting when a session is resumed; others restart at zero. */
   readonly countsOn: boolean
 
   constructor(countsOn: boolean) {
@@ -91,7 +91,7 @@ class World {
   end(truth: Truth, tokens: number): void {
     if (!truth.runs) return
     truth.runs = false
-    // the last report of a turn is what the session has cost; those before may be of any time
+    // the last report of a turn is the session's cost; earlier ones can be of any time
     if (truth.told.length > 0) this.#tell(truth, truth.cost)
     this.#add(truth.agentId, '', tokens)
     const idle = { type: 'state', state: 'idle', tokens: tokensOf(tokens) } as const
@@ -100,14 +100,14 @@ class World {
     this.#say(truth, { ...idle, tokens: tokensOf(tokens) })
   }
 
-  /** The agent repeats what it said before, or reports the context alone. */
+  /** The agent repeats its last report, or reports only the context. */
   repeat(truth: Truth, index: number): void {
     const told = truth.told[index % Math.max(1, truth.told.length)]
     if (told === undefined) this.#say(truth, { type: 'usage', usage: { used: 1, size: 9 } })
     else this.#tell(truth, told)
   }
 
-  /** The window is reloaded: `how` the session comes back, and whether the meter had a last word. */
+  /** The window reloads: `how` the session is restored, and whether the meter wrote before. */
   reload(truth: Truth, how: 'load' | 'resume', crash: boolean, order: number): void {
     if (!crash) truth.open.meter.dispose()
     truth.runs = false
@@ -128,7 +128,7 @@ class World {
     if (order % 2) this.#tell(truth, truth.cost)
   }
 
-  /** Another client continues with a session while it's closed here; a load reports what it has cost since. */
+  /** Another client continues a session while it's closed here; a load reports its cost since then. */
   elsewhere(truth: Truth, thousandths: number): void {
     if (truth.runs || !this.countsOn) return
     truth.cost += thousandths

@@ -7,8 +7,8 @@ import { replayTranscript } from '../../support/replay/replay.ts'
 const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
 
 /**
- * What real agents said, through the connection, the v1 surface and the reducer, against the conversation that a
- * user has looked at: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations again.
+ * Recorded messages of real agents, through the connection, the v1 surface and the reducer, compared with a reviewed
+ * conversation: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations again.
  */
 describe('recorded traffic of agents', () => {
   for (const file of fs.readdirSync(FOLDER).filter(name => name.endsWith('.ndjson'))) {

@@ -77,7 +77,7 @@ describe('the active conversation', () => {
     later()
     assert.equal(active.current, 'tab')
     assert.equal(await command(), 'side bar')
-    // the focus is in the tab still
+    // the focus is still in the tab
     later()
     assert.equal(active.current, 'tab')
   })
@@ -144,13 +144,13 @@ describe('the active conversation', () => {
     const place = fc.constantFrom<Place>('tab', 'side bar')
     const step = fc.record({
       at: place,
-      /** by a key in the page, which is a use; else by the mouse, after the focus went there */
+      /** with a shortcut in the page, which is an action there; else with the mouse, after the focus moved there */
       byKey: fc.boolean(),
-      /** where VS Code puts the focus when the palette closes: the active editor, or nothing of ours */
+      /** where VS Code moves the focus when the palette closes: the active editor, or outside of Parley */
       back: fc.constantFrom<Place | undefined>('tab', 'side bar', undefined),
-      /** when each of the three that are told then arrives: the focus that left, the one that came, the command */
+      /** when each of the three messages arrives: the page that lost the focus, the one that got it, the command */
       order: fc.shuffledSubarray(['left', 'came', 'command'] as const, { minLength: 3 }),
-      /** the time that passes after each of them, in milliseconds */
+      /** the time after each of them, in milliseconds */
       pauses: fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000)),
     })
     await fc.assert(
@@ -161,12 +161,12 @@ describe('the active conversation', () => {
           if (focus !== undefined && focus !== at) tell(focus, 'left')
           if (focus !== at) tell(at, 'came')
           if (byKey) tell(at, 'used')
-          // who takes the mouse looks at where the focus is first
+          // a mouse user sees where the focus is first
           else later()
           const asked: Place[] = []
-          // a page reports in order; before it reports again of the focus, it has told that it left
+          // a page reports in order: before it reports the focus again, it has reported that it lost it
           const told = back === at ? ['left', ...order.filter(one => one !== 'left')] : order
-          // by the mouse, the palette is there only once the focus has left
+          // with the mouse, the palette opens only after the focus has left
           const arriving = byKey ? told : ['left', ...told.filter(one => one !== 'left')]
           for (const [index, one] of arriving.entries()) {
             if (one === 'left') tell(at, 'left')

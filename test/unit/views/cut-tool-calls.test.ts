@@ -77,12 +77,12 @@ describe('a tool call that is shown as one line', () => {
     const short = snapshotOf([text('done')])
     const much = snapshotOf(long, { rawInput: { path: '/w/a.ts', text: OUTPUT }, rawOutput: OUTPUT })
     assert.ok(much / short < 2, `${(much / short).toFixed(1)} times the bytes of short ones`)
-    // fetched
+    // loaded
     bytes = 0
     pump.entriesFetched(session.state.entries)
     const fetched = JSON.stringify(pump.entriesFetched(session.state.entries)).length
     assert.ok(fetched / short < 2, `${(fetched / short).toFixed(1)} times the bytes when fetched`)
-    // the rest comes for the one that is opened
+    // the rest is sent for the expanded one
     bytes = 0
     const close = store.showWhole('e7')
     await until(() => messages > 0 && !isCut(known('e7')))

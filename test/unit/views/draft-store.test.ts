@@ -12,7 +12,7 @@ import { WindowFiles } from '../../../src/views/storage/window-states.ts'
 
 describe('DraftStore', () => {
   let directory: string
-  /** names of the windows that run; one that is taken out of it has crashed */
+  /** names of the running windows; one that is removed has crashed */
   const running = new Set<string>()
   const opened: DraftStore[] = []
   let last = ''
@@ -127,7 +127,7 @@ describe('DraftStore', () => {
     second.takeOver()
     assert.deepEqual(reported, ['one', 'two'])
     assert.deepEqual(second.claim('one'), [{ id: 'p1', draft }])
-    // the composer holds its own draft
+    // the composer has its own draft
     assert.deepEqual(
       second.claim('two').map(prompt => prompt.draft),
       [draft],

@@ -66,7 +66,7 @@ describe('finding in a conversation', () => {
 
   it('follows changes, and stops when the widget closes', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
-    /** long after whatever is due */
+    /** long after everything that is due */
     const later = () => mock.timers.tick(60_000)
     update(said('one', 'm1'))
     await search.start(1, query('word'))

@@ -18,7 +18,7 @@ describe('an updated agent', () => {
     window: {
       withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
         run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
-      // the user presses the button that is offered, or agrees to what will run
+      // the user clicks the offered button, or confirms what will run
       showInformationMessage: async (text: string, ...buttons: unknown[]) => {
         const button = buttons.findLast(one => typeof one === 'string') as string
         if (button !== 'Install') offered.push([text, button])

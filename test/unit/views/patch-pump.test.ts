@@ -80,7 +80,7 @@ describe('PatchPump', () => {
 
   const call = (toolCallId: string, rawInput?: unknown) =>
     session.receive({ type: 'tool_call', toolCall: { toolCallId, title: toolCallId, rawInput } })
-  /** Nested so deep that nothing writes it. */
+  /** Nested so deeply that it can't be serialized. */
   const deep = () => JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
 
   for (const how of ['throws', 'rejects'] as const) {

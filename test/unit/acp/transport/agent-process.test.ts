@@ -34,7 +34,7 @@ describe('AgentProcess', () => {
     started.push(agent)
     return agent
   }
-  /** Resolves with the first line it prints, when it is ready. */
+  /** Resolves with the first line of output, when it's ready. */
   const ready = async (agent: AgentProcess): Promise<string> =>
     String((await once(agent.stdout, 'data'))[0]).trim()
 
@@ -58,7 +58,7 @@ describe('AgentProcess', () => {
     await ready(agent)
     const waits: unknown[] = []
     const inTime = globalThis.setTimeout
-    // The process is real; only the wait before the signal is over at once.
+    // The process is real; only the wait before the signal ends immediately.
     const timers = mock.method(globalThis, 'setTimeout', (run: () => void, ms?: number) => {
       waits.push(ms)
       return inTime(run, ms === 5000 ? 0 : ms)

@@ -15,7 +15,7 @@ function split(chunks: Uint8Array[], max = MAX): string[] {
   return rest === undefined ? lines : [...lines, rest]
 }
 
-/** Bytes with plenty of newlines and of characters of several bytes, valid UTF-8 or not. */
+/** Bytes with many newlines and multi-byte characters, valid UTF-8 or not. */
 const anyBytes = fc
   .array(
     fc.oneof(
@@ -104,7 +104,7 @@ describe('LineSplitter', () => {
     } finally {
       Buffer.prototype.copy = copy
     }
-    // into the buffer, and when that grows: a buffer that grew by a piece each time would copy 32 GB
+    // into the buffer, and when it grows: growing by a piece each time would copy 32 GB
     assert.ok(copied >= 64 << 20 && copied <= 128 << 20, `${copied} bytes`)
   })
 

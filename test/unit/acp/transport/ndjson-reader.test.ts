@@ -10,7 +10,7 @@ interface Read {
   errors: Error[]
 }
 
-/** Reads a whole stream that comes in the given pieces. */
+/** Reads a whole stream that arrives in the given pieces. */
 async function read(pieces: Array<string | Uint8Array>, maxFrameBytes = 1 << 20): Promise<Read> {
   const stream = new PassThrough()
   const result: Read = { messages: [], noise: [], errors: [] }
@@ -159,7 +159,7 @@ describe('NdjsonReader', () => {
     reader.listen(message => {
       seen.push((message as unknown as { params: { n: number } }).params.n)
       reader.pause()
-      // The rest of the same chunk and of the same batch must wait, too.
+      // The rest of the chunk and of the batch must wait, too.
       const before = seen.length
       setImmediate(() => {
         assert.equal(seen.length, before)
@@ -183,7 +183,7 @@ describe('NdjsonReader', () => {
       reader.pause()
     })
     const line = `${JSON.stringify(note(1))}\n`
-    // Written piece by piece as the pipe takes it, until it takes no more.
+    // Written piece by piece until the pipe is full.
     let written = 0
     while (stream.write(line)) written++
     await new Promise(resolve => setImmediate(resolve))

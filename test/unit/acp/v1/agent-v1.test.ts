@@ -254,7 +254,7 @@ describe('AgentV1', () => {
       const second = agent.listSessions({ cursor: 'p2' })
       const { id, params } = await pipe.next(frame => frame.id === 1)
       assert.deepEqual(params, { cursor: 'p2' })
-      // The same cursor again would continue forever.
+      // The same cursor again would never end.
       pipe.send({ id, result: { sessions: [], nextCursor: 'p2' } })
       assert.deepEqual(await second, { sessions: [] })
     })
@@ -705,7 +705,7 @@ describe('AgentV1', () => {
       }
     })
 
-    /** A client whose user answers when the test says so. */
+    /** A client whose user answers when the test does. */
     function person() {
       const asked: PermissionRequest[] = []
       const withdrawn: string[] = []

@@ -9,7 +9,7 @@ interface Read {
   problems: string[]
 }
 
-/** What the raw updates of one session say, one after the other. */
+/** The updates that result from the raw updates of one session. */
 function read(...raws: unknown[]): Read {
   const updates: SessionUpdate[] = []
   const problems: string[] = []

@@ -138,7 +138,7 @@ describe('AgentV2', () => {
           terminalId: 'x',
           data: Buffer.from(bytes).toString('base64'),
         })
-      // the first byte of a character whose rest never comes
+      // the first byte of a character whose rest never arrives
       pipe.send(output([0xc3]))
       await until(() => updates.length === 1)
       const load = agent.loadSession('s', SETUP)
@@ -249,7 +249,7 @@ describe('AgentV2', () => {
         method: 'session/request_permission',
         params: { sessionId: 's', title: 'Go?', options: [] },
       })
-      // A later request is answered after the earlier was taken in.
+      // A later request is answered after earlier messages were handled.
       pipe.send({ id: 'x', method: '_probe', params: {} })
       await pipe.answer('x')
       agent.cancel('s')

@@ -186,7 +186,7 @@ describe('a v2 update', () => {
       assert.deepEqual(call({ content: [{ type: 'diff', changes: [], patch: null }] }).content, [
         { type: 'diff', changes: [] },
       ])
-      // A change without a path is of a kind newer than Parley.
+      // A change without a path is of an unknown kind.
       const raw = { type: 'diff', changes: [{ operation: '_world' }], patch }
       assert.deepEqual(call({ content: [raw] }).content, [{ type: 'unknown', kind: 'diff', raw }])
     })

@@ -1,6 +1,6 @@
 /**
- * Our schemas of the v2 wire held against the official types, at compile time: whatever the types allow an agent to
- * send, a schema takes, and whatever we send is what the types ask for. This file compiles, or the check fails.
+ * Compares Parley's schemas of the v2 wire with the official types at compile time: a schema accepts whatever the types
+ * allow an agent to send, and whatever Parley sends matches the types. If not, this file doesn't compile.
  */
 import type * as sdk from '@agentclientprotocol/sdk/experimental/v2'
 import type * as unstable from '@agentclientprotocol/sdk/experimental/v2/unstable'
@@ -18,9 +18,9 @@ import type * as state from '../../../../src/acp/wire/state.ts'
 import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
 import type * as update from '../../../../src/acp/wire/update.ts'
 
-/** `true` when the schema takes every value of the type. */
+/** `true` if the schema accepts every value of the type. */
 type Takes<Schema extends z.ZodType, Value> = [Value] extends [z.input<Schema>] ? true : false
-/** An error where one of the list is not `true`. */
+/** An error if one in the list isn't `true`. */
 type All<T extends true[]> = T
 
 export type Incoming = All<

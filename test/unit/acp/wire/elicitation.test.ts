@@ -50,7 +50,7 @@ function client(answer: ElicitationOutcome) {
   }
 }
 
-/** Has a request of ours wait for its answer; its id. */
+/** Leaves a client request pending; returns its id. */
 async function underWay(agent: Agent, pipe: MemoryPipe): Promise<number> {
   agent.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] }).catch(() => {})
   return Number((await pipe.asked('session/new')).id)

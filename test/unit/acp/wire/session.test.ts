@@ -170,7 +170,7 @@ describe('the options of a v1 session', () => {
     assert.ok(update.type === 'config_options')
     const model = byId(update.options, 'model')
     assert.equal(model?.type === 'select' && model.currentValue, 'small')
-    // The mode, which the list does not mention, is still there and has its new value.
+    // The mode isn't in the list, and is still there with its new value.
     const mode = update.options.find(option => option.category === 'mode')
     assert.equal(mode?.type === 'select' && mode.currentValue, 'auto')
   })
@@ -205,7 +205,7 @@ describe('the options of a v1 session', () => {
 
     options.replace([{ ...MODEL_OPTION, currentValue: 'small' }])
     assert.equal(options.confirm('model', 'small', false), undefined)
-    // It answered with all options, and chose otherwise.
+    // The response has all options, with another value.
     assert.equal(options.confirm('model', 'big', true), undefined)
     const own = options.confirm('model', 'big', false)
     assert.ok(own?.type === 'config_options')

@@ -252,7 +252,7 @@ describe('AgentInstaller', () => {
   })
 
   it('leaves nothing behind on a disk that is actually full', async function () {
-    // a small disk in memory, where the machine lets us have one
+    // a small RAM disk, if the machine supports it
     await mkdir(storage)
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', storage], { stdio: 'ignore' })
@@ -261,7 +261,7 @@ describe('AgentInstaller', () => {
     }
     try {
       const installing = (agent: RegistryAgent) => installer(linux).install(agent)
-      // a tenth of its size when packed
+      // a tenth of its size when compressed
       const text = Array.from({ length: 300 }, () => randomBytes(500).toString('hex').repeat(10)).join('')
       const archive = binary(`${files.origin}/a.zip`)
       const packed = zip(text)
@@ -269,7 +269,7 @@ describe('AgentInstaller', () => {
       serving(packed)
       await assert.rejects(installing(archive), { message: "Mine wasn't installed: the disk is full." })
       await nothingLeft()
-      // one that says how large it is, and one that does not
+      // one response with a size, and one without
       serving(Buffer.alloc(3_000_000))
       await assert.rejects(installing(archive), /There isn't enough disk space: 9 MB required/)
       await nothingLeft()
@@ -284,7 +284,7 @@ describe('AgentInstaller', () => {
         message: 'mine@1.0.0 needs more disk space than is available.',
       })
       await nothingLeft()
-      // not even room for the lock
+      // no space, not even for the lock
       await writeFile(join(storage, 'filler'), Buffer.alloc(3_000_000)).catch(() => {})
       await assert.rejects(installing(archive), { message: "Mine wasn't installed: the disk is full." })
       assert.deepEqual(await readdir(storage, { recursive: true }), ['filler'])
@@ -367,7 +367,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  /** A process that installs the agent as an extension host does. */
+  /** A process that installs the agent like an extension host. */
   const installingHost = async () => {
     const program = join(import.meta.dirname, 'install-in-host.ts')
     const guard = join(home, 'process-guard.cjs')

@@ -1,4 +1,7 @@
-/** An extension host that installs the agent of `agent-installer.test.ts`: `install-in-host.ts <storage> <guard script>`. */
+/**
+ * An extension host that installs the agent in `agent-installer.test.ts`: `install-in-host.ts <storage> <guard
+ * script>`.
+ */
 import { AgentInstaller } from '../../../../src/agents/registry/agent-installer.ts'
 import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
 import { readRegistry } from '../../../../src/agents/registry/registry-format.ts'

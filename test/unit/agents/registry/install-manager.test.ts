@@ -36,7 +36,7 @@ describe('InstallManager', () => {
     const mine = { id: 'mine', name: 'Mine', version, description: 'An agent', distribution }
     return { agents: readRegistry({ agents: [mine] }).agents, source: 'network' }
   }
-  /** What the real one leaves on disk. */
+  /** What the real installer leaves on disk. */
   const commit = async ({ id, name, version, description }: RegistryAgent) => {
     const folder = await installed.newFolder(id, version)
     await writeFile(join(folder, 'run'), '')

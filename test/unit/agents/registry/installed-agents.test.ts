@@ -48,7 +48,7 @@ describe('starting an installed agent', () => {
     env: {},
     cwd: storage,
   })
-  /** Starts as the test says; what closes the agent is given back. */
+  /** Starts as the test defines; returns a function that closes the agent. */
   const start = async (fails?: Error) => {
     let close = () => {}
     const agent = {

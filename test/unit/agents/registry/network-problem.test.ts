@@ -9,10 +9,10 @@ import { LoopbackServer } from '../../../support/loopback-server.ts'
 
 const address = 'https://user:secret@registry.example/list.json?signature=secret'
 
-/** As `fetch` of Node fails. */
+/** Like an error of Node's `fetch`. */
 const failed = (code: string, message = `raw ${code}`) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) })
-/** As it fails where VS Code uses Chromium's network. */
+/** Like an error when VS Code uses Chromium's network. */
 const failedInChromium = (name: string) => new TypeError('fetch failed', { cause: new Error(`net::${name}`) })
 
 describe('a network problem', () => {

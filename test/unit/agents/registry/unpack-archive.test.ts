@@ -16,7 +16,7 @@ import { CancelledError } from '../../../../src/common/errors.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A tar file of any entries, also of those that no tool would make. */
+/** A tar file with any entries, also with those that no tool would create. */
 function tarOf(entries: Array<HeaderData & { text?: string }>): Buffer {
   const pieces = entries.flatMap(({ text = '', ...about }) => {
     const data = Buffer.from(text)
@@ -28,13 +28,13 @@ function tarOf(entries: Array<HeaderData & { text?: string }>): Buffer {
   return Buffer.concat([...pieces, Buffer.alloc(1024)])
 }
 
-/** A zip entry with the file type and mode of Unix. */
+/** A zip entry with Unix file type and mode. */
 const unix = (data: string, mode: number): Zippable[string] => [
   bytes(data),
   { os: 3, attrs: (mode << 16) >>> 0 },
 ]
 
-/** The tar file of the first test, and a million zeros, as bzip2 packs them. */
+/** The tar file of the first test, and a million zeros, compressed with bzip2. */
 const bzip2Files = Buffer.from(
   'QlpoOTFBWSZTWYxktx4AAJ1bkNMCQAD/hAAmciMeAARAABggAJKGp6Q1AaAPUAAFUSm1DTQZAAyZKmw9R4tpxsrGkWSpsERP' +
     'wmIiiIVCTmwXFknDCUXxcVNshWhQEnQwKDMGeoLjWQAyJZAZyiFAWKoSCCSQYF4DucTPP3u/ZGWcMyhlGlqpvMYaOy9D+LuS' +
@@ -59,7 +59,7 @@ describe('an archive of an agent', () => {
     await writeFile(archive, data)
     await unpackArchive(archive, folder, { kind, cmd: './run', ...more })
   }
-  /** Refused, and nothing of it is anywhere but in the folder that is thrown away. */
+  /** Rejected, and its files are only in the folder that is deleted. */
   const refused = async (
     data: Uint8Array,
     kind: UnpackOptions['kind'],

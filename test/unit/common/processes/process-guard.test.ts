@@ -15,12 +15,12 @@ const SOURCE = path.resolve(import.meta.dirname, '../../../../src/common/process
 
 const treeIsAlive = (pid: number) => operatingSystem.exists(-pid)
 
-/** What an agent that will not end is: it ignores the end of its input and SIGTERM. */
+/** An agent that doesn't exit: it ignores the end of its input and SIGTERM. */
 const STUBBORN = `process.on('SIGTERM', () => {}); process.stdin.resume(); setInterval(() => {}, 1000); console.log('ready')`
 
 /**
- * The parent: starts two stubborn process groups and a guard that watches both, forgets the second, and says their
- * ids; then continues until it is killed, or disposes its guard when told.
+ * The parent: starts two such process groups and a guard that watches both, removes the second, and prints their
+ * ids; then it runs until it's killed, or disposes its guard on request.
  */
 const PARENT = `
 import { spawn } from 'node:child_process'

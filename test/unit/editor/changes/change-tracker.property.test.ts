@@ -24,16 +24,18 @@ import { MemoryStore } from '../../../support/memory-tracker.ts'
 
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
 
-/** A turn of a session, in which tool calls and commands run. */
+/** A turn of a session with tool calls and commands. */
 interface Turn {
   number: number
   tree: WorkTree
   before: Awaited<ReturnType<WorkTree['snapshot']>>
-  /** tool calls that were told and have not written yet */
+  /** tool calls that were reported and haven't written yet */
   calls: Array<{ toolCallId: string; name: string }>
 }
 
-/** A folder in which a user, another program and two agents' sessions do as they like. Every line is someone's, and unique. */
+/**
+ * A folder that a user, another program and the agents of two sessions change. Every line is unique and has an author.
+ */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-world-')))
   readonly store = new MemoryStore()
@@ -41,13 +43,13 @@ class World {
   readonly shared = filesShared({ documents: this.editor, fileSystem: disk })
   tracker!: ChangeTracker
   sessions!: Map<string, SessionChanges>
-  /** agents' lines that the user took over */
+  /** agents' lines that the user kept */
   readonly taken = new Set<string>()
-  /** the user's lines that the user took away */
+  /** the user's lines that the user removed */
   readonly removed = new Set<string>()
-  /** files in whose unsaved text changes were undone */
+  /** files in whose unsaved text changes were reverted */
   readonly undoneUnsaved = new Set<string>()
-  /** by session, those that run */
+  /** the running turns by session */
   readonly turns = new Map<string, Turn>()
   #next = 0
   #calls = 0
@@ -59,7 +61,7 @@ class World {
     for (const name of NAMES.slice(0, 2)) writeFileSync(this.path(name), this.fresh('user', 6).join(''))
   }
 
-  /** Whose a line is that a command of this session writes: no one can tell while others work, too. */
+  /** The author of a line that a command of this session writes: unknown while others are working, too. */
   commander(session: string): string {
     return this.turns.size > 1 ? 'some' : session
   }
@@ -70,13 +72,13 @@ class World {
     const changes = this.sessions.get(session)!
     const tree = new WorkTree(changes)
     const number = ++this.#turns
-    // nothing is written while it is taken
+    // nothing is written while it's taken
     const before = await tree.snapshot([this.root], Number.POSITIVE_INFINITY)
     this.turns.set(session, { number, tree, before, calls: [] })
     changes.beginTurn(number, () => true)
   }
 
-  /** Finds what commands changed, as it is done while a turn runs and after it. */
+  /** Finds the changes of commands, as during and after a turn. */
   async look(session: string, turn: Turn): Promise<void> {
     await this.#accepted
     const { changes, omitted, unseen } = await turn.tree.changed(turn.before)
@@ -92,7 +94,7 @@ class World {
     await this.sessions.get(session)!.endTurn()
   }
 
-  /** The user did something with a file in the editor. */
+  /** The user changed a file in the editor. */
   async byUser(path: string): Promise<void> {
     for (const { tree, before } of this.turns.values()) await tree.accept(before, path)
   }
@@ -120,7 +122,7 @@ class World {
     return existsSync(this.path(name)) ? readFileSync(this.path(name), 'utf8') : undefined
   }
 
-  /** As the user sees it. */
+  /** What the user sees. */
   seen(name: string): string | undefined {
     return this.editor.isDirty(this.path(name)) ? this.editor.textOf(this.path(name)) : this.on(name)
   }
@@ -129,7 +131,7 @@ class World {
     return (this.seen(name) ?? '').split(/(?<=\n)/).filter(line => line !== '')
   }
 
-  /** All that the user can see anywhere. */
+  /** Everything that the user can see anywhere. */
   visible(): Set<string> {
     const on = NAMES.flatMap(name => [...this.lines(name), ...(this.on(name) ?? '').split(/(?<=\n)/)])
     return new Set(on.filter(line => line !== ''))
@@ -153,7 +155,7 @@ class World {
     return `t${this.#calls++}`
   }
 
-  /** All that is done to files is done. */
+  /** Waits until all file operations are done. */
   async settled(): Promise<void> {
     await this.#accepted
     await this.tracker.refresh()
@@ -231,7 +233,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     const before = world.on(name)?.split(/(?<=\n)/) ?? []
     await editor.save(path)
     await world.byUser(path)
-    // what was on disk and not in the editor, the user overwrote
+    // the user overwrote what was on disk and not in the editor
     const now = world.lines(name)
     for (const line of before) if (!now.includes(line)) world.removed.add(line)
   }
@@ -252,7 +254,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'take a hunk back': {
-      // with the editor's own undo, or by hand
+      // with the editor's own undo, or by typing
       await world.settled()
       const hunk = changes.hunks(path)[place.at % Math.max(1, changes.hunks(path).length)]
       if (!exists || !hunk) return
@@ -286,7 +288,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (!call || editor.isDirty(world.path(call.name)) || world.on(call.name) === undefined) return
       const { toolCallId } = call
       const at = world.path(call.name)
-      // what was read in the meantime
+      // what was read meanwhile
       const oldText = world.on(call.name)!
       const newText = world.edited(call.name, session, place)
       const diffs = [{ changes: [{ operation: 'modify' as const, path: at, oldText, newText }] }]
@@ -330,7 +332,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      // no one can tell it from a command while a turn works
+      // during a turn it can't be distinguished from a command
       if (dirty || world.turns.size > 0) return
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
@@ -353,7 +355,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
         open()
         editor.type(path, world.edited(name, 'user', { at: place.at + 2, count: place.add, add: 1 }))
         await save()
-        // the agent looks again before it writes
+        // the agent checks again before it writes
         oldText = world.on(name)!
         newText = world.edited(name, session, place)
       }
@@ -386,7 +388,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     }
     case 'delete by the user':
       if (!exists || dirty || world.turns.size > 0) return
-      // with all that was ever in it
+      // with all of its earlier content
       for (const line of [...world.lines(name), ...linesOf(tracker.view(path)?.store())])
         world.removed.add(line)
       await rm(path)
@@ -395,7 +397,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     case 'rename': {
       const to = NAMES.find(one => world.on(one) === undefined)
       if (!exists || dirty || to === undefined) return
-      // VS Code waits for those who want to know
+      // VS Code waits for listeners
       await world.settled()
       tracker.renaming(path, world.path(to))
       renameSync(path, world.path(to))
@@ -412,7 +414,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       const others = [...world.visible()].filter(line => line.startsWith(other))
       const hunk = changes.hunks(path)[place.at % Math.max(1, changes.hunks(path).length)]
       if (what === 'undo a hunk' && !hunk) return
-      // what was moved away from a file that is there again is a deletion and an addition, each undone for itself
+      // a file that was moved away and exists again counts as a deletion and an addition, reverted separately
       const deleted = NAMES.filter(one => one !== name).flatMap(one =>
         changes.hunks(world.path(one)).flatMap(({ before }) => before),
       )
@@ -436,21 +438,21 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await world.settled()
       const hunk = changes.hunks(path)[0]
       if (!hunk) return
-      // with a file that stays deleted, all that was in it
+      // with a file that stays deleted, its earlier content
       if (!exists) for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
-      // with a renamed file both of its names are kept
+      // both names of a renamed file are kept
       const entry = changes.file(path)
       for (const one of [entry?.path, entry?.from])
         if (one !== undefined)
           for (const who of ['a', 'b', 'some'])
             for (const line of linesOf(tracker.view(one)?.store(), who)) world.taken.add(line)
-      // and with them that lines are gone that were in it before it was renamed
+      // including that lines were removed that it had before it was renamed
       if (entry?.from !== undefined)
         for (const line of linesOf(tracker.view(entry.from)?.store()))
           if (!world.lines(name).includes(line)) world.removed.add(line)
-      // also under what another session took away since
+      // also below what another session removed later
       for (const line of linesOf(tracker.view(path)?.store(), session)) world.taken.add(line)
-      // also that the agent removed what the user had written there after an earlier change of the agent
+      // also if the agent removed what the user wrote there after an earlier change of the agent
       const place = tracker
         .view(path)!
         .store()
@@ -473,7 +475,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'reload': {
-      // what was undone in unsaved text is known as long as the window is there
+      // what was reverted in unsaved text is known while the window is open
       for (const one of world.undoneUnsaved) if (editor.isDirty(one)) await editor.save(one)
       await world.settled()
       tracker.dispose()
@@ -533,7 +535,7 @@ describe('the change tracker (property)', () => {
             }
           }
           for (const session of ['a', 'b']) await world.end(session)
-          // with nothing of the user's on top all goes, and comes back
+          // without later changes of the user, everything is reverted and restored
           for (const name of NAMES)
             if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))
           await world.settled()
@@ -545,7 +547,7 @@ describe('the change tracker (property)', () => {
             for (const session of ['a', 'b']) {
               const report = await world.sessions.get(session)!.undo({}, { force: true })
               for (const { why } of report.left) assert.equal(why, 'agent')
-              // what another session's changes are on top of goes after those
+              // what is below another session's changes is reverted after those
               left = report.undone ? 2 : left - 1
               if (report.undone) undone.push(report.undone.id)
             }
@@ -572,7 +574,7 @@ describe('the change tracker (property)', () => {
   })
 })
 
-/** Someone's lines in something that is stored. */
+/** Someone's lines in something stored. */
 function linesOf(stored: unknown, who = 'user'): string[] {
   const found = JSON.stringify(stored ?? null).match(new RegExp(`\\b${who}\\d+(?=\\\\n)`, 'g')) ?? []
   return found.map(line => `${line}\n`)

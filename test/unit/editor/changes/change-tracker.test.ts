@@ -82,7 +82,7 @@ describe('the change tracker', () => {
     newText,
     ...(oldText !== undefined && { oldText }),
   })
-  /** A client write, as an agent asks for it. */
+  /** A write through the client, as an agent requests it. */
   const write = (name: string, content: string, by = changes) => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
     return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
@@ -126,7 +126,7 @@ describe('the change tracker', () => {
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
       editor.reload()
-      // more than spaces may be what the user typed meanwhile: it is asked about
+      // more than spaces could be what the user typed meanwhile, so it's checked
       editor.format = saved => saved.replace('2', '2;')
       await write('a.txt', 'one\n2\nthree\n')
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
@@ -192,7 +192,7 @@ describe('the change tracker', () => {
       await writeFile(file('late.txt'), 'x\n')
       await tool('done', change('late.txt', undefined, 'x\n'))
       assert.equal(changes.before(file('late.txt'))?.attributes.type, 'absent')
-      // written before anybody could look, and told as a fragment
+      // written before it could be read, and reported as a fragment
       writeFileSync(file('b.txt'), 'a\nB\nc\n')
       await tool('running', change('b.txt', 'b', 'B'))
       await tool('done', change('b.txt', 'b', 'B'))
@@ -403,7 +403,7 @@ describe('the change tracker', () => {
       editor.type(file('a.txt'), after)
       editor.type(file('a.txt'), `${after}end\n`)
       assert.deepEqual(listed(), [])
-      // the disk has it still
+      // the file on disk still has it
       editor.revert(file('a.txt'))
       await until(() => listed().length === 1)
       await undo()
@@ -503,7 +503,7 @@ describe('the change tracker', () => {
       editor.open(file('a.txt'))
       for (const [at, look] of [
         () => Promise.resolve(),
-        // what is on the disk is seen before the editor reports that it saved that
+        // the change on disk is seen before the editor reports that it saved it
         () => tracker.refresh(),
       ].entries()) {
         const mine = `one\n2\nthree\nmine ${at}\n`
@@ -525,7 +525,7 @@ describe('the change tracker', () => {
       changes.beginTurn(1, () => true)
       writeFileSync(file('a.txt'), '')
       const { setTimeout } = globalThis
-      // it writes while the tracker waits
+      // it writes while the tracker is waiting
       const waiting = mock.method(globalThis, 'setTimeout', (then: () => void) => {
         writeFileSync(file('a.txt'), 'one\n2\n3\nmine\n')
         return setTimeout(then)
@@ -673,7 +673,7 @@ describe('the change tracker', () => {
   })
 
   describe('follows a file to its new name', () => {
-    /** A command of the agent; no one reports what it does, but for what is found when it is over. */
+    /** A command of the agent; its changes are only found when it has ended. */
     const command = async (work: () => void, found: string[], by = changes, turn = 1) => {
       const before = found.map(name => ({
         path: file(name),
@@ -1043,7 +1043,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'x')
       assert.ok(watching)
       changes.keep()
-      // its checkpoint is to be restored with what the user does now
+      // its checkpoint must restore from what the user does now
       assert.ok(watching)
       await undo({ since: 0 })
       assert.equal(watching, undefined)

@@ -61,15 +61,15 @@ const step: fc.Arbitrary<Step> = fc.record({
   add: fc.nat(2),
 })
 
-/** How all files were when a turn started, and what was done since by others than its session. */
+/** All files at the start of a turn, and what others than its session changed since then. */
 interface Snapshot {
   turn: number
   files: Map<string, string | undefined>
-  /** files that someone else changed since */
+  /** files that someone else changed since then */
   touched: Set<string>
 }
 
-/** A folder with a user, another program, and agents of two sessions in their turns. Every line is someone's, and unique. */
+/** A folder with a user, another program, and agents of two sessions. Every line is unique and has an author. */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-checkpoints-')))
   readonly store = new MemoryStore()
@@ -83,7 +83,7 @@ class World {
     ['a', []],
     ['b', []],
   ])
-  /** the user's lines that the user took away */
+  /** the user's lines that the user removed */
   readonly removed = new Set<string>()
   readonly written = new Set<string>()
   /** sessions whose turns may be changing files */
@@ -112,7 +112,7 @@ class World {
     this.turns.set(session, turn)
     this.run(session)
     const files = new Map(NAMES.map(name => [name, this.on(name)]))
-    // what was typed and not saved is the user's, whenever it is saved
+    // unsaved text belongs to the user, whenever it's saved
     const touched = new Set(NAMES.filter(name => this.editor.isDirty(this.path(name))))
     this.snapshots.get(session)!.push({ turn, files, touched })
   }
@@ -131,7 +131,7 @@ class World {
     return lines
   }
 
-  /** Someone else than the agent of `session` changed the file. */
+  /** Someone other than the agent of `session` changed the file. */
   touch(name: string, session?: string): void {
     for (const [owner, snapshots] of this.snapshots)
       if (owner !== session) for (const { touched } of snapshots) touched.add(name)
@@ -237,7 +237,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      // nobody can tell it from a command while a turn works
+      // during a turn it can't be distinguished from a command
       if (dirty || world.working.size > 0) return
       world.touch(name)
       writeFileSync(path, world.edited(name, 'user', place))
@@ -303,7 +303,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
     if (line.startsWith('user')) assert.ok(after.has(line), `the restore took ${line}`)
     if (line.startsWith(others)) assert.ok(after.has(line), `the restore took ${line} of the other session`)
   }
-  // what stays is what the list said
+  // the list contains what isn't restored
   const left = new Set(report.left.map(one => one.path))
   const listed = new Map(plan.map(one => [one.path, one]))
   for (const path of left) assert.ok(listed.get(path)?.left, `${path} stayed and nobody said so`)
@@ -317,7 +317,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
       assert.equal(entry.action === 'delete', now === undefined, `${name} is not what the list said`)
       if (entry.action === 'create') assert.ok(before[i] === undefined && now !== undefined)
     }
-    // no one else was at it: it is exactly what it was
+    // nobody else changed it, so it's exactly the same
     if (!touched.has(name)) {
       assert.equal(now, files.get(name), `${name} is not as before turn ${turn}`)
       assert.ok(!left.has(path))
@@ -326,7 +326,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
       assert.deepEqual(world.lines(name).filter(mine), [], `${name} has lines of later turns`)
   }
   const taken = NAMES.filter((name, i) => world.on(name) !== before[i])
-  // at once, it comes back as it was
+  // undone immediately, it's restored
   if (report.undone && at % 2 === 0 && NAMES.every(name => !editor.isDirty(world.path(name)))) {
     assert.deepEqual(await tracker.restore(report.undone.id), [])
     editor.reload()
@@ -337,7 +337,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
     return
   }
   for (const name of taken) world.touch(name, session)
-  // later turns start where nothing is any more
+  // later turns start without any files
   for (const one of snapshots) if (one.turn > turn) for (const name of NAMES) one.touched.add(name)
 }
 
@@ -366,7 +366,7 @@ describe('checkpoints (property)', () => {
                 `${line.trim()} is lost after ${one.what}`,
               )
             }
-            // what is stored of a file is all of it
+            // a file's stored content is complete
             for (const view of views) {
               const again = TrackedFile.restore(JSON.parse(JSON.stringify(view.store())))
               assert.equal(again?.historyAt, view.historyAt)

@@ -32,7 +32,7 @@ describe('a checkpoint', () => {
   const file = (name: string) => join(root, name)
   const text = (name: string) => readFileSync(file(name), 'utf8')
   const roots = () => ({ cwd: root, additionalDirectories: [] })
-  /** Another window: the one before it is gone, or crashed. */
+  /** Another window: the previous one was closed, or crashed. */
   const create = async () => {
     tracker = new ChangeTracker({ files: shared, store, checkpoints: () => limits })
     editor.tracker = tracker
@@ -58,7 +58,7 @@ describe('a checkpoint', () => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
     return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
   }
-  /** A tool call that names a file and does something to it itself. */
+  /** A tool call that reports a file's location and changes it directly. */
   const tool = async (name: string, work: () => void, by = changes) => {
     await by.tool({ toolCallId: 't', begun: true, done: false }, [], [file(name)])
     work()
@@ -161,7 +161,7 @@ describe('a checkpoint', () => {
         ['b.txt', 'delete'],
       ],
     )
-    // to review and revert are those of the session alone
+    // only the session's own changes can be reviewed and reverted
     assert.deepEqual(
       other.list().map(({ path }) => path),
       [file('b.txt')],
@@ -282,7 +282,7 @@ describe('a checkpoint', () => {
       [[1, 1, undefined]],
     )
     assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
-    // what the user saved is theirs, whatever is reported
+    // what the user saved belongs to them, whatever is reported
     writeFileSync(file('a.txt'), 'one\n2\nIII\n')
     editor.open(file('a.txt'))
     await tracker.refresh()
@@ -364,7 +364,7 @@ describe('a checkpoint', () => {
     await write('b.txt', 'x\n')
     editor.open(file('a.txt'))
     editor.type(file('a.txt'), 'typed\none\n2\nthree\n')
-    // another program, under what is not saved
+    // another program, below unsaved changes
     writeFileSync(file('a.txt'), 'one\n2\n3\n')
     rmSync(file('b.txt'))
     writeFileSync(file('large.bin'), 'x')
@@ -395,7 +395,7 @@ describe('a checkpoint', () => {
         ['a.txt', 'size'],
       ],
     )
-    // what is to be reviewed stays
+    // the changes to review are kept
     assert.equal(changes.list().length, 1)
     limits = { maxAgeMs: -1, maxBytes: Number.POSITIVE_INFINITY }
     await create()

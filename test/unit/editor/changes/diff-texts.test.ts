@@ -75,7 +75,7 @@ describe('the texts of a diff', () => {
         fc.pre(oldText !== newText)
         const patch = { format: 'git', text: createTwoFilesPatch('a/a.ts', 'b/a.ts', oldText, newText) }
         const texts = diffTexts(change({}), { patch, current: isDone ? newText : oldText })
-        // With the edit done its undoing always fits; before it, the patch may happen to be undone elsewhere.
+        // After the edit, undoing the patch always works; before it, the patch may match elsewhere.
         if (isDone) assert.deepEqual(texts, { oldText, newText })
         else assert.ok(texts?.oldText === oldText || texts?.newText === oldText)
       }),

@@ -166,7 +166,7 @@ describe('the author of each line', () => {
           assert.equal(log.text, now.join(''))
           const restored = FileLog.restore(log.text, JSON.parse(JSON.stringify(log.store())))
           assert.equal(restored?.base, log.base)
-          // what the user took away next to the agents' changes does not come back
+          // what the user removed next to the agents' changes isn't restored
           const base = splitLines(log.base)
           for (const line of gone.filter(one => one.startsWith('user') && base.includes(one)))
             assert.ok(

@@ -180,7 +180,7 @@ describe('a change in a work tree', () => {
       for (const [name, bytes] of Object.entries(content))
         assert.deepEqual(readFileSync(join(root, name)), bytes, `${name} was ${how}`)
       assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
-      // a commit knows no more of a mode than whether a file can be run
+      // of a mode, a commit only stores whether a file is executable
       const mode = statSync(join(root, 'run.sh')).mode & 0o777
       assert.equal(mode & 0o100, 0o100)
       if (how === 'changed') assert.equal(mode, 0o750)
@@ -247,7 +247,7 @@ describe('a change in a work tree', () => {
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
-  /** A file that an agent writes while the snapshot is taken: what was there is known from its tool call only. */
+  /** A file that an agent writes while the snapshot is taken: its previous text is only in its tool call. */
   const trustsTheToolCall = async (meanwhile: string) => {
     const path = join(root, 'dirty.txt')
     const oldText = readFileSync(path, 'utf8')
@@ -421,7 +421,7 @@ describe('a change in a work tree', () => {
     })
 
     it('is found by reading only files that were written', async () => {
-      // what has just been written is read again, in case it is written once more within the clock's step
+      // what has just been written is read again, in case it's written again within the resolution of the clock
       const newest = Math.max(...readdirSync(root).map(name => statSync(join(root, name)).ctimeMs))
       await waitFor('files to be older than the clock can be off', () => Date.now() - newest > FRESH_MS)
       await tree.prepare([root])

@@ -87,7 +87,7 @@ describe('files with an open document', () => {
     symlinkSync(folder(), door)
     const throughLink = session(document).readTextFile({ path: path.join(door, 'a.txt') })
     assert.equal(await throughLink, 'unsaved\n')
-    // The workspace was opened through a link, and the agent sends where it leads.
+    // The workspace was opened through a link, and the agent sends the link's target.
     const linked = new FakeDocument(path.join(door, 'a.txt'))
     linked.type('through the link\n')
     assert.equal(await session(linked, disk, door).readTextFile({ path: file() }), 'through the link\n')

@@ -137,7 +137,7 @@ describe('finding files', () => {
       times.push(process.cpuUsage(start).user / 1000)
       assert.equal(found[0]?.path, 'src/parser.ts', query)
     }
-    // milliseconds of the processor, far more than it takes: a busy machine has other things to do meanwhile
+    // CPU milliseconds, far more than it needs, since a busy machine does other work meanwhile
     assert.ok(times.sort((a, b) => a - b)[2]! < 500, times.join(' '))
   })
 })

@@ -11,7 +11,7 @@ type Request = Parameters<SessionTerminals['create']>[0]
 
 describe('the terminals of a session', () => {
   before(function () {
-    // The commands below are lines for a POSIX shell.
+    // The commands below are for a POSIX shell.
     if (process.platform === 'win32') this.skip()
   })
   const folder = useTemporaryFolder()
@@ -159,7 +159,7 @@ describe('the terminals of a session', () => {
     })
 
     it("completely, even if the command exits before it's read", async () => {
-      // A little more than is read in one go; the rest is still in the pipe when the command ends.
+      // A little more than is read at once; the rest is still in the pipe when the command exits.
       const { output } = await run(line("head -c 1150000 /dev/zero | tr '\\0' x; echo end"))
       assert.equal(output.length, 1_150_004)
       assert.match(output, /xend\n$/)
@@ -179,7 +179,7 @@ describe('the terminals of a session', () => {
   describe('stop', () => {
     const isRunning = (pid: number) => {
       try {
-        // A zombie is no longer running, only not yet buried.
+        // A zombie has exited; only its parent hasn't waited for it yet.
         return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
       } catch {
         return false
@@ -191,7 +191,7 @@ describe('the terminals of a session', () => {
     before(function () {
       if (process.platform !== 'linux') this.skip()
     })
-    /** A command that started another, whose number it prints. */
+    /** A command that starts another one and prints its process id. */
     const family = async (terminals: SessionTerminals) => {
       const { terminalId } = await terminals.create(line('sleep 300 & echo "child $!"; wait'))
       const [, pid] = await said(terminals, terminalId, /child (\d+)/)
@@ -299,7 +299,7 @@ describe('the terminals of a session', () => {
 
     it('if only zombie processes are left', async function () {
       const terminals = start({ killGraceMs: 60_000 })
-      // A parent outside of the command's process group, which never asks how its child within the group ended.
+      // A parent outside of the command's process group that never waits for its child in the group.
       const program = `
         $group = getpgrp; $| = 1;
         if (!fork) {

@@ -1,4 +1,4 @@
-/** Requests that look like what a rule allows and do more. Each is asked about. */
+/** Requests that look like what a rule allows, but do more. The user is asked about each of them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -229,7 +229,7 @@ describe('permission rules that agents try to bypass', () => {
   })
 
   it('ask about Git in a folder whose files form a repository', async () => {
-    // its configuration is a file like any other, and may name programs
+    // its configuration is a file like any other, and can name programs
     const fake = join(harness.root, 'src/fake')
     for (const name of ['objects', 'refs', 'deep']) mkdirSync(join(fake, name), { recursive: true })
     writeFileSync(join(fake, 'HEAD'), 'ref: refs/heads/main')

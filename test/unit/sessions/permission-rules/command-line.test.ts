@@ -124,7 +124,7 @@ describe('parsing a command line', () => {
   })
 })
 
-/** Pieces of lines that shells read in surprising ways. */
+/** Parts of command lines that shells parse in surprising ways. */
 const piece = fc.constantFrom(
   ...[
     'aa',
@@ -206,7 +206,7 @@ describe('random command lines', () => {
   })
 
   for (const shell of ['/bin/sh', '/bin/bash', '/bin/zsh', '/bin/dash']) {
-    // dash is the same shell whatever it is called
+    // dash is the same shell with any name
     const met = shell === '/bin/dash' && existsSync(shell) && realpathSync('/bin/sh') === realpathSync(shell)
     const test = existsSync(shell) && !met ? it : it.skip
     test(`are run by ${shell} as they were read, where it was sure`, function () {
@@ -221,7 +221,7 @@ describe('random command lines', () => {
         const read = words(text)
         assert.notEqual(read, 'unsure')
         for (const command of ran[i] ?? []) {
-          // one in the background that has not written yet
+          // a background command that hasn't written yet
           if (command.length === 0) continue
           assert.ok(
             (read as string[][]).some(one => sameWords(one, command)),
@@ -233,13 +233,13 @@ describe('random command lines', () => {
   }
 })
 
-/** A word with an open pattern, or a home directory, may be replaced by file names. */
+/** A word with an unquoted pattern, or a home directory, may be replaced with file names. */
 function sameWords(read: readonly string[], ran: readonly string[]): boolean {
   if (read.some(word => /[*?[~]/.test(word))) return read[0] === ran[0]
   return read.length === ran.length && read.every((word, at) => word === ran[at])
 }
 
-/** What each line runs: every program there is writes down its own words. */
+/** Runs each command line: every available program records its own arguments. */
 function runAll(shell: string, lines: readonly string[]): string[][][] {
   const directory = mkdtempSync(join(tmpdir(), 'parley-shell-'))
   try {
@@ -247,7 +247,7 @@ function runAll(shell: string, lines: readonly string[]): string[][][] {
     mkdirSync(bin)
     for (const name of ['aa', 'bb', 'cc']) {
       const file = join(bin, name)
-      // programs of one line run at once: each writes a file of its own
+      // the programs of a command line run concurrently, so each writes its own file
       writeFileSync(file, `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "$LOG.$$"\n`)
       chmodSync(file, 0o755)
     }

@@ -44,7 +44,7 @@ describe('the paths in a command', () => {
         return sure && commands.length === 1
       })
       assert.ok(lines.length > 500, `${lines.length}`)
-      // what each line makes of its words, and where those lead through all links
+      // the words of each command line after expansion, and their targets through all links
       const script = lines.map(
         (text, i) => `set -- ${text}\nprintf '%s\\n' ${i}\nfor word; do realpath -m -- "$word"; done\n`,
       )

@@ -30,7 +30,9 @@ interface Setup {
   consent?: RuleConsent
 }
 
-/** Permission rules over a real folder: `project` with `src/a.ts`, a link `src/out` that leads out of it, and `other`. */
+/**
+ * Permission rules with a real folder: `project` with `src/a.ts`, a link `src/out` that leads out of it, and `other`.
+ */
 export class RulesHarness {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
   readonly root = join(this.directory, 'project')
@@ -62,7 +64,7 @@ export class RulesHarness {
     })
   }
 
-  /** What the rules answer: `allow once`, `reject no`, or `ask`. */
+  /** The answer of the rules: `allow once`, `reject no`, or `ask`. */
   readonly answer = async (rules: unknown[], asked: PermissionRequest, setup: Setup = {}) => {
     const answers = this.rules(rules, setup).answersFor(setup.agentId ?? 'one', this.roots)
     const tool = toolCallOf(createSessionState(), asked)
@@ -71,7 +73,7 @@ export class RulesHarness {
     return given ? `${given.rule.action} ${given.optionId}` : 'ask'
   }
 
-  /** The rules that are offered for a request, in short. */
+  /** The suggested rules for a request, in short. */
   readonly offers = async (asked: PermissionRequest) => {
     const tool = toolCallOf(createSessionState(), asked)
     return (await this.rules([]).suggest('one', this.roots(), asked, tool)).map(({ text }) => text)

@@ -312,7 +312,7 @@ describe('permission rules', () => {
         fc.constantFrom('', ' ', 'x '),
         async (join, command_, end, space) => {
           const line = `npm test ${space}${join} ${command_}${end}`
-          // what stands in quotes is an argument
+          // quoted text is an argument
           if (/['"]/.test(join + end)) return
           assert.equal(await answer([npm], command(line)), 'ask', line)
         },

@@ -2,7 +2,7 @@ import type { ContentBlock, ToolCallContent } from '../../../../src/acp/model.ts
 import type { MessageEntry, PermissionEntry, ToolCallEntry } from '../../../../src/conversation/state.ts'
 import type { ConversationHead } from '../../../../src/views/bridge/conversation.ts'
 
-/** Entries as a host sends them, with what a test does not care about filled in. */
+/** Entries as a host sends them, with defaults for what a test doesn't define. */
 export function message(id: string, role: MessageEntry['role'], ...texts: string[]): MessageEntry {
   const blocks = texts.map((text): ContentBlock => ({ type: 'text', text }))
   return { kind: 'message', id, turn: 1, role, blocks }

@@ -13,7 +13,7 @@ const entries: Entry[] = [0, 1, 2].flatMap(turn => [
   ...Array.from({ length: 1000 }, (_, i) => toolCall(`t${turn}-${i}`)),
 ])
 
-/** A view of which only the last 100 entries are loaded, with its upper edge at the row of an entry. */
+/** A view with only the last 100 entries loaded, whose upper edge is at the row of an entry. */
 function openView(edge: number, options: { fails?: boolean } = {}) {
   const fetched: number[] = []
   const store = new ConversationStore(async (_key, from, to) => {

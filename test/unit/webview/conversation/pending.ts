@@ -6,8 +6,8 @@ import type {
 } from '../../../../src/views/bridge/conversation.ts'
 
 /**
- * Names the pending requests of what a test sends, as the host does: those among its entries that have no outcome. What
- * a test names itself stays.
+ * Adds the pending requests to the messages of a test, as the host does: the entries without an outcome. What
+ * a test defines itself is kept.
  */
 export class PendingOfTest {
   #notes: PendingRequestNote[] = []

@@ -18,25 +18,25 @@ import { FakeAgent } from '../../conversation/fake-agent.ts'
 import { memoryStore } from '../../sessions/sessions-fixture.ts'
 
 const key = 'agent/session'
-/** Time passes only where a step says so: what a page or a window waits for goes with it. */
+/** Time passes only in the steps that say so, for everything that a page or a window waits for. */
 const stopTime = () => mock.timers.enable({ apis: ['setTimeout'] })
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** The words that a test wrote, in their order: each is written once. */
+/** The words that a test wrote, in order: each is written once. */
 const wordsIn = (text: string) => text.match(/w\d+/g) ?? []
 const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
   ...wordsIn(text),
   ...items.map(item => item.label),
 ]
 
-/** The disk and the agents' side of the world: what is there whatever happens to windows. */
+/** The disk and the agents, which survive whatever happens to windows. */
 class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
   readonly items: KeyValueStore = memoryStore()
-  /** what agents got, in their order */
+  /** the prompts that agents received, in order */
   readonly received: string[][] = []
   readonly written: string[] = []
-  /** what reached a host as a prompt: no crash may lose it */
+  /** words of prompts that reached a host, which no crash may lose */
   readonly safe = new Set<string>()
   readonly windows: Window[] = []
   readonly running = new Set<Window>()
@@ -54,14 +54,14 @@ class World {
     this.windows.push(new Window(this))
   }
 
-  /** No one is told anything: what is on disk is all there is. */
+  /** Nothing is notified: only what is on disk is left. */
   crash(): void {
     this.window.isGone = true
     this.#next()
     this.forgetLost()
   }
 
-  /** The window closes in good order, and another continues. */
+  /** The window closes normally, and another one continues. */
   close(): void {
     this.window.close()
     this.#next()
@@ -74,14 +74,14 @@ class World {
     for (const window of this.windows) window.store.takeOver()
   }
 
-  /** What was typed and had not reached the disk is gone with its window. */
+  /** Text that was typed and hadn't reached the disk is lost with its window. */
   forgetLost(): void {
     const kept = new Set([...this.received.flat(), ...this.windows.flatMap(window => window.kept())])
     const left = this.written.filter(word => this.safe.has(word) || kept.has(word))
     this.written.splice(0, this.written.length, ...left)
   }
 
-  /** Of two windows each has its own order. */
+  /** Each of two windows has its own order. */
   check(inOrder: boolean): void {
     for (const { page, queue } of this.windows) {
       assert.deepEqual([page.handedOver.peek(), queue.prompts], [[], []])
@@ -105,7 +105,7 @@ class World {
   }
 }
 
-/** A window: a composer, its host, a session, and all that is between them; every step is the test's. */
+/** A window: a composer, its host, a session, and the messages between them; the test controls every step. */
 class Window {
   readonly #world: World
   readonly store: DraftStore
@@ -115,10 +115,10 @@ class Window {
   session!: Session
   page!: Draft
   isGone = false
-  /** from the page to its host, and back */
+  /** messages from the page to its host, and back */
   toHost: Array<() => void> = []
   toPage: Array<() => void> = []
-  /** prompts whose content is to be made or refused */
+  /** prompts whose content is to be created or refused */
   preparing: Array<{ make: () => void; refuse: () => void }> = []
   refusals = 0
   /** the unsent prompts as the user sees them, and before the last change of the queue */
@@ -189,7 +189,7 @@ class Window {
     else this.agent.endTurn(call)
   }
 
-  /** A page with what its host tells it at first. One of before is told nothing any more. */
+  /** A page with the first messages of its host. A previous page gets no more messages. */
   openPage(): void {
     const { store, queue } = this
     const toPage: Array<() => void> = []
@@ -275,7 +275,7 @@ class Window {
     written.splice(0, written.length, ...written.filter(word => !gone.includes(word)))
   }
 
-  /** The page is recreated; what it had sent to its host arrives there. */
+  /** The page is recreated; what it had sent to its host arrives. */
   async reloadPage(): Promise<void> {
     this.page.flush()
     for (const deliver of this.toHost.splice(0)) deliver()
@@ -284,13 +284,13 @@ class Window {
     await this.load()
   }
 
-  /** A page writes only once it knows what it shows. */
+  /** A page writes only after it knows what it shows. */
   async load(): Promise<void> {
     for (const deliver of this.toPage.splice(0)) deliver()
     await settle()
   }
 
-  /** The window closes in good order, and is opened again. */
+  /** The window closes normally, and is opened again. */
   close(): void {
     this.page.flush()
     for (const deliver of this.toHost.splice(0)) deliver()
@@ -298,7 +298,7 @@ class Window {
     this.isGone = true
   }
 
-  /** All that is here of what was written, some of it more than once. */
+  /** Everything that was written and is kept here, some of it more than once. */
   kept(): string[] {
     const drafts = [...this.page.handedOver.peek(), ...this.queue.prompts].map(({ draft }) => draft)
     return [...drafts, this.page.content.peek(), this.store.get(key)].flatMap(wordsOf)
@@ -362,7 +362,7 @@ const moreSteps = {
     if (world.windows.length > 1) return
     world.openWindow()
   },
-  /** The window says nothing for so long that another one takes it for closed. */
+  /** The window is silent for so long that another one considers it closed. */
   silence: world => {
     world.running.delete(world.window)
     world.openWindow()
@@ -370,7 +370,7 @@ const moreSteps = {
   otherWindow: world => void world.windows.unshift(...world.windows.splice(1)),
 } satisfies Record<string, Step>
 
-/** All steps but those after which two composers show the same draft. */
+/** All steps except the one after which two composers show the same draft. */
 const randomSteps = (Object.keys(moreSteps) as Array<keyof typeof moreSteps>).filter(
   name => name !== 'silence',
 )

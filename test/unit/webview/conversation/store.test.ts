@@ -39,7 +39,7 @@ function shown(store: ConversationStore): string[] {
   })
 }
 
-/** How often the entry of one of these is looked at from now on. */
+/** How often one of these entries is read from now on. */
 function countReads(slots: readonly EntrySlot[]): () => number {
   let reads = 0
   for (const slot of slots) {
@@ -385,7 +385,7 @@ describe('conversation store', () => {
         }
         const fresh = new ConversationStore(noFetch)
         for (const id of opened) fresh.openState(id).value = true
-        // a first snapshot of a conversation forgets what was opened in another
+        // the first snapshot of a conversation resets what was expanded in another one
         fresh.head.value = head()
         fresh.applySnapshot(snapshot(structuredClone(state)))
         assert.deepEqual(shown(store), shown(fresh))
@@ -399,7 +399,7 @@ describe('conversation store', () => {
   })
 })
 
-/** Until an entry is here; the store fetches in microtasks. */
+/** Waits until an entry is loaded; the store loads in microtasks. */
 async function fetched(store: ConversationStore, id: string): Promise<void> {
   for (let i = 0; i < 100 && !store.slot(id); i++) await new Promise(resolve => setImmediate(resolve))
   assert.ok(store.slot(id), `${id} was fetched`)

@@ -1,6 +1,6 @@
 import type { HistoryRow } from '../../../../src/views/bridge/history.ts'
 
-/** A row as a host sends it, with what a test does not care about filled in. */
+/** A row as a host sends it, with defaults for what a test doesn't define. */
 export function historyRow(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
   return {
     agentId: 'a',

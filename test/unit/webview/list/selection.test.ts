@@ -41,7 +41,7 @@ describe('a selection in a long list', () => {
     Reflect.set(globalThis, 'ResizeObserver', before)
   })
 
-  /** Puts rows into the page and selects from the first of them to the last. */
+  /** Adds rows to the page and selects from the first to the last. */
   function select(from: number, to: number): void {
     for (const index of [from, to]) {
       const element = document.createElement('div')

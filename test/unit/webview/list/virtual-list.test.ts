@@ -47,9 +47,9 @@ describe('virtual list', () => {
   let window: ListWindow<WindowItem>
   let controller: ListController<WindowItem>
   let version: Signal<number>
-  /** keys of the rows that were drawn, in their order */
+  /** keys of the drawn rows, in order */
   let drawn: string[]
-  /** what was listened for that may keep the browser from scrolling */
+  /** events with listeners that may keep the browser from scrolling */
   let listened: Array<[type: string, options: boolean | AddEventListenerOptions | undefined]>
 
   before(async () => {
@@ -73,7 +73,7 @@ describe('virtual list', () => {
     }
     page.eval(code)
     parts = page.parts as Bundle
-    // what is to be drawn is drawn at once
+    // rows are drawn immediately
     parts.options.debounceRendering = draw => draw()
     root = page.document.getElementById('root')!
     window = new parts.ListWindow()
@@ -95,7 +95,7 @@ describe('virtual list', () => {
       renderRow: item => parts.h(Row, { item }),
     })
     parts.render(list, root)
-    // the one thing that a page without layout has to know
+    // the one thing that has to be defined in a page without layout
     Object.defineProperties(root.querySelector('.list')!, {
       clientHeight: { get: () => view },
       scrollHeight: { get: () => window.height },
@@ -164,7 +164,7 @@ describe('virtual list', () => {
     scrollTo(10_000)
     assert.ok(mounted().includes('row 500') && mounted().includes('row 539'), mounted().join())
     await new Promise(resolve => page.setTimeout(resolve))
-    // most of it lies where the view is going
+    // most of it is in the direction of scrolling
     assert.equal(mounted()[0], `row ${500 - (1.5 * view) / height}`)
     drawn = []
     scrollTo(10_000 - view)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { BlockStream } from '../../../../src/webview/markdown/blocks.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
 
-/** What a view holds: the HTML of every block, drawn again when the stream says so and at no other time. */
+/** The state of a view: the HTML of every block, drawn again only when the stream says so. */
 class View {
   readonly stream = new BlockStream()
   readonly drawn: string[] = []
@@ -32,7 +32,7 @@ function whole(text: string): string {
   return markdown.render(text)
 }
 
-/** The text in pieces of the given lengths, repeated to its end. */
+/** The text in pieces of the given lengths, repeated until its end. */
 function pieces(text: string, lengths: readonly number[]): string[] {
   const list: string[] = []
   for (let at = 0, i = 0; at < text.length; i++) {

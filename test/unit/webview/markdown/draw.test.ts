@@ -35,7 +35,7 @@ describe('drawing a growing text', () => {
   // its timers would keep the process alive
   after(() => window.close())
 
-  /** Draws after each piece what changed, as the rows of a view do. */
+  /** Draws the changes after each piece, like the rows of a view. */
   class View {
     readonly document = new parts.MarkdownDocument()
     readonly elements: HTMLElement[] = []
@@ -50,7 +50,7 @@ describe('drawing a growing text', () => {
       for (const [i, element] of this.elements.entries()) parts.drawBlock(element, this.document, i)
     }
 
-    /** As it is seen: what stands in the page, text nodes that stand side by side taken for one. */
+    /** What is visible in the page: adjacent text nodes count as one. */
     get html(): string {
       for (const element of this.elements) element.normalize()
       for (const element of this.elements) sortAttributes(element)
@@ -63,7 +63,7 @@ describe('drawing a growing text', () => {
     return view.html
   }
 
-  /** In which order they were set is not seen. */
+  /** The order in which they were set is invisible. */
   function sortAttributes(root: HTMLElement): void {
     for (const link of root.querySelectorAll('a')) {
       const attributes = [...link.attributes].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -130,7 +130,7 @@ describe('drawing a growing text', () => {
 
   it('shows the same whatever the pieces', () => {
     fc.assert(
-      // drawing the whole at every piece is what takes long
+      // drawing the whole text for every piece is slow
       fc.property(fc.array(fragments, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (list, each) => {
         const view = new View()
         let so = ''
@@ -181,7 +181,7 @@ describe('drawing a growing text', () => {
     assert.ok(pieces().length > 5)
     assert.ok(pieces().every(piece => piece.textContent!.length < 6000))
     assert.equal(colored().length, 0)
-    // the grammar comes, and the block is drawn with it
+    // the grammar is loaded, and the block is drawn with it
     const selected = pieces()[2]!
     window.getSelection()!.selectAllChildren(selected)
     await until(() => {

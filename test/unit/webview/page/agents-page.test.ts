@@ -29,7 +29,7 @@ describe('Manage Agents page', function () {
 
   beforeEach(async () => {
     page = await openPage('agents', {
-      // as of a window that a user works in, also when what had the focus is gone
+      // as in a focused window, also when the focused element was removed
       prepare: ({ document }) => {
         document.hasFocus = () => true
       },
@@ -82,7 +82,7 @@ describe('Manage Agents page', function () {
     assert.equal(page.document.querySelector('.agent-check')?.getAttribute('role'), 'status')
     await show([row('B'), row('A')])
     await page.until(() => focused() === 'Install: A')
-    // one that is gone leaves it to the search
+    // if it's removed, the search gets the focus
     await show([row('B')])
     await page.until(() => focused() === 'Search agents')
   })

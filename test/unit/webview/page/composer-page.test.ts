@@ -22,7 +22,7 @@ describe('composer page', function () {
   let page: Page
   let revision = 0
   let rows: composer.MentionRow[]
-  /** the answers to what is looked for wait for this */
+  /** search results wait for this */
   let held: Promise<void> | undefined
   const queries: string[] = []
   const sent: bridge.PromptPart[][] = []
@@ -79,7 +79,7 @@ describe('composer page', function () {
     await page.until(() => area())
   }
   const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
-  /** What a message or a key led to is drawn. */
+  /** Waits until the result of a message or a key is drawn. */
   const settled = () => new Promise(resolve => setTimeout(resolve, 5))
   const options = () => [...page.document.querySelectorAll('.mentions .mention-row')]
   const chips = () =>
@@ -105,7 +105,7 @@ describe('composer page', function () {
     await page.until(() => page.written === '')
   })
 
-  /** Typed at the caret, as far as a page without layout is concerned. */
+  /** Types at the cursor, as far as possible in a page without layout. */
   const dictate = (text: string) => {
     const event = new page.window.Event('paste', { bubbles: true, cancelable: true })
     const clipboardData = {
@@ -145,7 +145,7 @@ describe('composer page', function () {
       if (isSent) page.key(area(), 'Enter')
       release()
       held = undefined
-      // the space that a chip is set apart by comes with it, unless one stands there
+      // the space after a chip is inserted with it, unless there is one
       const whole = [`See src/b.ts ${typed}`, `See src/b.ts${typed}`]
       if (isSent) {
         await page.until(() => sent.length > prompts)

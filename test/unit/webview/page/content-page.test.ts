@@ -104,7 +104,7 @@ describe('conversation page: content', function () {
     )
     await page.until(() => query('.tail')?.textContent?.endsWith('line 29'))
     assert.equal(query('.tail')!.textContent!.split('\n').length, 10)
-    // closed by the user, it stays so
+    // it stays closed if the user closed it
     await press('.work .line')
     await page.until(() => query('.work-body'))
     await press('.work .line')
@@ -233,12 +233,12 @@ describe('conversation page: content', function () {
     page.document.body.dataset.vscodeThemeId = 'Another one'
     await page.until(() => query('.diagram[data-state="asked"] [data-action="draw-diagram"]'))
     await press('[data-action="draw-diagram"]')
-    // the library is not there on this page
+    // the library isn't available on this page
     await page.until(() => query('.diagram[data-state="failed"]'))
   })
 
   it("says that a formula or diagram couldn't be rendered, and shows its source", async () => {
-    // the libraries are not there on this page
+    // the libraries aren't available on this page
     await show(message('a', 'agent', 'Let $x^2$ be\n\n```mermaid\ngraph TD\n  A-->B\n```'))
     await page.until(() => query('.math[data-state="failed"]') && query('.diagram[data-state="failed"]'))
     assert.equal(query('.math')!.textContent, '$x^2$')

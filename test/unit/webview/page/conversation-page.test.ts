@@ -24,7 +24,7 @@ describe('conversation page', function () {
   const links: string[] = []
   const copies: string[] = []
   let refuse = false
-  /** the answers to prompts wait for this */
+  /** responses to prompts wait for this */
   let held: Promise<void> | undefined
 
   const open = async (options?: Parameters<typeof openPage>[1]) => {
@@ -190,7 +190,7 @@ describe('conversation page', function () {
     })
     page.type('Early')
     page.key(area(), 'Enter')
-    // in the same moment: nothing of what is typed next may stand next to what was sent
+    // immediately: text typed next must not be added to what was sent
     assert.equal(page.written, '')
     page.type('And more')
     await page.until(() => page.document.querySelector('.outgoing')?.textContent?.includes('Early'))
@@ -232,7 +232,7 @@ describe('conversation page', function () {
       page.document.querySelector('.composer-failure')?.textContent?.includes('No images'),
     )
     await page.until(() => drafts.at(-1)?.text === 'First\n\nSecond')
-    // an undo takes back what was typed, not what came back
+    // Undo removes what was typed, not what was returned
     page.key(area(), 'z', { ctrlKey: true, keyCode: 90 })
     await page.until(() => page.written.startsWith('First\n\n'))
   })
@@ -340,7 +340,7 @@ describe('conversation page', function () {
       activity: 'requires_action',
     })
     await page.until(() => text().includes('Before it'))
-    // a browser gives no click where the element that was pressed is another one by now
+    // a browser sends no click if the pressed element was replaced
     assert.equal(button(), pressed)
     pressed.click()
     await page.until(() => answers.length > 0)
@@ -361,7 +361,7 @@ describe('conversation page', function () {
         title.startsWith(name),
       )
     await page.until(() => button('Allow'))
-    // all buttons are there with the first: one that came later would move them
+    // all buttons are added at once: a later one would move the others
     assert.ok(page.document.querySelector('.permission .always-allow'))
     const pointer = (type: string, on: Element, clientX: number, more: MouseEventInit = {}) => {
       const event = new page.window.MouseEvent(type, { bubbles: true, clientX, clientY: 50, ...more })
@@ -372,7 +372,7 @@ describe('conversation page', function () {
       pointer('pointerup', on, to, more)
     }
     const below = button('Reject')!
-    // elsewhere, with another button, and what the browser makes a click of by itself
+    // elsewhere, with another button, and clicks that the browser generates itself
     press(100, 140, below)
     press(100, 100, below, { button: 2 })
     press(100, 100, button('Allow')!)
@@ -407,7 +407,7 @@ describe('conversation page', function () {
       page.key(elsewhere, 'Enter', { ctrlKey: true })
       page.key(elsewhere, 'Backspace', { ctrlKey: true })
     }
-    // a button that has the focus is not what the keys are for
+    // the keys don't apply to a focused button
     page.key(button('Always'), 'Backspace', { ctrlKey: true })
     page.key(box()!, 'Enter', { metaKey: true })
     await page.until(() => answers.length === 2)
@@ -691,11 +691,11 @@ describe('conversation page', function () {
       [...page.document.querySelectorAll<HTMLElement>(`.diff-${kind}`)].map(
         line => `${line.dataset.gutter!.trim()} ${line.textContent}`,
       )
-    // the call is about line 3: the texts are a part of the file
+    // the tool call is about line 3: the texts are a part of the file
     assert.deepEqual(lines('removed'), ['3 − a'])
     assert.deepEqual(lines('added'), ['3 + b', '4 + c'])
     assert.ok(!text().includes('shape'), 'raw input only when asked for')
-    // the file whose change is shown leads to its first changed line; others that it worked on have chips
+    // the file of the diff opens at its first changed line; other files have chips
     page.document.querySelector<HTMLElement>('.work .change-path')!.click()
     for (const chip of page.document.querySelectorAll<HTMLElement>('.work .chip')) chip.click()
     await page.until(() => files.length === 2)

@@ -5,7 +5,7 @@ import { FindResults, Navigate, ShowFind } from '../../../../src/views/bridge/co
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-/** Ranges that the browser marks. */
+/** Ranges that the browser highlights. */
 class Marked extends Set<Range> {
   constructor(...ranges: Range[]) {
     super(ranges)
@@ -52,7 +52,7 @@ describe('conversation page: find', function () {
     await page.until(() => page.document.activeElement === input() && input())
   }
 
-  /** what the browser marks in the page, by name */
+  /** the browser's highlights in the page, by name */
   let marks: Map<string, Set<Range>>
   const current = () => [...(marks.get('parley-find-current') ?? [])][0]
   const currentText = () => current()?.toString()
@@ -163,7 +163,7 @@ describe('conversation page: find', function () {
     await page.until(() => count() === '1 of 2')
     assert.equal(page.document.querySelector('.row-tool .diff'), null)
     page.key(input(), 'Enter')
-    // what is loaded for it first is waited for
+    // waits for what it loads first
     await page.until(
       () => currentText() === 'word' && current()!.startContainer.parentElement?.closest('.diff'),
     )

@@ -65,7 +65,7 @@ describe('history page', function () {
   it('draws only the changed row, and renumbers all when one is added', async () => {
     await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
     await page.until(() => titles().length === 20)
-    // every row that is drawn writes what its context menu is told
+    // every row writes its context menu's context when it's drawn
     let drawn = 0
     const { JSON: json } = page.window
     page.window.JSON = Object.assign(Object.create(json), {

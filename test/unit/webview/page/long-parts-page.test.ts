@@ -5,7 +5,7 @@ import { FindResults, ShowFind } from '../../../../src/views/bridge/conversation
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-/** Ranges that the browser marks. */
+/** Ranges that the browser highlights. */
 class Marked extends Set<Range> {
   constructor(...ranges: Range[]) {
     super(ranges)
@@ -46,14 +46,14 @@ describe('conversation page: long content', function () {
     })
   const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
   const nodes = () => page.document.querySelectorAll('*').length
-  /** Looks for a text of which the entry has so many matches, the last of them in its body. */
+  /** Searches for a text with this many matches in the entry, the last one in its body. */
   const lookFor = async (text: string, hits: number[]) => {
     await page.host.sendNotification(ShowFind)
     await page.until(() => page.document.activeElement?.closest('.find'))
     const input = query('.find input') as HTMLInputElement
     input.value = text
     input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
-    // what stood in the field when it opened was looked for as well
+    // the initial text of the field was searched for, too
     await page.until(() => find?.query.text === text)
     await page.host.sendNotification(FindResults, {
       id: find!.id,

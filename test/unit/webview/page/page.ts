@@ -34,7 +34,7 @@ function bundle(view: View): Promise<string> {
         jsx: 'automatic',
         jsxImportSource: 'preact',
         loader: { '.css': 'empty', '.ttf': 'empty' },
-        // large, loaded when met, and nothing without layout
+        // large, loaded on first use, and useless without layout
         external: ['katex', 'mermaid'],
         logLevel: 'error',
       })
@@ -44,7 +44,7 @@ function bundle(view: View): Promise<string> {
   return code
 }
 
-/** All that a page may send. */
+/** Everything that a page can send. */
 const messages = { ...pageMessages, ...agentsMessages, ...conversationMessages, ...historyMessages }
 type Messages = typeof messages
 
@@ -53,16 +53,16 @@ export interface Page {
   readonly window: DOMWindow
   readonly document: Document
   readonly host: MessageConnection
-  /** Hears a message of the page, as the host does: checked, without what is not of the message. */
+  /** Listens to a message of the page, like the host: validated, with only the message's own keys. */
   hear<N extends keyof Messages>(name: N, handle: Handlers<Messages>[N]): void
-  /** what the view kept with `setState` */
+  /** what the view stored with `setState` */
   readonly kept: { state: unknown }
-  /** Waits until the condition holds; fails with the page's text after a while. */
+  /** Waits until the condition is true; fails with the page's text after a while. */
   until(condition: () => unknown): Promise<void>
   key(target: EventTarget, key: string, more?: KeyboardEventInit): KeyboardEvent
-  /** Writes the text into the composer, in place of what stands there. */
+  /** Replaces the text in the composer. */
   type(text: string): void
-  /** What stands in the composer. */
+  /** The text in the composer. */
   readonly written: string
   close(): void
 }
@@ -106,7 +106,7 @@ export async function openPage(
     }),
   })
   window.HTMLElement.prototype.scrollIntoView = () => undefined
-  // without layout nothing has a place; the editor asks for one anyway
+  // without layout nothing has a position; the editor requests one anyway
   window.Range.prototype.getClientRects = () => [] as unknown as DOMRectList
   window.Range.prototype.getBoundingClientRect = () => new window.DOMRect()
 
@@ -145,7 +145,7 @@ export async function openPage(
       else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))
     },
     async until(condition) {
-      // counted in turns: on a machine that is busy elsewhere, the page had little of any number of seconds
+      // counted in iterations: on a busy machine, the page gets little of any number of seconds
       for (let turn = 0; !condition(); turn++) {
         if (turn > 4000) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
         await new Promise(resolve => setTimeout(resolve, 5))

@@ -8,7 +8,7 @@ describe('the focus when a request arrives', function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
-  /** what waits for the next frame, while frames are held back */
+  /** callbacks for the next frame, while frames are held back */
   let held: Map<number, FrameRequestCallback> | undefined
 
   beforeEach(async () => {
@@ -55,7 +55,7 @@ describe('the focus when a request arrives', function () {
     { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
     { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
   ]
-  /** Draws the frame that everything waits for. */
+  /** Draws the pending frame. */
   const frame = () => {
     const due = [...(held ?? [])]
     held?.clear()
@@ -74,7 +74,7 @@ describe('the focus when a request arrives', function () {
       await page.until(() => held!.size > 0)
       for (let drawn = frames; drawn < 1; drawn++) {
         frame()
-        // once no one has pressed a key for a while
+        // after some time without a key
         await page.until(() => held!.size > 0)
       }
       page.type('But first')

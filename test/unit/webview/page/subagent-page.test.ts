@@ -24,7 +24,7 @@ const said = (id: string, more: Partial<Extract<Entry, { kind: 'session_message'
   ...more,
 })
 
-/** What the agent says, or the subagent whose session it is within. */
+/** A message of the agent, or of the subagent with this session. */
 const says = (id: string, within?: string): Entry => ({
   kind: 'message',
   id,

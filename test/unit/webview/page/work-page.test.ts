@@ -228,7 +228,7 @@ describe('conversation page: work of an agent', function () {
       json: '{ "command": "npm *" }',
       target: 'workspace',
     })
-    // a digit in what floats answers no question
+    // a digit in a popup answers no request
     await press('Always Allow…')
     await page.until(() => query('.rule-offers .field-choice input'))
     page.key(query('.rule-offers .field-choice input')!, '1')

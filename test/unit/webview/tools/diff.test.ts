@@ -93,7 +93,7 @@ describe('diffs', () => {
           oldText: before.join('\n'),
           newText: after.join('\n'),
         })!
-        // applied to the old text, its hunks make the new one
+        // applied to the old text, its hunks produce the new one
         const made: string[] = []
         let at = 0
         for (const hunk of diff.hunks) {

@@ -136,7 +136,7 @@ describe('terminal screen', () => {
     )
     const screen = new TerminalScreen()
     await screen.append(output)
-    // with all of it there, a line more reads its screen alone
+    // with all of it written, another line only reads its screen
     const more = cpuTime(() => void screen.spans(screen.lines.at(-1)!))
     assert.ok(more < 50)
     const before = screen.lines[100]

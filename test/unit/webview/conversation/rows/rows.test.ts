@@ -70,13 +70,13 @@ describe('conversation rows', () => {
       rows.changed(1000, 1001)
       assert.deepEqual(run.tally.counts, { read: 1000, search: 1 })
       assert.equal(run.tally.active, more.entry.peek())
-      // the one before a new one says what stands above it
+      // the previous row describes the rows above a new one
       assert.deepEqual(looked, new Set(['t500', 't999']))
       assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), ...(isOpen ? ['more'] : [])])
       more.replace(toolCall('more', { toolKind: 'search', status: 'completed' }))
       rows.changed(1000, 1001)
       assert.equal(run.tally.active, undefined)
-      // what a change has to do with all of them counts all of them again
+      // a change that affects all of them counts all of them again
       more.replace(toolCall('more', { toolKind: 'edit' }))
       rows.changed(1000, 1001)
       assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), 'more'])

@@ -134,7 +134,7 @@ describe('restoring a checkpoint', () => {
     await undoRestore(mine)
   })
 
-  /** Waits until the stored state of the file includes the second turn. */
+  /** Whether the stored state of the file includes the second turn. */
   const isStored = () => {
     const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
     return readdirSync(storages)

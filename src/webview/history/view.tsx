@@ -75,7 +75,8 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
     list.reveal(item)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.isComposing) return
+    // with other modifiers, keys are VS Code's
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
     const { rows, index } = current()
     const item = rows[index]
     switch (event.key) {
@@ -104,6 +105,7 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
         break
       }
       case 'F2':
+        if (event.shiftKey) return
         if (item) ask('rename', item)
         break
       case 'Delete':

@@ -158,6 +158,8 @@ describe('history page', function () {
     page.hear('history/rename', ({ sessionId, title }) => void named.push([sessionId, title]))
     await show([row('1'), row('2')])
     await page.until(() => titles().length === 2)
+    for (const modifier of ['ctrlKey', 'metaKey', 'altKey', 'shiftKey'])
+      assert.equal(page.key(search(), 'F2', { [modifier]: true }).defaultPrevented, false, modifier)
     page.key(search(), 'F2')
     const field = () => page.document.querySelector<HTMLInputElement>('.title-field')
     await page.until(() => field() && page.document.activeElement === field())

@@ -145,14 +145,17 @@ export class Workbench {
 
   /**
    * Runs a command by its title, including the category, from the command palette.
-   * The palette lists the commands that exist when it opens, so it's opened again until the command is listed. `from`
-   * moves the focus to where the command runs each time: VS Code moves it to the active editor when the palette closes.
+   * The palette lists the commands that exist when it opens, so it's opened again until the command is listed, soon at
+   * first: in a new window, commands of extensions come late. `from` moves the focus to where the command runs each
+   * time: VS Code moves it to the active editor when the palette closes.
    */
   async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
     const row = this.paletteRow(title)
+    let timeout = 250
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`, from)
-      const listed = await this.mark(row, 2000)
+      const listed = await this.mark(row, timeout)
+      timeout = Math.min(2 * timeout, 2000)
       if (!listed) await this.closePalette()
       return listed
     })

@@ -2,10 +2,11 @@
  * Files that decide what programs run or what agents may do: settings of the editor and of agents, MCP servers, Git's
  * configuration and hooks. Git and the editor use them automatically, so changing one is equivalent to running a program.
  */
-import { realpath as fsRealpath, readdir } from 'node:fs/promises'
+import { realpath as fsRealpath, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import type { FileText } from './changes/diff-texts.ts'
+import { isWrittenSince } from './files/file-system.ts'
 import { runGit } from './git.ts'
 import type { LocatedPath } from './path-guard.ts'
 import type { PathRules } from './path-rules.ts'
@@ -118,7 +119,8 @@ const GIT_FILES = ['.git/config', '.git/config.worktree', '.git/info/attributes'
 export interface ProtectedChange {
   /** absolute */
   path: string
-  before: FileText
+  /** Absent if it's unknown: the file was written while the snapshot was taken. */
+  before?: FileText
 }
 
 /** The text of a file; `null` if it doesn't exist, `undefined` if it has no text to compare. */
@@ -130,31 +132,43 @@ export class ProtectedSnapshot {
   readonly #hooks: readonly string[]
   readonly #read: ReadText
   #texts: Map<string, FileText | undefined>
+  /** files that were written while it was taken: their texts may be half of what an agent wrote */
+  readonly #unsure: Set<string>
 
   private constructor(
     roots: readonly string[],
     hooks: readonly string[],
     read: ReadText,
     texts: Map<string, FileText | undefined>,
+    unsure: Set<string>,
   ) {
     this.#roots = roots
     this.#hooks = hooks
     this.#read = read
     this.#texts = texts
+    this.#unsure = unsure
   }
 
-  /** `hooks`: additional folders of Git's hooks. */
+  /** `hooks`: additional folders of Git's hooks. `began`: when it was asked for, in milliseconds since the epoch. */
   static async take(
     roots: readonly string[],
     hooks: readonly string[],
     read: ReadText,
+    began: number,
   ): Promise<ProtectedSnapshot> {
-    return new ProtectedSnapshot(roots, hooks, read, await textsOf(roots, hooks, read))
+    const texts = await textsOf(roots, hooks, read)
+    const unsure = new Set<string>()
+    for (const file of texts.keys()) {
+      const info = await stat(file).catch(() => undefined)
+      if (info && isWrittenSince(info.ctimeMs, began)) unsure.add(file)
+    }
+    return new ProtectedSnapshot(roots, hooks, read, texts, unsure)
   }
 
   /** Updates a file in the snapshot, because its change is known. */
   async accept(file: string): Promise<void> {
     const now = await textsOf(this.#roots, this.#hooks, this.#read)
+    this.#unsure.delete(file)
     if (now.has(file)) this.#texts.set(file, now.get(file))
     else this.#texts.delete(file)
   }
@@ -169,7 +183,7 @@ export class ProtectedSnapshot {
       // a file that didn't exist has no text yet
       const was = before.has(file) ? before.get(file) : null
       if (text === undefined || was === undefined || matters(file, text) === matters(file, was)) return []
-      return { path: file, before: was }
+      return this.#unsure.delete(file) ? { path: file } : { path: file, before: was }
     })
   }
 }

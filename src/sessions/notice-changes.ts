@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { FileChange } from '../acp/model.ts'
@@ -10,6 +11,7 @@ import type { Session } from '../conversation/session.ts'
 import type { ToolCallEntry } from '../conversation/state.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import { WorkTree } from '../editor/changes/work-tree.ts'
+import { isWrittenSince } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { isProtectedPath, ProtectedSnapshot } from '../editor/protected-files.ts'
 
@@ -24,8 +26,12 @@ const LEAST_WAIT_MS = 2000
 interface Turn {
   /** number of the turn in the conversation */
   number: number
+  /** when it began, in milliseconds since the epoch */
+  began: number
   before: ReturnType<WorkTree['snapshot']>
-  /** In `before`, files that the user changed are as they were after that. */
+  /** files that the user changed meanwhile */
+  saved: string[]
+  /** In `before`, they are as they were after that. */
   accepted: Promise<unknown>
   /** some tool call may have changed files */
   worked: boolean
@@ -46,14 +52,18 @@ export function noticeChanges(
 ): Disposable {
   const own = new DisposableStore()
   let turn: Turn | undefined
+  /** turns, also past ones, whose changes are being detected */
+  const looks = new Map<Turn, number>()
   let timer: NodeJS.Timeout | undefined
   let cost = 0
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
 
   const look = async (looked: Turn): Promise<void> => {
     const { number, before } = looked
-    // the user's decisions while files are being checked
+    // the user's decisions, and what they save, while files are being checked
     const isDecided = files.watchDecided()
+    const known = looked.saved.length
+    looks.set(looked, (looks.get(looked) ?? 0) + 1)
     try {
       await looked.accepted
       // files that tool calls have reported are known
@@ -61,11 +71,16 @@ export function noticeChanges(
       const start = performance.now()
       const { changes, omitted, unseen } = await tree.changed(await before, isDecided)
       cost = performance.now() - start
-      const found = changes.filter(({ path }) => !isDecided(path))
+      const saved = new Set(looked.saved.slice(known))
+      const found = changes.filter(({ path }) => !isDecided(path) && !saved.has(path))
       await files.noticed(found, number)
       files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
     } catch (error) {
       log.debug(`Changes in the folders could not be detected: ${messageOf(error)}`)
+    } finally {
+      const left = looks.get(looked)! - 1
+      if (left > 0) looks.set(looked, left)
+      else looks.delete(looked)
     }
   }
   const lookSoon = (looked: Turn): void => {
@@ -87,15 +102,28 @@ export function noticeChanges(
     .prepare(foldersOf(session))
     .catch(error => log.debug(`The folders could not be looked at: ${messageOf(error)}`))
   const accept = (file: string) => {
-    if (!turn) return
-    const { before, accepted } = turn
-    const accepting = before.then(taken => tree.accept(taken, file))
-    turn.accepted = Promise.all([accepting, accepted]).catch(error =>
-      log.debug(`A saved file could not be looked at: ${messageOf(error)}`),
-    )
+    // also right after a turn
+    for (const one of new Set([...(turn ? [turn] : []), ...looks.keys()])) {
+      const { before, accepted } = one
+      const accepting = before.then(taken => tree.accept(taken, file))
+      one.saved.push(file)
+      one.accepted = Promise.all([accepting, accepted]).catch(error =>
+        log.debug(`A saved file could not be looked at: ${messageOf(error)}`),
+      )
+    }
   }
   own.add(onDidSave(accept))
   own.add(files.onDidDecide(accept))
+  // what a command wrote would be saved together with the user's edit
+  const lookBeforeSave = async (edited: Turn, file: string) => {
+    const info = await stat(file).catch(() => undefined)
+    if (info && isWrittenSince(info.ctimeMs, edited.began)) await look(edited)
+  }
+  own.add(
+    files.onDidBeginEdit(file => {
+      if (turn?.worked) void lookBeforeSave(turn, file)
+    }),
+  )
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
@@ -104,12 +132,15 @@ export function noticeChanges(
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
         if (earlier?.worked) void look(earlier)
-        const before = tree.snapshot(foldersOf(session))
+        const began = Date.now()
+        const before = tree.snapshot(foldersOf(session), began)
         before.catch(() => {})
         const begun: Turn = {
           number: session.state.turn,
+          began,
           before,
           accepted: Promise.resolve(),
+          saved: [],
           worked: earlier?.worked ?? false,
           ran: earlier?.ran ?? false,
         }
@@ -217,7 +248,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
     if (found.length === 0) return
     const files = found.map(file => file.path)
     const [first = ''] = files
-    await changes.noticed(found)
+    await changes.noticed(found.flatMap(({ path, before }) => (before === undefined ? [] : { path, before })))
     session.notify({
       severity: 'warning',
       title:
@@ -239,9 +270,10 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   const begin = () => {
     const { cwd, additionalDirectories } = session.setup
     const roots = [cwd, ...additionalDirectories]
+    const began = Date.now()
     snapshot = shared.protectedFiles
       .hookFolders(roots)
-      .then(hooks => ProtectedSnapshot.take(roots, hooks, file => changes.textOf(file)))
+      .then(hooks => ProtectedSnapshot.take(roots, hooks, file => changes.textOf(file), began))
     snapshot.catch(failed)
     turn = own.add(new DisposableStore())
     const watching = shared.watch?.(file => {

@@ -31,7 +31,7 @@ import {
 import { FileWatch } from './file-watch.ts'
 import { FolderScan } from './folder-scan.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
-import { movedBack } from './renames.ts'
+import { movedBack, movedTo } from './renames.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 import { restored, UndoLog, type Undone, type UndoneFile, type UndoStore } from './undo-log.ts'
 import { UnsavedEdits, type View } from './unsaved-edits.ts'
@@ -129,11 +129,16 @@ export class ChangeTracker extends Owner {
   readonly #ready: Promise<void>
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
   readonly #decision = this.register(new Emitter<string>())
+  /** keys of documents with unsaved changes whose files aren't tracked */
+  readonly #edits = new Set<string>()
+  readonly #userEdit = this.register(new Emitter<string>())
 
   /** Paths of files whose changes are different now. */
   readonly onDidChange = this.#change.event
   /** Path of a file in which the user kept or undid changes. */
   readonly onDidDecide = this.#decision.event
+  /** Path of a file without agents' changes that the user begins to edit; what is on disk isn't the user's edit yet. */
+  readonly onDidBeginEdit = this.#userEdit.event
 
   constructor({ files, store, trash, checkpoints, excluded }: TrackerOptions) {
     super()
@@ -326,6 +331,11 @@ export class ChangeTracker extends Owner {
   /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#ownKey(path)
+    if (!dirty) this.#edits.delete(at)
+    else if (!this.#files.has(at) && !this.#edits.has(at)) {
+      this.#edits.add(at)
+      this.#userEdit.fire(path)
+    }
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#writes.get(at)
     // the agent's own text, or typed before or after it; or what is on disk, since the user has saved it meanwhile
@@ -382,7 +392,10 @@ export class ChangeTracker extends Owner {
         const next = this.key(path)
         const there = this.#files.get(next)
         const back = there && movedBack(file, there)
-        if (there?.isKnown && !back) await this.#undone.putAside(there)
+        if (there?.isKnown && !back) {
+          await this.#settleRename(there)
+          await this.#undone.putAside(there)
+        }
         const moved = back ?? file.clone(path)
         this.#renaming.delete(next)
         this.#files.set(next, moved)
@@ -401,6 +414,22 @@ export class ChangeTracker extends Owner {
         if (now) this.#edited(key, file, file.edit(now, 'user'))
       })
     }
+  }
+
+  /** An agent renamed the file and can't get its name back: under the new one it is the user's, with the agents' edits. */
+  async #settleRename(deleted: TrackedFile): Promise<void> {
+    const added = movedTo(deleted, [...this.#files.values()])
+    if (!added) return
+    const { path } = added
+    const key = this.key(path)
+    await this.#queue.run(key, async () => {
+      if (this.#files.get(key) !== added) return
+      const isText = added.attributes.type === 'text'
+      const file = isText ? movedBack(added, deleted)?.clone(path) : TrackedFile.of(path, added.state)
+      if (!file) return
+      this.#files.set(key, file)
+      this.#edited(key, file, true)
+    })
   }
 
   // ---- agents' actions -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
+import { isWrittenSince } from '../files/file-system.ts'
 import { listOnDisk } from '../list-files.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
 
@@ -21,13 +22,6 @@ const MAX_CHANGED = 1000
 const MAX_LOOK_MS = 10_000
 /** Number of files read at the same time. */
 const MAX_LOOKS = 8
-/** The resolution of file times on any file system. Milliseconds. */
-export const FRESH_MS = 20
-
-/** Whether a file was written after this time; both in milliseconds since the epoch. */
-export function isWrittenSince(changed: number, time: number): boolean {
-  return changed > time - FRESH_MS
-}
 /** Folders with generated content, excluded even if no `.gitignore` lists them. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 

@@ -1,6 +1,6 @@
 /** Detects renames among the files that agents deleted and added, since `mv` and most tools don't report them. */
 import type { Matches, TurnRef } from './change-versions.ts'
-import { sameAttributes } from './file-state.ts'
+import { type FileState, sameAttributes } from './file-state.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
@@ -114,6 +114,8 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   const deleter = deleted.attributeAuthors(() => true).at(-1)
   const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
   if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
+  // agents took lines of the user's away from it, which can come back only there
+  if (added.hunks(() => true).some(({ before }) => before.length > 0)) return undefined
   const file = deleted.clone()
   const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)
   if (file.undo(isDeleter) || file.attributes.type !== 'text') return undefined
@@ -133,4 +135,23 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   file.editText([...withUsers, ...before.slice(at)].join(''), 'user')
   file.edit(added.state, author)
   return file
+}
+
+/** The file, among all, as which agents' rename continues one that they deleted; `undefined` if there is none. */
+export function movedTo(deleted: TrackedFile, all: readonly TrackedFile[]): TrackedFile | undefined {
+  const side = (file: TrackedFile, { attributes, text }: FileState): RenameSide => ({
+    file,
+    attributes,
+    text,
+    lines: splitLines(text),
+    turns: file.attributeAuthors(() => true).flatMap(({ turns }) => turns),
+  })
+  const isThere = ({ attributes }: FileState) => attributes.type !== 'absent'
+  const from = all.filter(file => isThere(file.base) && !isThere(file))
+  const to = all.filter(file => isThere(file) && !isThere(file.base) && !file.gone)
+  const renames = renamesAmong(
+    from.map(file => side(file, file.base)),
+    to.map(file => side(file, file.state)),
+  )
+  return renames.find(rename => rename.from.file === deleted)?.to.file
 }

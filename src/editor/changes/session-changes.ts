@@ -406,6 +406,11 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.onDidDecide
   }
 
+  /** Path of a file without agents' changes that the user begins to edit. */
+  get onDidBeginEdit(): Event<string> {
+    return this.tracker.onDidBeginEdit
+  }
+
   /** A file is about to be written through the client; `work` does the writing. */
   async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)

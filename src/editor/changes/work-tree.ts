@@ -1,13 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
+import { isWrittenSince } from '../files/file-system.ts'
 import { ABSENT, type FileState, sameState } from './file-state.ts'
-import {
-  type FolderScan,
-  type FolderSnapshot,
-  isWrittenSince,
-  type NoticedState,
-  type StateOf,
-} from './folder-scan.ts'
+import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
 import {
   Checkout,
   type Committed,

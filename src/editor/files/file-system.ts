@@ -185,3 +185,11 @@ async function writeInPlace(fileSystem: FileSystem, target: string, bytes: Uint8
     throw error
   }
 }
+
+/** The resolution of file times on any file system. Milliseconds. */
+export const FRESH_MS = 20
+
+/** Whether a file was written after this time; both in milliseconds since the epoch. */
+export function isWrittenSince(changed: number, time: number): boolean {
+  return changed > time - FRESH_MS
+}

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deferred } from '../../../src/common/async.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { Session } from '../../../src/conversation/session.ts'
+import { ChangeTracker } from '../../../src/editor/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared } from '../../../src/editor/files/files.ts'
 import { noticeChanges } from '../../../src/sessions/notice-changes.ts'
-import { memoryTracker } from '../../support/memory-tracker.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { FakeEditor } from '../../support/fake-editor.ts'
+import { MemoryStore } from '../../support/memory-tracker.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { tool } from '../conversation/updates.ts'
@@ -20,12 +25,15 @@ describe('files that only a command changed', () => {
   let agent: FakeAgent
   let session: Session
   let changes: SessionChanges
+  let editor: FakeEditor
   const saved = new Emitter<string>()
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
   let looks: number
   /** Scans wait for it. */
   let looking: Promise<void> | undefined
+  /** Called when a look has read the files. */
+  let searched = () => {}
 
   beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-notice-')))
@@ -33,29 +41,36 @@ describe('files that only a command changed', () => {
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
     git('init', '-q')
     writeFileSync(join(root, 'a.txt'), 'a\n')
-    writeFileSync(join(root, 'mine.txt'), 'mine\n')
+    for (const name of ['mine', 'late', 'later']) writeFileSync(join(root, `${name}.txt`), 'mine\n')
     git('add', '.')
     git('commit', '-q', '-m', 'first')
     const setup = { cwd: root, additionalDirectories: [], mcpServers: [] }
     agent = new FakeAgent()
     session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
-    changes = new SessionChanges(memoryTracker(), 's', setup)
+    editor = new FakeEditor()
+    const files = filesShared({ documents: editor, fileSystem: disk })
+    const tracker = new ChangeTracker({ files, store: new MemoryStore() })
+    editor.tracker = tracker
+    changes = new SessionChanges(tracker, 's', setup)
     const tree = new WorkTree(changes)
     snapshot = undefined
     looks = 0
     looking = undefined
+    searched = () => {}
     following = noticeChanges(session, changes, saved.event, silentLogger, {
       prepare: folders => tree.prepare(folders),
       accept: (before, path) => tree.accept(before, path),
-      snapshot: folders => {
-        const taken = tree.snapshot(folders)
+      snapshot: (folders, began) => {
+        const taken = tree.snapshot(folders, began)
         snapshot = taken
         return taken
       },
       changed: async (...asked) => {
         looks++
         await looking
-        return tree.changed(...asked)
+        const found = await tree.changed(...asked)
+        searched()
+        return found
       },
     })
   })
@@ -85,6 +100,65 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [
       { path: join(root, 'a.txt'), status: 'modified', uncertain: true, added: 1, removed: 1 },
     ])
+  })
+
+  it("are reported without the user's lines if the user edits and saves the file during the turn", async () => {
+    const path = join(root, 'a.txt')
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    await snapshot
+    session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    writeFileSync(path, 'b\n')
+    editor.open(path)
+    editor.type(path, 'b\nby the user\n')
+    await until(() => changes.list().length > 0)
+    await editor.save(path)
+    saved.fire(path)
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+    agent.prompts[0]!.answer.resolve()
+    await until(() => looks === 2)
+    assert.deepEqual(changes.list(), [{ path, status: 'modified', uncertain: true, added: 1, removed: 1 }])
+    assert.deepEqual((await changes.undo()).left, [])
+    assert.equal(readFileSync(path, 'utf8'), 'a\nby the user\n')
+  })
+
+  it("aren't searched for when the user edits a file that wasn't written during the turn", async () => {
+    editor.open(join(root, 'mine.txt'))
+    await waitFor(
+      'a file older than the turn',
+      () => Date.now() - statSync(join(root, 'mine.txt')).ctimeMs > 100,
+    )
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    await snapshot
+    session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    editor.type(join(root, 'mine.txt'), 'typed\n')
+    editor.type(join(root, 'mine.txt'), 'typed more\n')
+    writeFileSync(join(root, 'a.txt'), 'b\n')
+    editor.open(join(root, 'a.txt'))
+    editor.type(join(root, 'a.txt'), 'b\ntyped\n')
+    await until(() => changes.list().length > 0)
+    assert.equal(looks, 1)
+  })
+
+  it("don't include what the user saves right after the turn, during the search", async () => {
+    const { promise, resolve } = deferred()
+    looking = promise
+    await turn('execute')
+    await until(() => looks === 1)
+    const ended = deferred()
+    const endTurn = changes.endTurn.bind(changes)
+    changes.endTurn = () => endTurn().then(ended.resolve)
+    for (const name of ['late.txt', 'later.txt']) writeFileSync(join(root, name), 'saved after the turn\n')
+    saved.fire(join(root, 'late.txt'))
+    // the editor tells of a save a moment after it
+    searched = () => saved.fire(join(root, 'later.txt'))
+    resolve()
+    await ended.promise
+    assert.deepEqual(
+      changes.list().map(({ path }) => path),
+      [join(root, 'a.txt')],
+    )
   })
 
   it('belong to the ended turn, also if the next one starts before they are found', async () => {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentClient } from '../../../src/acp/agent.ts'
+import { deferred } from '../../../src/common/async.ts'
 import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/state.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
@@ -248,6 +249,32 @@ describe('the requests of an agent in the editor', () => {
       fixture.agent.endTurn(call)
       await until(() => notices(session).length === 2)
       assert.deepEqual(notices(session)[1]?.files, [join(root, '.mcp.json')])
+    })
+
+    it("report a file that was caught while it was written, and don't take what it held then for the user's", async () => {
+      for (const [name, caught] of [
+        ['.mcp.json', ''],
+        ['x.code-workspace', '{ "evil": '],
+      ] as const) {
+        writeFileSync(join(root, name), '{ "mine": 1 }')
+        const { promise, resolve } = deferred<string[]>()
+        fixture.files.protectedFiles.hookFolders = () => promise
+        const session = fixture.controller.current?.session ?? (await begin())
+        const turns = fixture.agent.prompts.length
+        void session.prompt([{ type: 'text', text: 'go' }])
+        await until(() => fixture.agent.prompts.length > turns)
+        const told = notices(session).length
+        // the turn has begun, and its snapshot is taken now
+        writeFileSync(join(root, name), caught)
+        fixture.looked.clear()
+        resolve([])
+        await snapshot()
+        writeFileSync(join(root, name), '{ "evil": 1 }')
+        fixture.agent.endTurn(fixture.agent.prompts[turns]!)
+        await until(() => notices(session).length > told)
+        assert.deepEqual(notices(session).at(-1)?.files, [join(root, name)])
+        assert.deepEqual(fixture.controller.current?.changes.list(), [])
+      }
     })
 
     it("don't report what the user saved or allowed", async () => {

@@ -576,7 +576,8 @@ describe('the change tracker (property)', () => {
 
 /** Someone's lines in something stored. */
 function linesOf(stored: unknown, who = 'user'): string[] {
-  const found = JSON.stringify(stored ?? null).match(new RegExp(`\\b${who}\\d+(?=\\\\n)`, 'g')) ?? []
+  const found =
+    JSON.stringify(stored ?? null).match(new RegExp(`(?:\\b|(?<=\\\\n))${who}\\d+(?=\\\\n)`, 'g')) ?? []
   return found.map(line => `${line}\n`)
 }
 

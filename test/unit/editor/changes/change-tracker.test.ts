@@ -564,6 +564,22 @@ describe('the change tracker', () => {
       assert.equal(existsSync(file('b.txt')), false)
     })
 
+    it('that the agent removed from its own file, if the user then moves that file to the path of one it deleted', async () => {
+      await write('b.txt', '')
+      writeFileSync(file('b.txt'), 'mine\n')
+      await tracker.refresh()
+      await write('b.txt', '')
+      const deleted: FileChange = { operation: 'delete', path: file('a.txt') }
+      await tool('running', deleted)
+      rmSync(file('a.txt'))
+      await tool('done', deleted)
+      tracker.renaming(file('b.txt'), file('a.txt'))
+      renameSync(file('b.txt'), file('a.txt'))
+      await tracker.renamed(file('b.txt'), file('a.txt'))
+      await undo()
+      assert.equal(text('a.txt'), 'mine\n')
+    })
+
     it('saved during a turn and seen on disk before the editor reports it', async () => {
       changes.beginTurn(1, () => true)
       await write('a.txt', 'one\n2\nthree\n')
@@ -793,6 +809,38 @@ describe('the change tracker', () => {
       await undo()
       assert.match(text('a.txt'), /^mine$/m)
       assert.match(text('a.txt'), /^one\ntwo\nthree$/m)
+    })
+
+    it('and keeps it if the user gives the old one to another file that the agent edited', async () => {
+      const bytes = Buffer.from([0, 1, 2])
+      writeFileSync(file('p.png'), bytes)
+      for (const name of ['x.txt', 'y.txt']) writeFileSync(file(name), 'mine\n')
+      for (const name of ['x.txt', 'y.txt']) await write(name, 'mine\nby the agent\n')
+      const before = { path: file('p.png'), before: (await tracker.stateOf(file('p.png')))! }
+      await moved()
+      writeFileSync(file('b.txt'), 'one\n2\nthree\n')
+      changes.beginTurn(2, () => true)
+      await tracker.refresh()
+      renameSync(file('p.png'), file('q.png'))
+      const absent = { path: file('q.png'), before: { attributes: { type: 'absent' }, text: '' } } as const
+      await changes.noticed([before, absent])
+      await changes.endTurn()
+      for (const [from, to] of [
+        ['x.txt', 'a.txt'],
+        ['y.txt', 'p.png'],
+      ] as const) {
+        tracker.renaming(file(from), file(to))
+        renameSync(file(from), file(to))
+        await tracker.renamed(file(from), file(to))
+      }
+      assert.deepEqual(listed(), [
+        entry('modified', 'a.txt', 1, 0),
+        { ...entry('modified', 'b.txt', 1, 1), uncertain: true },
+        entry('modified', 'p.png', 1, 0),
+      ])
+      assert.deepEqual(await whys(), [])
+      assert.deepEqual(['a.txt', 'b.txt', 'p.png'].map(text), ['mine\n', 'one\ntwo\nthree\n', 'mine\n'])
+      assert.deepEqual(readFileSync(file('q.png')), bytes)
     })
 
     it('for many files that were edited and moved with their folder', async () => {

@@ -19,9 +19,10 @@ import { homedir, tmpdir } from 'node:os'
 import { join, parse, relative } from 'node:path'
 import type { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
 import type { FileState } from '../../../../src/editor/changes/file-state.ts'
-import { FolderScan, FRESH_MS, type NoticedState } from '../../../../src/editor/changes/folder-scan.ts'
+import { FolderScan, type NoticedState } from '../../../../src/editor/changes/folder-scan.ts'
 import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
+import { FRESH_MS } from '../../../../src/editor/files/file-system.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 import { MemoryStore, memoryTracker } from '../../../support/memory-tracker.ts'
 
@@ -463,7 +464,7 @@ describe('a change in a work tree', () => {
       })
       assert.equal(Object.keys(changes).length + omitted, 3)
       assert.ok(omitted > 0)
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < 9; round++) {
         for (const name of names) put(name, `${round}`.repeat(8))
         await changedBy(() => put('sub/in.txt', 'changed'))
       }

@@ -199,6 +199,11 @@ describe('restoring a checkpoint', () => {
     await press(prompt('first'), 'Restore to Here…')
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
+    // the fork also begins with the notice of the restore before it
+    const notice = conversation.frame.locator('.row-notice', { hasText: /before the prompt.*first/ })
+    await notice.getByRole('button', { name: 'Undo Restore' }).click()
+    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
+    await aside(1)
   })
 
   it("edits it in a new session that gets the conversation before it, where the agent can't fork", async () => {

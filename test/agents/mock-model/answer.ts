@@ -50,6 +50,7 @@ export function answer(
     text,
     uses,
     pause: step.pause ?? 2,
+    after: step.after,
   }
 }
 

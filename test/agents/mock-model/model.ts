@@ -21,6 +21,8 @@ export interface Step {
   work?: Work[]
   /** Milliseconds between two chunks; 2 by default. */
   pause?: number
+  /** The model thinks until then. */
+  after?: Promise<unknown>
 }
 
 /** A tool that the agent offers; `schema` is the JSON schema of its arguments. */
@@ -66,6 +68,7 @@ export interface Answer {
   text: string[]
   uses: ToolUse[]
   pause: number
+  after?: Promise<unknown> | undefined
 }
 
 /** The API of one vendor. */

@@ -50,6 +50,7 @@ async function handle(
     if (!asked) continue
     const answered = answer(asked.question, scripts)
     requests.push({ path: pathname, scenario: answered.scenario, step: answered.step })
+    await answered.after
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))
   }

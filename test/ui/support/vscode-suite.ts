@@ -16,7 +16,9 @@ export interface VsCodeSuiteOptions extends ServerOptions {
   /**
    * Added to the user settings that keep the workbench quiet. Called when the root exists, before the server starts.
    */
-  settings?: Record<string, unknown> | ((root: IsolatedRoot) => Record<string, unknown>)
+  settings?:
+    | Record<string, unknown>
+    | ((root: IsolatedRoot) => Record<string, unknown> | Promise<Record<string, unknown>>)
   version?: VsCodeVersion
 }
 
@@ -89,7 +91,7 @@ export class VsCodeSuite {
     const vscode = await installVsCode(options.version ?? current)
     const root = new IsolatedRoot()
     const { settings = {} } = options
-    root.updateSettings(typeof settings === 'function' ? settings(root) : settings)
+    root.updateSettings(typeof settings === 'function' ? await settings(root) : settings)
     this.workspace = root.copyWorkspace(sampleWorkspace)
     await installVsix(vscode, root, vsixFile)
     this.#server = await startServer(vscode, root, {

@@ -38,6 +38,7 @@ export const workStates: State[] = [
       await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
       await studio.workbench.setSideBarWidth(280)
       await studio.sideBar('work-bars-narrow')
+      await studio.workbench.page.keyboard.press('Escape')
       await conversation.button('Review').click()
       await studio.workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
       await studio.window('work-review')
@@ -54,13 +55,13 @@ export const workStates: State[] = [
       )
       await changes.getByText('1 file').waitFor()
       await studio.ended(conversation)
+      const list = conversation.button(/^1 file/)
+      if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+      await changes.getByRole('button', { name: /^Renamed/ }).waitFor()
       // too large to compare
       await conversation.send('[[run mkdir made]] [[run seq -f made/%g.txt 1200 | xargs touch]]')
       await changes.getByText("1,200 more files changed and aren't listed").waitFor()
       await studio.ended(conversation)
-      const list = conversation.button(/^1 file/)
-      if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
-      await changes.getByRole('button', { name: /^Renamed/ }).waitFor()
       await studio.sideBar('work-moved')
       await studio.narrow('work-moved')
       await conversation.send(
@@ -92,6 +93,59 @@ export const workStates: State[] = [
       await studio.window('work-conflict')
       await question.getByRole('button', { name: 'Revert Anyway' }).click()
       await question.waitFor({ state: 'detached' })
+      await leave(studio)
+    },
+  },
+  {
+    name: 'work-editor',
+    async take(studio) {
+      const { workbench } = studio
+      const { page } = workbench
+      const conversation = await studio.ready('Fixture')
+      const changes = conversation.frame.getByRole('region', { name: 'Changed files' })
+      const editor = page.locator('.part.editor')
+      await conversation.send('[[edit server.js node:http node:https 404 410]] [[write moons.txt Io]]')
+      await changes.getByText('2 files').waitFor()
+      await studio.ended(conversation)
+      await openFile(workbench, 'server.js')
+      await editor.locator('.codelens-decoration', { hasText: 'Keep' }).nth(1).waitFor()
+      await studio.editor('work-lenses')
+      await page.locator('.activitybar [aria-label^="Source Control"]').first().click()
+      await page.locator('.scm-view').getByText('moons.txt').first().waitFor()
+      await studio.sideBar('work-source-control')
+      await studio.narrow('work-source-control')
+      await editor.locator('.view-line', { hasText: 'findPlanet' }).first().click()
+      await page.keyboard.press('Alt+F3')
+      await editor.locator('.peekview-actions').getByLabel('Keep Change').first().waitFor()
+      await studio.editor('work-peek')
+      await page.keyboard.press('Escape')
+      await workbench.openViewContainer('Parley')
+
+      const prompt = conversation.frame.locator('.row-prompt').last()
+      await prompt.hover()
+      await prompt.getByRole('button', { name: 'Restore to Here…' }).click()
+      const dialog = page.locator('.monaco-dialog-box')
+      await dialog
+        .getByRole('button', { name: 'Restore', exact: true })
+        .and(dialog.locator(':focus'))
+        .waitFor()
+      await studio.window('work-restore')
+      await page.keyboard.press('Escape')
+      await prompt.hover()
+      await prompt.getByRole('button', { name: 'Edit and Resend' }).click()
+      await workbench.paletteRow('Edit Here').waitFor()
+      await studio.window('work-edit-choices')
+      await workbench.closePalette()
+      await prompt.hover()
+      await prompt.getByRole('button', { name: 'Restore to Here…' }).click()
+      await dialog
+        .getByRole('button', { name: 'Restore', exact: true })
+        .and(dialog.locator(':focus'))
+        .waitFor()
+      await page.keyboard.press('Enter')
+      await conversation.button('Undo Restore').waitFor()
+      await studio.sideBar('work-restored')
+      await studio.narrow('work-restored')
       await leave(studio)
     },
   },

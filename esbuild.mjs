@@ -153,15 +153,15 @@ const extension = {
   minifySyntax: options.production,
 }
 
-const PAGES = ['conversation', 'history', 'agents']
+/** @param {string[]} pages */
+const stylesAndScripts = pages =>
+  pages.flatMap(page => ['tsx', 'css'].map(kind => ({ in: `src/webview/${page}/main.${kind}`, out: page })))
 
 /** @type {esbuild.BuildOptions} */
-const webview = {
+const conversation = {
   ...common,
   entryPoints: [
-    ...PAGES.flatMap(page =>
-      ['tsx', 'css'].map(kind => ({ in: `src/webview/${page}/main.${kind}`, out: page })),
-    ),
+    ...stylesAndScripts(['conversation']),
     { in: 'src/webview/rich/math.css', out: 'math' },
     { in: 'src/webview/styles/later.css', out: 'later' },
   ],
@@ -179,6 +179,13 @@ const webview = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
 }
+
+/**
+ * By themselves: each file takes its way through VS Code's service worker, and what the conversation's page shared with
+ * these would be in five.
+ * @type {esbuild.BuildOptions}
+ */
+const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents']) }
 
 /** Programs of their own. @type {esbuild.BuildOptions[]} */
 const programs = [
@@ -294,7 +301,9 @@ function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
     return seen
   }
   // lazy parts are entry points as well
-  const pages = PAGES.map(page => `dist/webview/${page}.js`)
+  const pages = ['conversation', 'history', 'agents']
+    .map(page => `dist/webview/${page}.js`)
+    .filter(file => file in outputs)
   return Object.fromEntries(
     pages.map(file => {
       const files = filesOf(file.replace('.js', '.css'), filesOf(file, new Set()))
@@ -313,16 +322,19 @@ const namingFiles = (build, files) => ({
 })
 
 if (options.watch) {
-  const builds = options.tests ? [integrationTests()] : [webview, namingFiles(extension, {}), ...programs]
+  const builds = options.tests
+    ? [integrationTests()]
+    : [conversation, otherPages, namingFiles(extension, {}), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
 } else if (options.tests) {
   rmSync('out/test', { recursive: true, force: true })
   await esbuild.build(integrationTests())
 } else {
   rmSync('dist', { recursive: true, force: true })
-  const pages = await esbuild.build(webview)
-  const rest = [namingFiles(extension, firstFiles(pages.metafile)), ...programs]
-  const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
+  const pages = await Promise.all([conversation, otherPages].map(build => esbuild.build(build)))
+  const files = Object.assign({}, ...pages.map(({ metafile }) => firstFiles(metafile)))
+  const rest = [namingFiles(extension, files), ...programs]
+  const results = [...pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',
     notices(bundledPackages(results.map(result => result.metafile))),

@@ -86,6 +86,7 @@ async function photograph(
     'editor.lightbulb.enabled': 'off',
     'security.workspace.trust.startupPrompt': 'never',
     'workbench.editor.useModal': 'off',
+    'parley.changes.codeLens': true,
     'parley.agents': await agents(root),
     'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
   })

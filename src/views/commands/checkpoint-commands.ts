@@ -273,9 +273,7 @@ async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | u
   const { session } = open
   const here: EditChoice = {
     label: l10n.t('Edit Here'),
-    detail: l10n.t(
-      'Sends the edited prompt as a new message. The agent still sees everything after the original.',
-    ),
+    detail: l10n.t('Sends a new message. The agent still sees the original and its answer.'),
   }
   // the agent accepts nothing else while it works
   if (session.phase !== 'ready' || session.state.activity !== 'idle') return here

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type * as vscode from 'vscode'
 import {
   AbstractMessageReader,
@@ -123,7 +124,10 @@ export class WebviewConnection implements vscode.Disposable {
   ): void {
     this.#connection.onRequest<unknown, void>(type.method, async (params: unknown) => {
       const checked = schema.safeParse(params)
-      if (!checked.success) return new ResponseError<void>(INVALID_PARAMS, checked.error.message)
+      if (!checked.success) {
+        this.#log.warn(`A view sent a ${type.method} that does not fit: ${checked.error.message}`)
+        return new ResponseError<void>(INVALID_PARAMS, refusal(checked.error))
+      }
       try {
         return await handle(checked.data)
       } catch (error) {
@@ -135,4 +139,11 @@ export class WebviewConnection implements vscode.Disposable {
   dispose(): void {
     this.#connection.dispose()
   }
+}
+
+/** A sentence for the user about a request that was refused. */
+function refusal({ issues }: z.ZodError): string {
+  return issues.some(({ code }) => code === 'too_big')
+    ? l10n.t("Parley can't process this because it's too large.")
+    : l10n.t("Parley can't process this. For details, see the log.")
 }

@@ -32,6 +32,12 @@ export function answer<A>(): Request<unknown, A>['answer'] {
   return {}
 }
 
+/**
+ * An id from an agent: any text, even an empty one. Some are long: proxies of models put a signature of several kilobytes
+ * into the id of a tool call.
+ */
+export const agentsId = z.string().max(64 * 1024)
+
 /** No parameters: vscode-jsonrpc sends nothing, `null` or `{}` for them. */
 export const nothing = z.unknown().transform(() => undefined) as unknown as z.ZodType<undefined>
 

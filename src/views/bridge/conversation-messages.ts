@@ -4,13 +4,16 @@
  */
 import * as z from 'zod'
 import type { Entry } from '../../conversation/state.ts'
-import { answer, nothing, request } from './contract.ts'
+import { agentsId, answer, nothing, request } from './contract.ts'
 import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
 
 const MiB = 1024 * 1024
-/** Ids come from agents: any text, even an empty one. */
-const id = z.string().max(4096)
-const key = z.string().min(1).max(256)
+const id = agentsId
+/** of a session: contains the ids of the agent and of its session */
+const key = z
+  .string()
+  .min(1)
+  .max(128 * 1024)
 const path = z.string().min(1).max(32_768)
 const base64 = z.string().max(64 * MiB)
 const mimeType = z.string().max(256)
@@ -232,9 +235,9 @@ export const conversationMessages = {
     scope: z.enum(['user', 'workspace', 'folder']),
     folder: z.string().max(4096).optional(),
   }),
-  'conversation/option': z.object({ key, optionId: id, value: z.union([z.string().max(4096), z.boolean()]) }),
+  'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
   /** Marks a value of an option as a favorite, or no longer. */
-  'options/favorite': z.object({ key, optionId: id, value: z.string().max(4096) }),
+  'options/favorite': z.object({ key, optionId: id, value: id }),
   'conversation/card': z.object({ cardId: id, buttonId: id }),
   /** An empty title restores the automatic one. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),

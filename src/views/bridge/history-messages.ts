@@ -1,10 +1,9 @@
 /** What a page that shows History may send. What the host sends is in `history.ts`. */
 import * as z from 'zod'
-import { nothing, type Params } from './contract.ts'
+import { agentsId, nothing, type Params } from './contract.ts'
 
-const id = z.string().max(4096)
-const agent = z.object({ agentId: id })
-const session = agent.extend({ sessionId: id })
+const agent = z.object({ agentId: agentsId })
+const session = agent.extend({ sessionId: agentsId })
 
 export type HistoryMessages = typeof historyMessages
 
@@ -21,7 +20,7 @@ export const historyMessages = {
     action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
   }),
   /** An empty title restores the automatic one. */
-  'history/rename': session.extend({ title: id }),
+  'history/rename': session.extend({ title: z.string().max(4096) }),
   /** Starts an agent that isn't running, to list its sessions. */
   'history/startAgent': agent,
   /** Shows the agent's sign-in methods in the conversation. */

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import * as z from 'zod'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { sessionKey } from '../../../src/common/session-key.ts'
 import { agentsMessages } from '../../../src/views/bridge/agents-messages.ts'
-import { pageMessages } from '../../../src/views/bridge/contract.ts'
+import { answer, pageMessages, request } from '../../../src/views/bridge/contract.ts'
 import { conversationMessages } from '../../../src/views/bridge/conversation-messages.ts'
 import { historyMessages } from '../../../src/views/bridge/history-messages.ts'
+import { WebviewConnection } from '../../../src/views/webview-connection.ts'
+import type { WebviewPage } from '../../../src/views/webview-page.ts'
+import { until } from '../../support/until.ts'
 
 const contracts = [pageMessages, conversationMessages, historyMessages, agentsMessages]
 const messages = { ...pageMessages, ...conversationMessages, ...historyMessages, ...agentsMessages }
@@ -48,14 +54,14 @@ describe('a message from a webview', () => {
   })
 
   it('answers a form with plain values only', () => {
-    const answer = (content: unknown) =>
+    const accepts = (content: unknown) =>
       fits('conversation/elicitation', {
         key: 'k',
         requestId: 'f1',
         answer: { action: 'accept', content },
       })
-    assert.equal(answer({ a: 'x', b: 1, c: true, d: ['y'] }), true)
-    assert.equal(answer(undefined), true)
+    assert.equal(accepts({ a: 'x', b: 1, c: true, d: ['y'] }), true)
+    assert.equal(accepts(undefined), true)
     for (const content of [
       { a: {} },
       { a: [1] },
@@ -65,13 +71,48 @@ describe('a message from a webview', () => {
       'x',
       { a: 'x'.repeat(2 ** 20 + 1) },
     ])
-      assert.equal(answer(content), false)
+      assert.equal(accepts(content), false)
     const odd = { key: 'k', requestId: 'f1', answer: { action: 'shrug' } }
     assert.equal(fits('conversation/elicitation', odd), false)
   })
 
   it('accepts the ids that agents use: any text, also an empty one', () => {
-    const answer = { key: 'k', requestId: 'p1', optionId: '' }
-    assert.deepEqual(conversationMessages['conversation/permission'].parse(answer), answer)
+    const empty = { key: 'k', requestId: 'p1', optionId: '' }
+    assert.deepEqual(conversationMessages['conversation/permission'].parse(empty), empty)
+  })
+
+  it('accepts long ids: of a session, a tool call with a signature in it, and an option', () => {
+    const long = 'signature'.repeat(4000)
+    const key = sessionKey('an agent', long)
+    assert.ok(fits('conversation/draft', { key, text: 'x', marks: [] }))
+    assert.ok(fits('conversation/toolCalls', { key, ids: [long] }))
+    assert.ok(fits('conversation/permission', { key, requestId: 'p1', optionId: long }))
+    assert.ok(fits('conversation/option', { key, optionId: long, value: long }))
+    assert.ok(fits('history/act', { action: 'load', agentId: 'a', sessionId: long }))
+  })
+
+  it('is refused with a sentence', async () => {
+    const posted: object[] = []
+    let receive = (_: unknown) => {}
+    const page = {
+      listen: (listener: typeof receive) => {
+        receive = listener
+        return { dispose: () => {} }
+      },
+      post: async (message: object) => posted.push(message) > 0,
+    } as unknown as WebviewPage
+    const connection = new WebviewConnection(page, silentLogger)
+    connection.handle({ ask: request(z.string().max(3), answer<string>()) }, { ask: text => text })
+    connection.listen()
+    const error = async (params: unknown) => {
+      posted.length = 0
+      receive({ jsonrpc: '2.0', id: 1, method: 'ask', params })
+      await until(() => posted.length > 0)
+      return (posted[0] as { error?: { message: string } }).error?.message
+    }
+    assert.equal(await error(['long']), "Parley can't process this because it's too large.")
+    assert.equal(await error([7]), "Parley can't process this. For details, see the log.")
+    assert.equal(await error(['abc']), undefined)
+    connection.dispose()
   })
 })

@@ -28,7 +28,7 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
   const done = plan.entries.filter(entry => entry.status === 'completed').length
   const current =
     plan.entries.find(entry => entry.status === 'in_progress') ??
-    plan.entries.find(entry => entry.status === 'pending')
+    plan.entries.find(({ status }) => status !== 'completed' && status !== 'cancelled')
   const all = plan.entries.length
   const step = current?.content ?? t('All done')
   return (

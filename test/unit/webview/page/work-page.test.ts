@@ -151,6 +151,26 @@ describe('conversation page: work of an agent', function () {
     assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
   })
 
+  it('names the next step of a plan, also one with a status that only the agent knows', async () => {
+    const plan = (...statuses: string[]) => [
+      {
+        planId: 'p',
+        entries: statuses.map(status => ({
+          content: `It is ${status}`,
+          priority: 'medium' as const,
+          status,
+        })),
+      },
+    ]
+    const current = () => query('.plan-current')?.textContent
+    await show([], { plans: plan('completed', 'blocked', 'pending') })
+    await page.until(() => current() === 'It is blocked')
+    await show([], { plans: plan('completed', 'blocked', 'in_progress') })
+    await page.until(() => current() === 'It is in_progress')
+    await show([], { plans: plan('completed', 'cancelled') })
+    await page.until(() => current() === 'All done')
+  })
+
   it('closes the bars in a low view while a request is pending, and opens them again afterward', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]

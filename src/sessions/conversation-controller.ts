@@ -119,7 +119,11 @@ export class ConversationController extends Owner {
   }
   get phase(): Phase {
     const { phase } = this.#displayed
-    return phase === 'empty' && this.#opener.isLooking ? 'starting' : phase
+    return phase !== 'loading' && this.isLooking ? 'starting' : phase
+  }
+  /** The phase is `starting` because a session starts once the available agents are known. */
+  get isLooking(): boolean {
+    return this.#opener.isLooking
   }
   get current(): OpenSession | undefined {
     return this.#displayed.current

@@ -46,8 +46,8 @@ export class SessionOpener {
   /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
   #failed: Attempt | undefined
   #slow: NodeJS.Timeout | undefined
-  /** number of actions waiting until the available agents are known */
-  #looking = 0
+  /** the action that waits until the available agents are known */
+  #look: symbol | undefined
   /** settles when the session that is being started or reopened is open or failed */
   #pending: Promise<void> | undefined
   #restarting = false
@@ -85,8 +85,9 @@ export class SessionOpener {
     return this.#restarting
   }
 
+  /** A session starts once the available agents are known. */
   get isLooking(): boolean {
-    return this.#looking > 0
+    return this.#look !== undefined
   }
 
   get expected(): Attempt | SessionReference | undefined {
@@ -110,7 +111,13 @@ export class SessionOpener {
   /** Starts a session with the agent (by default the default agent), in `cwd` if given. */
   start(wanted?: string, cwd?: string): Promise<void> {
     return this.#open(async () => {
-      if (wanted === undefined) await this.#lookForAgents()
+      if (wanted === undefined) {
+        if (this.#restoring) {
+          this.#restoring = undefined
+          this.#displayed.goBack(this.#displayed.current)
+        }
+        if (!(await this.#lookForAgents())) return
+      }
       const agentId = wanted ?? this.#options.agents.defaultAgentId()
       // without a default agent, the empty view lists the agents to choose from
       if (agentId === undefined && this.#options.trusted() && !this.#options.agents.defaultProblem()) {
@@ -200,7 +207,7 @@ export class SessionOpener {
     const kept = this.#options.manager.saved(last)
     if (kept) this.#displayed.display(kept)
     await this.#open(async () => {
-      await this.#lookForAgents()
+      if (!(await this.#lookForAgents())) return
       this.#restoring = undefined
       if (this.#displayed.phase !== 'empty') return
       if (this.#options.agents.get(last.agentId)) {
@@ -248,8 +255,8 @@ export class SessionOpener {
 
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
-    if (!this.#current) return false
-    const { before } = this.#current
+    if (!this.#current && !this.#look) return false
+    const { before } = this.#current ?? { before: this.#displayed.current }
     this.abort()
     this.#displayed.goBack(before)
     this.#showEnded()
@@ -260,6 +267,8 @@ export class SessionOpener {
   abort(): void {
     const current = this.#current
     this.#failed = undefined
+    this.#look = undefined
+    this.#restoring = undefined
     this.#finish()
     current?.abort.abort(new CancelledError())
   }
@@ -284,16 +293,23 @@ export class SessionOpener {
     return false
   }
 
-  /** Waits until the agents on this machine are known. The search takes as long as the login shell's profile. */
-  async #lookForAgents(): Promise<void> {
-    if (!this.#options.trusted()) return
-    this.#looking += 1
+  /**
+   * Waits until the agents on this machine are known. The search takes as long as the login shell's profile. Resolves to
+   * false if the user has canceled or started something else meanwhile.
+   */
+  async #lookForAgents(): Promise<boolean> {
+    if (!this.#options.trusted()) return true
+    const look = Symbol('look')
+    this.#look = look
     this.#changed()
     try {
       await this.#options.agents.ready()
+      return this.#look === look
     } finally {
-      this.#looking -= 1
-      this.#changed()
+      if (this.#look === look) {
+        this.#look = undefined
+        this.#changed()
+      }
     }
   }
 

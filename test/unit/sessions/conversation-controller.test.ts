@@ -73,6 +73,56 @@ describe('ConversationController', () => {
     assert.ok(fixture.manager.list().includes(open))
   })
 
+  describe('while the agents of this machine are looked up', () => {
+    const found = () => {
+      const search = new Deferred<void>()
+      fixture.directory.ready = () => search.promise
+      return search
+    }
+
+    it('says at once that a new session starts, although another one is displayed', async () => {
+      const open = await ready()
+      const search = found()
+      const started = fixture.controller.start()
+      assert.equal(fixture.controller.phase, 'starting')
+      assert.ok(fixture.controller.isLooking)
+      assert.equal(fixture.controller.current, open)
+      search.resolve()
+      await until(() => fixture.agent.news.length === 2)
+      assert.ok(!fixture.controller.isLooking)
+      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      await started
+      assert.equal(fixture.controller.current?.session.sessionId, 's2')
+    })
+
+    it('returns to the displayed session if the user cancels', async () => {
+      const open = await ready()
+      const search = found()
+      const started = fixture.controller.start()
+      fixture.controller.cancel()
+      assert.equal(fixture.controller.phase, 'ready')
+      search.resolve()
+      await started
+      assert.equal(fixture.controller.current, open)
+      assert.equal(fixture.agent.news.length, 1)
+    })
+
+    it('stays with a session that the user started meanwhile', async () => {
+      await ready()
+      const search = found()
+      const started = fixture.controller.start()
+      const chosen = fixture.controller.start('two')
+      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+      fixture.agent.news[0]?.resolve({ sessionId: 'chosen' })
+      await chosen
+      search.resolve()
+      await started
+      assert.equal(fixture.controller.phase, 'ready')
+      assert.equal(fixture.controller.current?.session.sessionId, 'chosen')
+      assert.equal(fixture.started.length, 2)
+    })
+  })
+
   it('starts only the default agent in the settings, and reports what is wrong with it', async () => {
     const problem = { agentId: 'codex', message: 'It is not there.' }
     fixture.defaultProblem = problem

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { createTwoFilesPatch } from 'diff'
-import type { ContentBlock, FileChange, ToolCallContent } from '../acp/model.ts'
+import type { ContentBlock, FileChange, ToolCallContent, ToolKind } from '../acp/model.ts'
 import { CONTEXT_SCHEME, chipOf } from '../common/block-chip.ts'
 import { draftOf, inText } from '../common/draft.ts'
 import { appendBlock } from './blocks.ts'
@@ -12,6 +12,7 @@ import type {
   TerminalState,
   ToolCallEntry,
 } from './state.ts'
+import { toolOutput, withoutEscapes } from './tool-output.ts'
 
 /** Comparing two texts may take this long, in milliseconds; then only the new one is shown. */
 const DIFF_MS = 200
@@ -176,18 +177,24 @@ function block(content: ContentBlock): string {
 function toolCall(entry: ToolCallEntry, terminals: ReadonlyMap<string, TerminalState>): string {
   const title = entry.title || entry.toolName || entry.toolKind
   const status = entry.status === 'completed' ? '' : ` (${entry.status})`
-  const parts = entry.content.flatMap(content => toolContent(content, terminals))
+  const parts = entry.content.flatMap(content => toolContent(content, entry.toolKind, terminals))
   if (parts.length === 0 && entry.rawOutput !== undefined && entry.rawOutput !== null) {
-    parts.push(typeof entry.rawOutput === 'string' ? fenced(entry.rawOutput) : json(entry.rawOutput))
+    parts.push(typeof entry.rawOutput === 'string' ? fenced(plain(entry.rawOutput)) : json(entry.rawOutput))
   }
   if (entry.title.includes('\n')) parts.unshift(fenced(entry.title))
   return folded(title.split('\n', 1)[0] + status, parts)
 }
 
-function toolContent(content: ToolCallContent, terminals: ReadonlyMap<string, TerminalState>): string[] {
+function toolContent(
+  content: ToolCallContent,
+  kind: ToolKind,
+  terminals: ReadonlyMap<string, TerminalState>,
+): string[] {
   switch (content.type) {
-    case 'content':
-      return [block(content.content)]
+    case 'content': {
+      const output = content.content.type === 'text' ? toolOutput(content.content.text, kind) : undefined
+      return [output ? fenced(plain(output.text), output.language) : block(content.content)]
+    }
     case 'diff': {
       const texts = content.changes.flatMap(change => diff(change) ?? [])
       if (texts.length < content.changes.length && content.patch)
@@ -256,11 +263,8 @@ function nameOf(uri: string): string {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
-
 function plain(output: string): string {
-  return output.replace(escapes, '').replace(/\r\n?/g, '\n')
+  return withoutEscapes(output).replace(/\r\n?/g, '\n')
 }
 
 /** A text as a block of code: its fence is longer than any in the text. */

@@ -1,7 +1,8 @@
 /** The searchable text of a conversation: the same for the host, which searches, and the webview, which shows the matches. */
-import type { ContentBlock, FileChange, ToolCallContent } from '../../acp/model.ts'
+import type { ContentBlock, FileChange, ToolCallContent, ToolKind } from '../../acp/model.ts'
 import { markdownText } from '../../common/markdown-text.ts'
 import type { Entry, TerminalState } from '../../conversation/state.ts'
+import { toolOutput, withoutEscapes } from '../../conversation/tool-output.ts'
 
 /** The text of an entry: what is visible while it's collapsed, and what is also visible when it's expanded. */
 export interface EntryText {
@@ -19,7 +20,7 @@ export function entryText(entry: Entry, terminals: ReadonlyMap<string, TerminalS
       return {
         head: entry.title || (entry.toolName ?? ''),
         body: lines([
-          ...entry.content.map(content => contentText(content, terminals)),
+          ...entry.content.map(content => contentText(content, entry.toolKind, terminals)),
           entry.content.length === 0 ? rawText(entry.rawOutput) : '',
         ]),
       }
@@ -65,16 +66,22 @@ export function blockText(block: ContentBlock, markdown: boolean): string {
   }
 }
 
-function contentText(content: ToolCallContent, terminals: ReadonlyMap<string, TerminalState>): string {
+function contentText(
+  content: ToolCallContent,
+  kind: ToolKind,
+  terminals: ReadonlyMap<string, TerminalState>,
+): string {
   switch (content.type) {
-    case 'content':
-      return blockText(content.content, true)
+    case 'content': {
+      const output = content.content.type === 'text' ? toolOutput(content.content.text, kind) : undefined
+      return output?.text ?? blockText(content.content, true)
+    }
     case 'diff':
       return lines(
         content.changes.map(change => lines([change.path, changedLines(change, content.patch?.text)])),
       )
     case 'terminal':
-      return plainOutput(terminals.get(content.terminalId)?.output ?? '')
+      return withoutEscapes(terminals.get(content.terminalId)?.output ?? '')
     case 'unknown':
       return JSON.stringify(content.raw) ?? ''
   }
@@ -100,16 +107,9 @@ function changedLines({ oldText, newText }: FileChange, patch: string | undefine
   return lines([...gone, ...shown])
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
-
-function plainOutput(output: string): string {
-  return output.includes('\u001b') ? output.replace(escapes, '') : output
-}
-
 function rawText(raw: unknown): string {
   if (raw === undefined || raw === null) return ''
-  return typeof raw === 'string' ? raw : (JSON.stringify(raw, undefined, 2) ?? '')
+  return typeof raw === 'string' ? withoutEscapes(raw) : (JSON.stringify(raw, undefined, 2) ?? '')
 }
 
 function nameOf(uri: string): string {

@@ -64,6 +64,25 @@ describe('finding in a conversation', () => {
     assert.equal(last().searching, false)
   })
 
+  it("searches a tool's output as it is", async () => {
+    const call = (toolCallId: string, kind: string, text: string) =>
+      update({
+        type: 'tool_call',
+        toolCall: {
+          toolCallId,
+          title: 'x',
+          kind,
+          content: [{ type: 'content', content: { type: 'text', text } }],
+        },
+      })
+    call('a', 'read', 'def __main__(): \u001b[31mred\u001b[0m line')
+    call('b', 'other', '__main__ and red line')
+    await search.start(1, query('__main__'))
+    assert.deepEqual(last().hits, [0, 0, 1])
+    await search.start(2, query('red line'))
+    assert.deepEqual(last().hits, [0, 0, 1, 1, 0, 1])
+  })
+
   it('follows changes, and stops when the widget closes', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     /** long after everything that is due */

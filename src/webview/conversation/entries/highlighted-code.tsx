@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { t } from '../../l10n.ts'
 import { highlight, loadGrammars, takeWanted } from '../../markdown/highlight.ts'
+import { linkedParts } from '../../tools/links.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
@@ -18,12 +19,46 @@ interface HighlightedCodeProps {
   text: string
   /** the language's name in a fence, or a file's extension */
   language: string
+  /** output: its URLs and files are links, unless it's long */
+  isLinked?: boolean
 }
 
 /** Highlighted text; a long one has its own scroll area. */
-export function HighlightedCode({ text, language }: HighlightedCodeProps) {
-  if (text.length > longest) return <LongCode text={text} language={language} />
-  return <ShortCode text={text} language={language} />
+export function HighlightedCode(props: HighlightedCodeProps) {
+  return props.text.length > longest ? <LongCode {...props} /> : <ShortCode {...props} />
+}
+
+/** Text in which URLs and files are links. */
+export function LinkedText({ text }: { text: string }) {
+  const parts = linkedParts(text).map((part, i) => {
+    if (part.href)
+      return (
+        <a key={i} href={part.href}>
+          {part.text}
+        </a>
+      )
+    const { file } = part
+    if (!file) return part.text
+    return (
+      // biome-ignore lint/a11y/useValidAnchor: pressed, it opens the file in the editor
+      <a key={i} href="#" data-path={file.path} data-line={file.line} data-column={file.column}>
+        {part.text}
+      </a>
+    )
+  })
+  return <>{parts}</>
+}
+
+/** Each line by itself: only so much of a text is searched for links. */
+function LinkedLines({ text }: { text: string }) {
+  const lines = useMemo(() => text.split(/(?<=\n)/), [text])
+  return (
+    <>
+      {lines.map((line, i) => (
+        <LinkedText key={i} text={line} />
+      ))}
+    </>
+  )
 }
 
 /** Only the lines near the visible part are in the page. */
@@ -58,7 +93,7 @@ function Bar({ text, language }: HighlightedCodeProps) {
   )
 }
 
-function ShortCode({ text, language }: HighlightedCodeProps) {
+function ShortCode({ text, language, isLinked }: HighlightedCodeProps) {
   const html = useHighlight(text, language)
   return (
     <div class="code-block">
@@ -69,7 +104,11 @@ function ShortCode({ text, language }: HighlightedCodeProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
       >
-        {html === undefined ? <code>{text}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
+        {html === undefined ? (
+          <code>{isLinked ? <LinkedLines text={text} /> : text}</code>
+        ) : (
+          <code dangerouslySetInnerHTML={{ __html: html }} />
+        )}
       </pre>
     </div>
   )

@@ -1,12 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../../l10n.ts'
-import { linkedParts } from '../../tools/links.ts'
 import type { TerminalLine, TerminalScreen, TerminalSpan } from '../../tools/terminal-screen.ts'
 import { setLineSource } from '../../tools/visible-lines.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { TerminalSlot } from '../terminals.ts'
+import { LinkedText } from './highlighted-code.tsx'
 
 /** Distance above and below the visible part within which lines are in the page. CSS pixels. */
 const AROUND = 300
@@ -211,23 +211,8 @@ function Line({ screen, line, position }: LineProps) {
 
 function Span({ span }: { span: TerminalSpan }) {
   const { foreground, background, decorations } = span
-  const content = linkedParts(span.text).map((part, i) => {
-    if (part.href)
-      return (
-        <a key={i} href={part.href}>
-          {part.text}
-        </a>
-      )
-    const { file } = part
-    if (!file) return part.text
-    return (
-      // biome-ignore lint/a11y/useValidAnchor: pressed, it opens the file in the editor
-      <a key={i} href="#" data-path={file.path} data-line={file.line} data-column={file.column}>
-        {part.text}
-      </a>
-    )
-  })
-  if (!foreground && !background && decorations.length === 0) return <>{content}</>
+  const content = <LinkedText text={span.text} />
+  if (!foreground && !background && decorations.length === 0) return content
   const classes = decorations.map(decoration => `ansi-${decoration}`)
   if (background) classes.push('ansi-ground')
   const style: { color?: string; '--ground'?: string } = {}

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import type { ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from '../../../acp/model.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
+import { type ToolOutput, toolOutput, withoutEscapes } from '../../../conversation/tool-output.ts'
 import { isCut } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { ToolCounts } from '../../tools/diff-counts.tsx'
@@ -96,8 +97,7 @@ function textTail(entry: ToolCallEntry, count: number): string {
   const last = entry.content.findLast(part => part.type === 'content' && part.content.type === 'text')
   let text = entry.content.length === 0 && typeof entry.rawOutput === 'string' ? entry.rawOutput : ''
   if (last?.type === 'content' && last.content.type === 'text') text = last.content.text
-  const lines = text
-    .slice(-TAIL_LENGTH)
+  const lines = withoutEscapes(text.slice(-TAIL_LENGTH))
     .trimEnd()
     .replace(/\n(?:```|~~~)$/, '')
     .split('\n')
@@ -187,10 +187,9 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
     <div class="work-body">
       <FullTitle entry={entry} roots={roots} />
       {entry.content.map((content, i) => (
-        <ToolContent key={i} slot={slot} content={content} position={i} />
+        <ToolContent key={i} slot={slot} content={content} position={i} kind={entry.toolKind} />
       ))}
-      {output !== undefined &&
-        (isData ? <HighlightedCode text={output} language="json" /> : <PlainCode text={output} />)}
+      {output !== undefined && <Output text={withoutEscapes(output)} language={isData ? 'json' : ''} />}
       {!shown && output === undefined && (
         <div class="quiet">{isRunning(entry) ? t('No output yet') : t('No output')}</div>
       )}
@@ -231,17 +230,15 @@ interface ToolContentProps {
   position: number
   /** Wraps long lines of a diff, because the user decides on the change. */
   wrap?: boolean
+  /** Without it, text is a description. */
+  kind?: ToolKind
 }
 
-export function ToolContent({ slot, content, position, wrap }: ToolContentProps) {
+export function ToolContent({ slot, content, position, wrap, kind }: ToolContentProps) {
   const { store } = useApp()
   switch (content.type) {
     case 'content':
-      return (
-        <div class="tool-content">
-          <ContentBlockView block={content.content} />
-        </div>
-      )
+      return <ToolContentBlock block={content.content} kind={kind} />
     case 'diff':
       return (
         <>
@@ -268,6 +265,22 @@ export function ToolContent({ slot, content, position, wrap }: ToolContentProps)
         </details>
       )
   }
+}
+
+function ToolContentBlock({ block, kind }: { block: ContentBlock; kind: ToolKind | undefined }) {
+  const text = block.type === 'text' && !block.agentOnly ? block.text : undefined
+  const output = useMemo(() => (text === undefined ? undefined : toolOutput(text, kind)), [text, kind])
+  if (output) return <Output {...output} />
+  return (
+    <div class="tool-content">
+      <ContentBlockView block={block} />
+    </div>
+  )
+}
+
+/** What a tool printed, read or found. */
+function Output({ text, language }: ToolOutput) {
+  return <HighlightedCode text={text} language={language} isLinked />
 }
 
 function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {

@@ -112,6 +112,35 @@ describe('conversation page: content', function () {
     assert.equal(query('.tail'), null)
   })
 
+  it("shows a tool's output as it is, with links, and its data as JSON", async () => {
+    const text = (value: string) => ({ type: 'content', content: { type: 'text', text: value } }) as const
+    await show(
+      toolCall('a', {
+        toolKind: 'search',
+        content: [text('\u001b[35msrc/a.ts:3:4\u001b[0m: # __init__ <b>\n\nhttps://example.com/x second\n')],
+      }),
+      toolCall('b', { toolKind: 'other', content: [text('{"__name__":"*x*"}')] }),
+      toolCall('c', { toolKind: 'read', content: [text('```py\nimport os\n```')] }),
+      toolCall('d', { toolKind: 'other', content: [text('**Found** one')] }),
+      toolCall('e', { toolKind: 'execute', rawOutput: '\u001b[31mred\u001b[0m src/b.ts:5' }),
+    )
+    await page.until(() => page.document.querySelectorAll('.work').length === 5)
+    for (const line of page.document.querySelectorAll<HTMLElement>('.work .line')) line.click()
+    await page.until(() => page.document.querySelectorAll('.work-body').length === 5)
+    const [found, data, code, prose, raw] = page.document.querySelectorAll<HTMLElement>('.work-body')
+    assert.equal(
+      found!.querySelector('pre')!.textContent,
+      'src/a.ts:3:4: # __init__ <b>\n\nhttps://example.com/x second\n',
+    )
+    assert.equal(found!.querySelector('a[href^="https:"]')!.textContent, 'https://example.com/x')
+    assert.equal(data!.querySelector('pre')!.textContent, '{\n  "__name__": "*x*"\n}')
+    assert.equal(code!.querySelector('pre')!.textContent?.trim(), 'import os')
+    assert.equal(prose!.querySelector('strong')!.textContent, 'Found')
+    assert.equal(raw!.querySelector('pre')!.textContent, 'red src/b.ts:5')
+    found!.querySelector<HTMLElement>('a[data-path]')!.click()
+    assert.deepEqual(await last(), ['conversation/file', { path: 'src/a.ts', line: 3, column: 4 }])
+  })
+
   it('requests the rest of an expanded tool call, and of a long diff', async () => {
     const wanted: string[][] = []
     page.hear('conversation/toolCalls', ({ ids }) => void wanted.push(ids))

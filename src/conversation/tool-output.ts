@@ -1,0 +1,42 @@
+/** What the text of a tool call is: most agents send output as it is, although the specification has Markdown. */
+import type { ToolKind } from '../acp/model.ts'
+
+/** A program's output, the content of a file, or data. */
+export interface ToolOutput {
+  text: string
+  /** empty without a known one */
+  language: 'json' | ''
+}
+
+/** Kinds of tools whose text is output unless it's in a fence. */
+const OUTPUT_KINDS: ReadonlySet<ToolKind> = new Set<ToolKind>(['execute', 'read', 'search'])
+/** Longer texts are not parsed. Characters. */
+const MAX_PARSED = 1_000_000
+
+/** Reads a text of a tool call; `undefined` if it's Markdown. `kind`: without it, only data and escape sequences count. */
+export function toolOutput(text: string, kind?: ToolKind): ToolOutput | undefined {
+  if (/^\s*(?:`{3}|~{3}|$)/.test(text)) return undefined
+  const json = formattedJson(text)
+  if (json !== undefined) return { text: json, language: 'json' }
+  const isOutput = (kind !== undefined && OUTPUT_KINDS.has(kind)) || text.includes('\u001b')
+  return isOutput ? { text: withoutEscapes(text), language: '' } : undefined
+}
+
+/** An object or a list as JSON, in several lines. */
+function formattedJson(text: string): string | undefined {
+  if (text.length > MAX_PARSED || !/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(text)) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return text.trim().includes('\n') ? text : JSON.stringify(value, undefined, 2)
+  } catch {
+    return undefined
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
+
+/** Output without colors and other escape sequences of terminals. */
+export function withoutEscapes(output: string): string {
+  return output.includes('\u001b') ? output.replace(escapes, '') : output
+}

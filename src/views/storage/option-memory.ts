@@ -21,7 +21,8 @@ export class OptionMemory extends Owner {
 
   /** By the option's id. */
   of(agentId: string): Record<string, RememberedOption> {
-    const kept = this.#all()[agentId]
+    const all = this.#all()
+    const kept = Object.hasOwn(all, agentId) ? all[agentId] : undefined
     return isRecord(kept)
       ? Object.fromEntries(Object.entries(kept).map(([id, value]) => [id, read(value)]))
       : {}
@@ -42,7 +43,9 @@ export class OptionMemory extends Owner {
   }
 
   #of(agentId: string, optionId: string): RememberedOption {
-    return this.of(agentId)[optionId] ?? { favorites: [], recent: [] }
+    const options = this.of(agentId)
+    const known = Object.hasOwn(options, optionId) ? options[optionId] : undefined
+    return known ?? { favorites: [], recent: [] }
   }
 
   #set(agentId: string, optionId: string, value: RememberedOption): void {

@@ -86,20 +86,20 @@ export function baseName(path: string): string {
   return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path
 }
 
-const icons: Record<string, string> = {
-  read: 'file',
-  edit: 'edit',
-  delete: 'trash',
-  move: 'file-symlink-file',
-  search: 'search',
-  execute: 'terminal',
-  think: 'lightbulb',
-  fetch: 'globe',
-  switch_mode: 'arrow-swap',
-}
+const icons: ReadonlyMap<ToolKind, string> = new Map<ToolKind, string>([
+  ['read', 'file'],
+  ['edit', 'edit'],
+  ['delete', 'trash'],
+  ['move', 'file-symlink-file'],
+  ['search', 'search'],
+  ['execute', 'terminal'],
+  ['think', 'lightbulb'],
+  ['fetch', 'globe'],
+  ['switch_mode', 'arrow-swap'],
+])
 
 export function kindIcon(kind: ToolKind): string {
-  return icons[kind] ?? 'tools'
+  return icons.get(kind) ?? 'tools'
 }
 
 /** What a tool of this kind does, for screen readers. */

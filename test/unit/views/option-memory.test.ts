@@ -31,6 +31,16 @@ describe('OptionMemory', () => {
     assert.deepEqual(memory.of('a'), { model: { favorites: ['opus', 'sonnet'], recent: ['haiku'] } })
   })
 
+  it('keeps values of options with any id', () => {
+    const memory = new OptionMemory(keepOf(new Map()))
+    for (const id of ['constructor', '__proto__', 'toString']) {
+      memory.used(id, id, 'x')
+      memory.toggle(id, id, 'y')
+      const kept = new Map(Object.entries(memory.of(id)))
+      assert.deepEqual([...kept], [[id, { favorites: ['y'], recent: ['x'] }]])
+    }
+  })
+
   it('starts over if the stored value is invalid', () => {
     for (const kept of [
       null,

@@ -65,12 +65,12 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
   )
 }
 
-const icons: Record<string, string> = {
-  pending: 'circle-large-outline',
-  in_progress: 'play-circle',
-  completed: 'pass',
-  cancelled: 'circle-slash',
-}
+const icons: ReadonlyMap<PlanEntry['status'], string> = new Map<PlanEntry['status'], string>([
+  ['pending', 'circle-large-outline'],
+  ['in_progress', 'play-circle'],
+  ['completed', 'pass'],
+  ['cancelled', 'circle-slash'],
+])
 
 function statusName(status: PlanEntry['status']): string {
   switch (status) {
@@ -90,7 +90,7 @@ function statusName(status: PlanEntry['status']): string {
 function Step({ entry }: { entry: PlanEntry }) {
   return (
     <li class={`plan-entry plan-${entry.status}`}>
-      <Icon name={icons[entry.status] ?? 'circle-large-outline'} label={statusName(entry.status)} />
+      <Icon name={icons.get(entry.status) ?? 'circle-large-outline'} label={statusName(entry.status)} />
       <span dir="auto">{entry.content}</span>
     </li>
   )

@@ -71,6 +71,21 @@ describe('conversation page: work of an agent', function () {
     assert.deepEqual(named, ['Look around', 'grep', 'Delete'])
   })
 
+  it('shows a tool and a file with the name of a property of all objects', async () => {
+    const changes = [
+      { operation: 'modify', path: '/w/constructor', oldText: 'a', newText: 'b' },
+      { operation: 'modify', path: '/w/__proto__', oldText: 'a', newText: 'c' },
+    ] as const
+    await show([
+      toolCall('a', { toolKind: 'constructor', content: [{ type: 'diff', changes: [...changes] }] }),
+    ])
+    await page.until(() => query('.work .line'))
+    assert.ok(query('.work .codicon-tools'))
+    query('.work .line')!.click()
+    await page.until(() => query('.work-body')?.textContent?.includes('c'))
+    assert.equal(page.document.querySelectorAll('.change').length, 2)
+  })
+
   it('shows the time while a request is pending and while the agent works', async () => {
     const turnStartedAt = Date.now() - 3600_000
     const call = toolCall('t', { title: 'Build', status: 'in_progress' })

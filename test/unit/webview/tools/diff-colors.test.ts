@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import hljs from 'highlight.js'
+import { languageOfPath } from '../../../../src/webview/markdown/languages.ts'
 import { changedRanges, markRanges } from '../../../../src/webview/tools/diff-colors.ts'
 import { type Token, tokenLines } from '../../../../src/webview/tools/highlighted-lines.ts'
 
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
+
+describe('the language of a file', () => {
+  it('is that of its extension or its name', () => {
+    assert.equal(languageOfPath('/w/src/a.test.TS'), 'ts')
+    assert.equal(languageOfPath('C:\\w\\Dockerfile'), 'dockerfile')
+    for (const path of ['/w/LICENSE', '/w/constructor', '/w/__proto__', ''])
+      assert.equal(languageOfPath(path), '')
+  })
+})
 
 describe('the tokens of a line', () => {
   it('keep their colors across lines', () => {

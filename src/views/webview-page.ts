@@ -75,9 +75,10 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
   const nonce = randomBytes(16).toString('base64')
   const asset = (file: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
-  // listed here, so that they load at the same time as the script and styles that need them
+  // listed here, so that they load at the same time as the styles and the script
   const firstFiles: Record<string, string[] | undefined> = JSON.parse(FIRST_FILES)
-  const preloads = (firstFiles[page.name] ?? []).map(file => {
+  const script = `${page.name}.js`
+  const preloads = [...(firstFiles[page.name] ?? []), script].map(file => {
     const kind = file.endsWith('.js')
       ? `rel="modulepreload" nonce="${nonce}"`
       : 'rel="preload" as="font" crossorigin'
@@ -99,15 +100,16 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<script nonce="${nonce}">${KEEP_EARLY_MESSAGES}</script>
-<link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
-${preloads.join('\n')}
+<script nonce="${nonce}">${KEEP_EARLY_MESSAGES}; ${LOAD_FILES}</script>
 <title>${escapeHtml(page.title)}</title>
 </head>
 <body data-view="${page.name}">
 <div id="root"></div>
 <script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(stringsOf(vscode.l10n.bundle))}</script>
-<script type="module" nonce="${nonce}" src="${escapeHtml(asset(`${page.name}.js`))}"></script>
+<template id="files" data-script="${escapeHtml(asset(script))}">
+<link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
+${preloads.join('\n')}
+</template>
 </body>
 </html>`
 }
@@ -115,6 +117,17 @@ ${preloads.join('\n')}
 /** Queues messages until the page's script listens (`connectToHost`). */
 const KEEP_EARLY_MESSAGES =
   'globalThis.earlyMessages = []; addEventListener("message", globalThis.keepMessage = event => earlyMessages.push(event))'
+
+/**
+ * Loads the page's files after its `load` event, and runs the script when the styles are applied: VS Code shows a page
+ * and delivers its messages when it has loaded, or 200 ms after it was written, so what the page shows first would wait.
+ */
+const LOAD_FILES = `addEventListener("load", () => {
+  const files = document.getElementById("files")
+  document.head.append(files.content)
+  const styles = document.querySelector("link[rel=stylesheet]")
+  styles.onload = styles.onerror = () => import(files.dataset.script)
+})`
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)

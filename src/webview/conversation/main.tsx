@@ -2,8 +2,7 @@
  * The Conversation view, browser side. What its page must have:
  * - `<html lang="…">` with the display language, `<body data-view="conversation">` and in it `<div id="root"></div>`;
  * - `<script type="application/json" id="l10n">{"English": "translation"}</script>` (empty for English);
- * - `<link rel="stylesheet" href="…/dist/webview/conversation.css">` and
- *   `<script type="module" nonce="…" src="…/dist/webview/conversation.js">`.
+ * - `<link rel="stylesheet" href="…/dist/webview/conversation.css">`, applied before `dist/webview/conversation.js` runs.
  * Its content security policy: `default-src 'none'; script-src 'nonce-…' ${cspSource}` (the grammars load from
  * `dist/webview/chunks` when they are needed), `style-src 'nonce-…' ${cspSource}` (the composer's editor; diagrams, while
  * they are drawn), `font-src ${cspSource}` (codicons),
@@ -158,11 +157,8 @@ effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })
 
-/** Messages sent while the page was loading are delivered now; after that, request only what is missing. */
-const ready = () =>
-  setTimeout(() => setTimeout(() => host.send('conversation/ready', { isShown: store.key !== '' })))
-if (document.readyState === 'complete') ready()
-else window.addEventListener('load', ready)
+// messages sent while the files were loading are handled first; after that, request only what is missing
+setTimeout(() => setTimeout(() => host.send('conversation/ready', { isShown: store.key !== '' })))
 render(
   <AppProvider value={app}>
     <ConversationView draft={draft} />

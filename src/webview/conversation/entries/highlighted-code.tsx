@@ -99,7 +99,8 @@ function ShortCode({ text, language, isLinked }: HighlightedCodeProps) {
     <div class="code-block">
       <Bar text={text} language={language} />
       <pre
-        class="plain-code"
+        // a sentence, as of a tool that failed
+        class={`plain-code${isLinked && !text.trimEnd().includes('\n') ? ' wrap' : ''}`}
         dir="ltr"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}

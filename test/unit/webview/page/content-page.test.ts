@@ -137,6 +137,8 @@ describe('conversation page: content', function () {
     assert.equal(code!.querySelector('pre')!.textContent?.trim(), 'import os')
     assert.equal(prose!.querySelector('strong')!.textContent, 'Found')
     assert.equal(raw!.querySelector('pre')!.textContent, 'red src/b.ts:5')
+    const wraps = [found, raw].map(one => one!.querySelector('pre')!.classList.contains('wrap'))
+    assert.deepEqual(wraps, [false, true], 'a single line wraps')
     found!.querySelector<HTMLElement>('a[data-path]')!.click()
     assert.deepEqual(await last(), ['conversation/file', { path: 'src/a.ts', line: 3, column: 4 }])
   })

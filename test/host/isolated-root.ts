@@ -55,7 +55,6 @@ export class IsolatedRoot {
   readonly home: string
   readonly #temporary: string
   readonly #settings: Record<string, unknown> = { ...quietSettings }
-  #copies = 0
   readonly #forget = atExit(() => this.remove())
 
   constructor() {
@@ -91,9 +90,9 @@ export class IsolatedRoot {
     writeFileSync(join(this.userData, directory, 'settings.json'), JSON.stringify(settings, null, 2))
   }
 
-  /** Copies the folder that contains the `.code-workspace` file, to a new place each time, and returns the copy of that file. */
+  /** Copies the folder that contains the `.code-workspace` file, and returns the copy of that file. */
   copyWorkspace(workspaceFile: string): string {
-    const copy = join(this.directory, this.#copies++ === 0 ? '' : String(this.#copies), 'workspace')
+    const copy = join(this.directory, 'workspace')
     cpSync(dirname(workspaceFile), copy, { recursive: true })
     return join(copy, basename(workspaceFile))
   }

@@ -45,7 +45,7 @@ describe('axe finds no problems in four themes with', () => {
     await passes(frame)
   })
 
-  it('requests about an edit and a command', async () => {
+  it('requests about an edit and a command, then tool calls, answered requests and the plan expanded', async () => {
     const conversation = await begin('Demo Agent')
     await passes(conversation.frame)
     await conversation.send('Look at planets.js, please')
@@ -62,10 +62,6 @@ describe('axe finds no problems in four themes with', () => {
     }
     await conversation.text('exit code 0').waitFor()
     await ended(conversation)
-  })
-
-  it('tool calls, answered requests and the plan expanded', async () => {
-    const conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     await frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
     for (const row of [/^Read: Read planets/, /^Edit: Edit planets/, /^Command: ls -la/, /^Allowed once ls/])

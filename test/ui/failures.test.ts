@@ -80,11 +80,12 @@ describe('an agent that fails', () => {
   })
 
   it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
+    await ConversationPage.begin(workbench, 'Honest')
     await pick('Exits')
     const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
-    await conversation.agent('Absent')
+    await conversation.agent('Honest')
   })
 
   it('shows what it printed instead of protocol messages', async () => {
@@ -113,9 +114,7 @@ describe('an agent that fails', () => {
   })
 
   it('signs in during a conversation, and keeps the prompt', async () => {
-    await pick('Honest')
-    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.phase('ready')
+    await ConversationPage.begin(workbench, 'Honest')
     await conversation.send('[[auth]]')
     await conversation
       .card('Honest requires sign-in')
@@ -125,9 +124,7 @@ describe('an agent that fails', () => {
   })
 
   it('keeps the conversation when it exits during a turn and continues it', async () => {
-    await pick('Honest')
-    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.phase('ready')
+    await ConversationPage.begin(workbench, 'Honest')
     await conversation.send('remember me')
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('[[gate]] [[crash 7]]')
@@ -150,9 +147,7 @@ describe('an agent that fails', () => {
   })
 
   it('says that a turn was interrupted if the window was reloaded during it', async () => {
-    await pick('Honest')
-    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.phase('ready')
+    await ConversationPage.begin(workbench, 'Honest')
     const prompt = '[[slow 600000]]'
     await conversation.send(prompt)
     await waitFor('the turn on disk', () => storedConversations(vscode.server.root).includes(prompt))

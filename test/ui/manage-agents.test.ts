@@ -158,6 +158,8 @@ describe('Manage Agents', () => {
   })
 
   it('updates an agent and restarts it with the new version', async () => {
+    // a try before this one may have updated it
+    agents.outdated!.version = '1.0.0'
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const outdated = installed(page, 'Outdated')

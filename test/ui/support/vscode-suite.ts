@@ -31,11 +31,16 @@ exitOnSignals()
 
 /**
  * A VS Code with the packaged Parley for the tests of the `describe` that calls this. They share one server and one
- * browser; every window that a test opens has its own state and is closed after the test.
+ * browser until one of them fails: the next test, or the same one tried again, gets new ones, with files, settings and
+ * sessions as at the start. Every window that a test opens has its own state and is closed after the test.
  */
 export class VsCodeSuite {
-  /** The copy of the sample workspace that windows open; another one after a test that failed. */
+  /** The copy of the sample workspace that windows open; like the server, another one after a test that failed. */
   workspace = ''
+  /** A test failed: what it left unfinished must not fail the next one. */
+  #isSpoiled = false
+  /** Errors from stopping a server that a failed test had used. */
+  readonly #problems: unknown[] = []
   #server: Server | undefined
   #browser: Browser | undefined
   #open: Workbench[] = []
@@ -47,12 +52,20 @@ export class VsCodeSuite {
       this.timeout(120_000)
       await suite.#start(options)
     })
+    beforeEach(async function () {
+      if (!suite.#isSpoiled) return
+      this.timeout(180_000)
+      suite.#isSpoiled = false
+      await suite.#stop().catch((problem: unknown) => suite.#problems.push(problem))
+      await suite.#start(options)
+    })
     afterEach(async function () {
       await suite.#endTest(this.currentTest)
     })
     after(async function () {
       this.timeout(120_000)
       await suite.#stop()
+      for (const problem of suite.#problems) throw problem
     })
   }
 
@@ -107,10 +120,9 @@ export class VsCodeSuite {
     const workbenches = [...this.#open, ...(failed && this.#shared ? [this.#shared] : [])]
     this.#open = []
     if (failed) this.#shared = undefined
+    this.#isSpoiled ||= failed
     if (failed) await this.#keepEvidence(test.fullTitle(), workbenches)
     for (const workbench of workbenches) await workbench.close()
-    // What it left half done must not be what it fails of when it is tried again.
-    if (failed && this.#server) this.workspace = this.#server.root.copyWorkspace(sampleWorkspace)
   }
 
   /** Saves how a failure looked: a picture of each window and all logs. */
@@ -128,13 +140,15 @@ export class VsCodeSuite {
 
   /** Fails if the extension left a process running. */
   async #stop(): Promise<void> {
-    await this.#shared?.close()
-    await this.#browser?.close()
+    const [shared, browser, server] = [this.#shared, this.#browser, this.#server]
+    this.#shared = this.#browser = this.#server = undefined
+    await shared?.close()
+    await browser?.close()
     try {
-      await this.#server?.stop()
-      if (this.#server) assertSpokenToAsDefined(this.#server.root)
+      await server?.stop()
+      if (server) assertSpokenToAsDefined(server.root)
     } finally {
-      this.#server?.root.remove()
+      server?.root.remove()
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -9,6 +10,16 @@ import { NpmRegistry } from '../support/npm-registry.ts'
 import { readThemeLooks, violationsIn } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** The bundled demo agent, as a package. */
+const demoPackage = () => ({
+  name: '@example/codex',
+  version: '1.0.0',
+  bin: 'agent.mjs',
+  files: {
+    'agent.mjs': `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`,
+  },
+})
 
 describe('installing an agent', () => {
   const env: Record<string, string> = {}
@@ -39,23 +50,45 @@ describe('installing an agent', () => {
   })
   after(() => Promise.all([npm.server.stop(), registry.stop()]))
 
-  /** The bundled demo agent, as a package. */
-  const publish = () =>
-    npm.publish({
-      name: '@example/codex',
-      version: '1.0.0',
-      bin: 'agent.mjs',
-      files: {
-        'agent.mjs': `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`,
-      },
-    })
+  const publish = () => npm.publish(demoPackage())
   const row = () => conversation.frame.locator('.offer', { hasText: 'Codex' })
   const click = (name: string) => row().getByRole('button', { name }).click()
+  /** Presses *Install* until it starts: the first press only says what will run, unless it has failed before. */
+  async function install(): Promise<void> {
+    const button = row().getByRole('button', { name: /^(Install|Retry installing) Codex$/ })
+    await button.waitFor()
+    if (!(await row().getByRole('button', { name: 'Retry installing Codex' }).isVisible())) {
+      await button.click()
+      await row()
+        .getByText(/^Runs: /)
+        .waitFor()
+    }
+    await button.click()
+    await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
+  }
+  let letNpm = () => {}
+  const holdNpm = () => {
+    npm.gate = new Promise(resolve => {
+      letNpm = resolve
+    })
+  }
+  afterEach(() => letNpm())
 
   beforeEach(async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.open(workbench)
   })
+  /** An earlier test installed it, except for one that is tried again, which has a new VS Code. */
+  async function installed(): Promise<void> {
+    await row().or(conversation.frame.locator('.header-agent-name')).first().waitFor()
+    if (!(await row().isVisible())) return
+    holdNpm()
+    publish()
+    await install()
+    letNpm()
+    await conversation.composer.getByText(/^Ask Codex…/).waitFor()
+    await row().waitFor({ state: 'detached' })
+  }
 
   it('is offered if there is none, and fetches nothing before the user requests it', async () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
@@ -67,9 +100,10 @@ describe('installing an agent', () => {
   })
 
   it('shows in place what failed, with the output and a way to retry', async () => {
+    const asked = npm.server.requests.length
     await click('Install Codex')
     await row().getByText('Runs: npm install @example/codex@1.0.0').waitFor()
-    assert.equal(npm.server.requests.length, 0, 'it was installed before it was said what runs')
+    assert.equal(npm.server.requests.length, asked, 'it was installed before it was said what runs')
     await click('Install Codex')
     await row()
       .getByRole('alert')
@@ -82,43 +116,30 @@ describe('installing an agent', () => {
     await row().getByRole('button', { name: 'Retry installing Codex' }).waitFor()
   })
 
-  it('can be canceled', async () => {
-    let open = () => {}
-    npm.gate = new Promise(resolve => {
-      open = resolve
-    })
+  it('can be canceled, and then sends a prompt that was written meanwhile: one click and one prompt', async () => {
+    holdNpm()
     publish()
-    await click('Retry installing Codex')
-    await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
+    await install()
     await click('Cancel installing Codex')
-    await row().getByRole('button', { name: 'Install Codex' }).waitFor()
-    open()
-    npm.gate = Promise.resolve()
-  })
-
-  it('sends a prompt that was written meanwhile: one click and one prompt', async () => {
-    let open = () => {}
-    npm.gate = new Promise(resolve => {
-      open = resolve
-    })
     await click('Install Codex')
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
     await conversation.composer.getByText(/^Ask Codex…/).waitFor()
     await conversation.send('/markdown')
     await conversation.frame.locator('.prompt.outgoing', { hasText: '/markdown' }).waitFor()
-    open()
+    letNpm()
     await conversation.text('That was all of it.').waitFor()
     await conversation.agent('Codex')
   })
 
-  it('is managed on a separate page: search, check, make default, capabilities as text', async () => {
+  it('is managed on a separate page: search, check, make default, capabilities as text, also after a reload', async () => {
+    await installed()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
     const agent = page.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
     await agent.getByText('@example/codex@1.0.0').waitFor()
-    await agent.getByText('Running').waitFor()
     await agent.getByRole('button', { name: 'Check: Codex' }).click()
     await agent.getByText(/started and uses ACP version 1\./).waitFor()
+    await agent.getByText('Running').waitFor()
     await agent.getByText('load, resume, list').waitFor()
     await agent.getByRole('button', { name: 'Set as Default: Codex' }).click()
     await agent.getByText('Default', { exact: true }).waitFor()
@@ -132,16 +153,15 @@ describe('installing an agent', () => {
     assert.deepEqual(await violationsIn(current, looks), [])
     const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
-  })
 
-  it('is shown on the same page after a reload, with its icon, without reading the registry again', async () => {
+    // the same page after a reload, with its icon, and the registry isn't read again
     const asked = registry.requests.length
     await workbench.reload()
-    const page = await workbench.webview('body[data-view="agents"]')
-    const agent = page.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
-    await agent.locator('.agent-glyph').waitFor()
-    await agent.getByText('Default', { exact: true }).waitFor()
-    await page.getByRole('region', { name: 'In the Registry' }).waitFor({ state: 'detached' })
+    const again = await workbench.webview('body[data-view="agents"]')
+    const same = again.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
+    await same.locator('.agent-glyph').waitFor()
+    await same.getByText('Default', { exact: true }).waitFor()
+    await again.getByRole('region', { name: 'In the Registry' }).waitFor({ state: 'detached' })
     assert.equal(registry.requests.length, asked)
     // only one of them, also if it's opened again
     await workbench.runCommand('Parley: Manage Agents')
@@ -150,8 +170,103 @@ describe('installing an agent', () => {
   })
 
   it('is undone with all of its files', async () => {
+    await installed()
     await workbench.choose('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Codex was removed.').waitFor()
+  })
+})
+
+describe('an agent whose package manager is missing', () => {
+  const env: Record<string, string> = { SHELL: '/bin/bash' }
+  let npm: NpmRegistry
+  let registry: LoopbackServer
+
+  // before the suite's own hook, which reads both
+  before(async () => {
+    npm = await NpmRegistry.start()
+    npm.publish(demoPackage())
+    env.npm_config_registry = npm.server.origin
+    const about = { version: '1.0.0', description: 'An agent' }
+    const agents = [
+      {
+        id: 'codex-acp',
+        name: 'Codex',
+        ...about,
+        distribution: { npx: { package: '@example/codex@1.0.0' } },
+      },
+      { id: 'snake', name: 'Snake', ...about, distribution: { uvx: { package: 'snake@1.0.0' } } },
+    ]
+    registry = await LoopbackServer.start((_request, response) =>
+      response.end(JSON.stringify({ version: '1.0.0', agents, extensions: [] })),
+    )
+  })
+  const bin = (root: IsolatedRoot) => join(root.home, 'programs')
+  const paths = (process.env.PATH ?? '').split(delimiter)
+  const vscode = new VsCodeSuite({
+    env,
+    settings: root => {
+      // every program of this machine but the package managers
+      mkdirSync(bin(root))
+      const programs = paths.flatMap(folder => {
+        try {
+          return readdirSync(folder).map(name => [name, join(folder, name)] as const)
+        } catch {
+          return []
+        }
+      })
+      for (const [name, path] of new Map(programs.reverse()))
+        if (!/^(npm|npx|uvx?)$/.test(name)) symlinkSync(path, join(bin(root), name))
+      env.PATH = bin(root)
+      writeFileSync(join(root.home, '.bash_profile'), `PATH='${bin(root)}'\n`)
+      return { 'parley.agentRegistry': `${registry.origin}/registry.json` }
+    },
+  })
+  after(() => Promise.all([npm.server.stop(), registry.stop()]))
+
+  it('says what is needed and where to get it, downloads nothing, and installs it once that is there', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    const { frame } = conversation
+    const offer = frame.locator('.offer', { hasText: 'Codex' })
+    const asked = npm.server.requests.length
+    await offer.getByRole('button', { name: 'Install Codex' }).click()
+    await offer.getByText('Requires Node.js with npm. Runs: npm install @example/codex@1.0.0').waitFor()
+    await offer.getByRole('button', { name: 'Install Codex' }).click()
+    const why = offer.getByRole('alert')
+    await why
+      .getByText('npm is needed to install this agent. Install Node.js, which includes npm, and try again.')
+      .waitFor()
+    assert.match(
+      (await why.getByRole('link', { name: 'Get Node.js' }).getAttribute('href')) ?? '',
+      /nodejs\.org/,
+    )
+
+    await workbench.runCommand('Parley: Manage Agents')
+    const page = await workbench.webview('body[data-view="agents"]')
+    const row = (section: string, name: string) =>
+      page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
+    await row('In the Registry', 'Codex').getByRole('link', { name: 'Get Node.js' }).waitFor()
+    const snake = row('In the Registry', 'Snake')
+    await snake.getByText('Requires uv. Runs: uv tool install snake@1.0.0').waitFor()
+    await snake.getByRole('button', { name: 'Install: Snake' }).click()
+    const reason = snake.getByRole('alert')
+    await reason.getByText('uv is needed to install this agent. Install uv and try again.').waitFor()
+    assert.match(
+      (await reason.getByRole('link', { name: 'Get uv' }).getAttribute('href')) ?? '',
+      /astral\.sh\/uv/,
+    )
+    // neither the agent nor npm was downloaded
+    assert.equal(npm.server.requests.length, asked)
+
+    const real = paths.map(folder => join(folder, 'npm')).find(path => existsSync(path))
+    symlinkSync(real!, join(bin(vscode.server.root), 'npm'))
+    await row('In the Registry', 'Codex')
+      .getByRole('button', { name: /^Retry/ })
+      .click()
+    const installed = row('Installed', 'Codex')
+    await installed.getByRole('button', { name: 'Check: Codex' }).click()
+    await installed.getByText(/started and uses ACP version 1\./).waitFor()
+    assert.ok(npm.server.requests.length > asked)
   })
 })

@@ -186,6 +186,31 @@ describe('conversation page: work of an agent', function () {
     await page.until(() => current() === 'All done')
   })
 
+  it('removes a finished plan with the next prompt, also an expanded one, and keeps an unfinished one', async () => {
+    const plan = (planId: string, status: string) => ({
+      planId,
+      entries: [{ content: planId, priority: 'medium' as const, status }],
+    })
+    const labels = () =>
+      [...page.document.querySelectorAll('.plan')].map(one => one.getAttribute('aria-label'))
+    await show([], { plans: [plan('sow', 'completed'), plan('reap', 'pending')] })
+    await page.until(() => labels().join() === 'Plan 1 of 2,Plan 2 of 2')
+    query('.plan .bar-line')!.click()
+    await page.until(() => query('.plan-entry')?.textContent?.includes('sow'))
+    // what the host sends when the next prompt starts a turn
+    await page.host.sendNotification(bridge.Patch, {
+      revision: ++revision,
+      ops: [{ op: 'head', head: { activity: 'running', plans: [plan('reap', 'pending')] } }],
+    })
+    await page.until(() => labels().join() === 'Plan' && query('.plan-current')?.textContent === 'reap')
+    assert.equal(query('.plan-entry'), null, 'the unfinished plan was not expanded')
+    await page.host.sendNotification(bridge.Patch, {
+      revision: ++revision,
+      ops: [{ op: 'head', head: { plans: [] } }],
+    })
+    await page.until(() => labels().length === 0)
+  })
+
   it('closes the bars in a low view while a request is pending, and opens them again afterward', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]

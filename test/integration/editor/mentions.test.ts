@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
@@ -128,6 +129,31 @@ describe('context for prompts', () => {
     assert.equal(editorSources.problems(planets().toString()), text)
     assert.ok(editorSources.problems(undefined).includes(text.split('\n')[0]!))
     assert.equal(editorSources.problems('file:///nowhere'), '')
+  })
+
+  it("adds Git's changes, staged and others, only with a repository", async () => {
+    interface Git {
+      repositories: unknown[]
+      openRepository(root: vscode.Uri): Promise<unknown>
+    }
+    const git = await vscode.extensions.getExtension<{ getAPI(version: 1): Git }>('vscode.git')!.activate()
+    const api = git.getAPI(1)
+    assert.equal(api.repositories.length, 0)
+    const offered = async () =>
+      (await search.find('')).flatMap(({ attaches }) =>
+        'content' in attaches && attaches.content.type === 'changes' ? [attaches.content.staged] : [],
+      )
+    assert.deepEqual(await offered(), [])
+    const folder = temporary()
+    const run = (...args: string[]) => execFileSync('git', args, { cwd: folder })
+    run('init', '-q')
+    await api.openRepository(vscode.Uri.file(folder))
+    try {
+      await waitFor("both kinds of Git's changes", async () => (await offered()).join() === 'false,true')
+    } finally {
+      await vscode.commands.executeCommand('git.close', vscode.Uri.file(folder))
+    }
+    await waitFor('no changes to offer', async () => (await offered()).length === 0)
   })
 
   it('finds workspace symbols, and none from outside', async () => {

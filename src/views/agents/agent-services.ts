@@ -274,8 +274,8 @@ function askVariable(nameOf: (agentId: string) => string): AskVariable {
 
 /** On a remote machine, reports once which of the user's local settings don't apply there. */
 function noticeLocalSettings(context: vscode.ExtensionContext, settings: VsCodeSettings): Disposable {
-  const { remoteName } = vscode.env
   const look = () => {
+    const { remoteName } = vscode.env
     const missing = missingLocalSettings({
       state: mementoStore(context.globalState),
       remote: remoteName ? `${remoteName} ${hostname()}` : undefined,

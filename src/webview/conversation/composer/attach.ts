@@ -1,6 +1,6 @@
 /** Turns pasted, dropped and picked content into chips, and reports what can't be attached. */
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
-import { t } from '../../l10n.ts'
+import { formatNumber, t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 
 /** Longer pasted text becomes a chip. */
@@ -23,7 +23,10 @@ export function pastedChip(text: string): Attachment {
   const lines = text.split('\n').length
   return {
     id: crypto.randomUUID(),
-    label: lines > 1 ? t('Pasted {0} lines', lines) : t('Pasted {0} characters', text.length),
+    label:
+      lines > 1
+        ? t('Pasted {0} lines', formatNumber(lines))
+        : t('Pasted {0} characters', formatNumber(text.length)),
     icon: 'note',
     detail: text.length > 600 ? `${text.slice(0, 600)}…` : text,
     content: { type: 'text', text },

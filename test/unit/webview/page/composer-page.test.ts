@@ -368,10 +368,10 @@ describe('composer page', function () {
 
   it('collapses a long pasted text into a chip, expands it with a key, and sends all of it', async () => {
     await show()
-    const long = Array.from({ length: 50 }, (_, i) => `line ${i}`).join('\n')
+    const long = Array.from({ length: 1050 }, (_, i) => `line ${i}`).join('\n')
     page.type(long)
     await page.until(() => chips().length === 1)
-    assert.deepEqual(chips(), ['Pasted 50 lines'])
+    assert.deepEqual(chips(), ['Pasted 1,050 lines'])
     page.key(area(), 'Backspace', { keyCode: 8 })
     page.key(area(), 'Enter', { altKey: true })
     await page.until(() => chips().length === 0)

@@ -1,1 +1,61 @@
-exports.activate = context => ({ secrets: context.secrets })
+const { createRequire } = require('node:module')
+const { join } = require('node:path')
+const vscode = require('vscode')
+
+/**
+ * What Parley created since it was activated, for tests that record what it shows: the messages to the page in the side
+ * bar, and what handles those from it. A test sets `onMessage` and `onOutput`, called when an output channel is shown.
+ */
+const created = { messages: [], toHost: undefined, onMessage: undefined, onOutput: undefined }
+
+/** Before Parley is activated, since what it registers then can't be watched later. */
+function watchParley() {
+  const { extensionPath } = vscode.extensions.getExtension('parley.parley')
+  // VS Code gives each extension an API of its own
+  const { window } = createRequire(join(extensionPath, 'dist', 'extension.js'))('vscode')
+  const register = window.registerWebviewViewProvider
+  window.registerWebviewViewProvider = (id, provider, options) => {
+    const watched = {
+      resolveWebviewView(view, ...others) {
+        watchPage(view.webview)
+        return provider.resolveWebviewView(view, ...others)
+      },
+    }
+    return register.call(window, id, watched, options)
+  }
+  const create = window.createOutputChannel
+  window.createOutputChannel = (...args) => {
+    const channel = create.apply(window, args)
+    const show = channel.show.bind(channel)
+    channel.show = (...how) => {
+      created.onOutput?.()
+      show(...how)
+    }
+    return channel
+  }
+}
+
+function watchPage(webview) {
+  const post = webview.postMessage.bind(webview)
+  const listen = webview.onDidReceiveMessage.bind(webview)
+  Object.defineProperties(webview, {
+    postMessage: {
+      value: message => {
+        created.messages.push(message)
+        created.onMessage?.(message)
+        return post(message)
+      },
+    },
+    onDidReceiveMessage: {
+      value: listener => {
+        created.toHost = listener
+        return listen(listener)
+      },
+    },
+  })
+}
+
+exports.activate = context => {
+  watchParley()
+  return { secrets: context.secrets, created }
+}

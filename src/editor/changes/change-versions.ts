@@ -59,19 +59,24 @@ export function normalized<T>(
     }
     // the same as before the last one
     const before = result.at(-3)
-    if (before && isBack(version) && same(before.value, version.value) && !hides(result, -2))
+    if (before && isBack(version) && same(before.value, version.value) && !hides(result.slice(-2)))
       result.splice(-2)
   }
   const first = result[0]
   const last = result.at(-1)
-  return first && last && isBack(last) && same(first.value, last.value) && !hides(result, 1)
+  return first && last && isBack(last) && same(first.value, last.value) && !hides(result.slice(1))
     ? [first]
     : result
 }
 
-/** Whether an agent removed what the user had written, in the versions from `start` on. */
-function hides<T>(versions: Versions<T>, start: number): boolean {
-  return versions.at(-1)!.by !== 'user' && versions.slice(start).some(({ by }) => by === 'user')
+/** Whether the last of the versions is an agent's that took away what the user or another session had written. */
+function hides<T>(versions: Versions<T>): boolean {
+  const last = versions.at(-1)?.by ?? 'user'
+  return last !== 'user' && versions.some(({ by }) => by === 'user' || !sharesSession(by, last))
+}
+
+function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
+  return one.turns.some(({ session }) => other.turns.some(turn => turn.session === session))
 }
 
 function sameAuthor(one: Author, other: Author): boolean {

@@ -10,7 +10,7 @@ import type { ChangeTracker, Omitted, UndoOptions, UndoOutcome } from './change-
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
-import { type FileState, sameState } from './file-state.ts'
+import { type FileState, sameAttributes, sameState } from './file-state.ts'
 import type { FolderScan } from './folder-scan.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
@@ -500,7 +500,10 @@ export class SessionChanges extends ChangeScope {
 function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
   const hunks = file.hunks(matches)
   const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
-  if (authors.length === 0) return undefined
+  const before = file.attributesWithout(matches)
+  // another agent may have reverted all of it
+  if (authors.length === 0 || (hunks.length === 0 && sameAttributes(before, file.attributes)))
+    return undefined
   let added = 0
   let removed = 0
   for (const { before, after } of hunks) {
@@ -508,7 +511,7 @@ function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined 
     added += counts.added
     removed += counts.removed
   }
-  const was = file.attributesWithout(matches).type
+  const was = before.type
   const is = file.attributes.type
   const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
   const uncertain = authors.every(author => author.uncertain)

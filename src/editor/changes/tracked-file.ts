@@ -20,6 +20,7 @@ import {
   sameAttributes,
   sameState,
 } from './file-state.ts'
+import { sameLines } from './line-edits.ts'
 
 /** A tracked file as it is stored. */
 export interface StoredFile {
@@ -212,8 +213,10 @@ export class TrackedFile {
     return without(this.#attributes, matches, () => undefined).versions.at(-1)!.value
   }
 
+  /** Without lines that an agent changed and another changed back, except in its history: there is nothing to review. */
   hunks(matches: Matches): Hunk[] {
-    return this.#log.hunks(matches)
+    const hunks = this.#log.hunks(matches)
+    return this.#isHistory ? hunks : hunks.filter(({ before, after }) => !sameLines(before, after))
   }
 
   /** Matching authors of changes other than to the text. */
@@ -282,7 +285,7 @@ export class TrackedFile {
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#log.keep(matches, ids)
     // keeping the last line of a new file keeps the file
-    if (!ids || this.#log.hunks(matches).length === 0) this.#setAttributes(kept(this.#attributes, matches))
+    if (!ids || this.hunks(matches).length === 0) this.#setAttributes(kept(this.#attributes, matches))
     // keeping a deletion also settles the changes of its lines
     if (this.#attributes.length === 1 && this.attributes.type !== 'text') this.#log.keep(() => true)
     this.#version++
@@ -346,7 +349,7 @@ export class TrackedFile {
     const before = { log: this.#log.clone(), attributes: this.#attributes }
     const isWhole = !options.ids || this.attributes.type !== 'text'
     this.#log.undo(matches, { ...options, ...(isWhole && { ids: undefined }) })
-    const left = this.#log.hunks(matches)
+    const left = this.hunks(matches)
     this.#version++
     let conflict = left.find(hunk => hunk.conflict && (!options.ids || options.ids.has(hunk.id)))?.conflict
     if (isWhole || left.length === 0) {

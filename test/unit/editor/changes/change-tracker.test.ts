@@ -843,6 +843,21 @@ describe('the change tracker', () => {
       assert.deepEqual(readFileSync(file('q.png')), bytes)
     })
 
+    it("if another session's command moved it to the path of a file that the agent deleted", async () => {
+      const other = session('other')
+      const deleted: FileChange = { operation: 'delete', path: file('a.txt') }
+      await tool('running', deleted)
+      rmSync(file('a.txt'))
+      await tool('done', deleted)
+      await write('b.txt', 'by the agent\n')
+      await command(() => renameSync(file('b.txt'), file('a.txt')), ['a.txt', 'b.txt'], other)
+      assert.deepEqual(listed(other), [{ ...renamed('b.txt', 'a.txt'), uncertain: true }])
+      assert.deepEqual((await other.undo()).left, [])
+      assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'by the agent\n'])
+      assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3), entry('added', 'b.txt', 1, 0)])
+      assert.deepEqual(listed(other), [])
+    })
+
     it('for many files that were edited and moved with their folder', async () => {
       mkdirSync(file('from'))
       const names = Array.from({ length: 30 }, (_, i) => `${i}.txt`)

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 import type { ConversationHead } from '../../src/views/bridge/conversation.ts'
+import { floor } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 
 const extension = vscode.extensions.getExtension('parley.parley')!
@@ -174,7 +175,11 @@ describe('every command shows something, and no error,', function () {
   /** Brings about a state, whatever the command before did. */
   type Prepare = () => Promise<void>
 
-  before(() => recorder.start())
+  before(function () {
+    // it gives Parley, an ES module, another API than `require`
+    if (vscode.version === floor.version) this.skip()
+    recorder.start()
+  })
   after(async () => {
     recorder.stop()
     await closeEditors()

@@ -75,7 +75,8 @@ function hides<T>(versions: Versions<T>): boolean {
   return last !== 'user' && versions.some(({ by }) => by === 'user' || !sharesSession(by, last))
 }
 
-function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
+/** Whether one session made both. */
+export function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
   return one.turns.some(({ session }) => other.turns.some(turn => turn.session === session))
 }
 

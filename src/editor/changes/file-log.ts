@@ -9,6 +9,7 @@ import {
   kept,
   type Matches,
   normalized,
+  sharesSession,
   type Versions,
   without,
 } from './change-versions.ts'
@@ -160,6 +161,7 @@ export class FileLog {
   /** The text changed to `text`. Returns false if it's the same. */
   edit(text: string, by: Author): boolean {
     if (text === this.text) return false
+    if (by !== 'user') this.#refill(by)
     const lines = this.#lines()
     const after = splitLines(text)
     let edits = lineEdits(lines, after)
@@ -190,6 +192,17 @@ export class FileLog {
       change.versions = (options.force && result.forced) || (result.partial ?? result.versions)
     }
     this.#tidy()
+  }
+
+  /** Programs empty a file before they write it. If that was seen, it was no change of its own. */
+  #refill(by: AgentAuthor): void {
+    if (this.text !== '') return
+    for (const change of this.#segments.filter(isChanged)) {
+      const last = change.versions.at(-1)!
+      if (last.seq === this.#seq && last.by !== 'user' && sharesSession(last.by, by))
+        change.versions = change.versions.slice(0, -1)
+    }
+    this.#text = undefined
   }
 
   #lines(): string[] {

@@ -670,6 +670,19 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
+    it('in a file that was seen empty while a program wrote it during a turn', async () => {
+      changes.beginTurn(1, () => true)
+      await write('a.txt', 'one\n2\nthree\n')
+      for (const content of ['', 'one\n2\nthree\nmine\n']) {
+        writeFileSync(file('a.txt'), content)
+        await tracker.refresh()
+      }
+      const [hunk] = changes.hunks(file('a.txt'))
+      assert.deepEqual([hunk?.before, hunk?.after], [['two\n'], ['2\n']])
+      await undo({ hunks: { path: file('a.txt'), ids: new Set([hunk!.id]) } })
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+    })
+
     it("of another session: neither session lists or reverts the other's changes", async () => {
       const other = session('other')
       await write('a.txt', '1\ntwo\nthree\n')

@@ -3,6 +3,13 @@
  * rule that leaves such an argument open (`git *`) would allow everything, so it doesn't match such commands.
  */
 
+/** Programs that run the command in their arguments. What they run is searched for rules that ask or reject. */
+export const RUNNERS: ReadonlySet<string> = new Set(
+  'sudo doas su env xargs parallel watch entr script strace ltrace perf valgrind chroot unshare nsenter setpriv gosu su-exec runuser pkexec sg fakeroot fakechroot taskset numactl chrt prlimit ionice stdbuf setarch linux32 linux64 unbuffer xvfb-run dbus-run-session dbus-launch firejail bwrap proxychains proxychains4 torsocks tsocks eatmydata faketime hyperfine concurrently cross-env cross-env-shell dotenv nodemon onchange corepack volta rustup rbenv pyenv nodenv doppler aws-vault cgexec winpty flock systemd-run systemd-inhibit systemd-cat run0 chronic caffeinate arch ssh-agent rlwrap tmux screen start-stop-daemon cpulimit choom logsave env-cmd dotenvx noglob nocorrect repeat -'.split(
+    ' ',
+  ),
+)
+
 /**
  * By program: the arguments that run or load what they name. `--name` is a long option, also abbreviated and with one
  * dash; `-x` is a letter, also among others (`-vx`) and joined to its value; a bare word is a subcommand after which
@@ -13,11 +20,8 @@ const PROGRAMS = table([
   ['cmd powershell pwsh wsl osascript expect tclsh wish', '!'],
   ['vi vim nvim view ex ed emacs emacsclient nano pico micro less more most man info', '!'],
   ['psql mysql mariadb sqlite3 mongo mongosh redis-cli gdb lldb dlv pdb', '!'],
-  [
-    'sudo doas su env xargs parallel ssh mosh watch entr script strace ltrace perf valgrind chroot unshare nsenter',
-    '!',
-  ],
-  ['exec eval source . trap alias flock systemd-run start rundll32 at batch crontab chronic caffeinate', '!'],
+  [[...RUNNERS].join(' '), '!'],
+  ['ssh mosh exec eval source . trap alias start rundll32 at batch crontab', '!'],
   ['busybox toybox nix nix-shell nix-env direnv mise asdf rtx conda mamba pipx tox nox hatch rye pdm', '!'],
   ['mkfifo nc ncat netcat socat telnet dd mkfs kill killall', '!'],
   [
@@ -26,7 +30,8 @@ const PROGRAMS = table([
   ],
   ['deno', '--eval --preload --import eval repl run x install task serve jupyter compile'],
   ['bun', '-e -p -r --eval --print --preload --require --import --shell --config x exec create add install'],
-  ['ruby irb', '-e -r -I -S -x -C --require'],
+  ['ruby irb rspec rubocop', '-e -r -I -S -x -C -O --require --options'],
+  ['rake', '-e -E -p -r -f -I --execute --execute-print --execute-continue --require --rakefile --libdir'],
   ['perl', '-e -E -M -m -d -x -I'],
   ['php', '-r -R -B -E -F -d -z --run --process-code --process-begin --process-end --define'],
   ['lua luajit', '-e -l -i'],
@@ -42,7 +47,7 @@ const PROGRAMS = table([
   ],
   [
     'tar bsdtar gtar',
-    '-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command',
+    '-I -F -P --absolute-names --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command',
   ],
   ['find gfind', '--exec --execdir --ok --okdir --delete --fprint --fprint0 --fprintf --fls'],
   ['fd fdfind', '-x -X --exec --exec-batch'],
@@ -54,7 +59,7 @@ const PROGRAMS = table([
     'rsync scp sftp',
     '-e -S -o -F -D -s --rsh --rsync-path --remote-option --program --server --daemon --config',
   ],
-  ['curl', '-K --config'],
+  ['curl', '-K --config --variable'],
   ['wget', '-e --execute --config --use-askpass --post-file'],
   ['cargo', '-Z --config install run fix'],
   [
@@ -66,6 +71,7 @@ const PROGRAMS = table([
   ['make gmake', '-f -E -I --file --makefile --eval --include-dir'],
   ['cmake ctest', '-P -E -D --build-and-test --test-command --script --toolchain'],
   ['pytest py.test', '-p -c -o --config-file --pdbcls --rootdir --override-ini --confcutdir'],
+  ['pylint mypy', '--init-hook --load-plugins --rcfile --config-file --python-executable'],
   ['pip pip3', '--python --index-url --extra-index-url --find-links --trusted-host install download wheel'],
   ['uv poetry pipenv bundle', '--config-file --python run x tool exec add install pip sync shell'],
   [
@@ -136,8 +142,10 @@ export function runsOpenCode(words: readonly string[], open: readonly boolean[])
   }
   if (name === 'git') return gitRunsOpenCode(words, open)
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk')
-    return words.some((word, at) => at > 0 && open[at] && /system|\||>|getline|@|^-/.test(word))
+    return words.some((word, at) => at > 0 && open[at] && /system|\||>|getline|ARG[VC]|@|^-/.test(word))
   if (name === 'sed' || name === 'gsed') return sedRunsOpenCode(words, open)
+  // shells evaluate a subscript in a variable's name or a number, although it's quoted: `printf -v 'a[$(x)]'`
+  if (name === 'printf' || name === 'test') return words.some((word, at) => open[at] && /[$`]/.test(word))
   const effects = effectsOf(name)
   if (effects.anything) return true
   if (/^g?make$/.test(name) && words.some((word, at) => at > 0 && open[at] && word.includes('='))) return true
@@ -197,7 +205,7 @@ function isOption(word: string, { letters, long }: Effects): boolean {
   const folded = name.toLowerCase()
   const known = long.find(option => {
     const full = option.toLowerCase()
-    return full === folded || (folded.length > 1 && full.startsWith(folded))
+    return full === folded || ((folded.length > 1 || word.startsWith('--')) && full.startsWith(folded))
   })
   if (known !== undefined) return true
   // `--config.script-shell`, `-Dexec.x`
@@ -207,7 +215,7 @@ function isOption(word: string, { letters, long }: Effects): boolean {
 
 /** sed scripts that only print or delete lines, or replace plain text with plain text. */
 const PLAIN_SED =
-  /^(?:[\d$,~+! ]*[pdq=]|[\d$,]*s([/|#,])(?:[^\\\n;{}]|\\[^\n])*?\1(?:[^\\\n;{}]|\\[^\n])*?\1[gpIi\d]*)$/
+  /^(?:[\d$,~+! ]*[pdq=]|[\d$,]*s([/|#,])(?:(?!\1)[^\\\n;{}]|\\[^\n])*\1(?:(?!\1)[^\\\n;{}]|\\[^\n])*\1[gpIi\d]*)$/
 
 function sedRunsOpenCode(words: readonly string[], open: readonly boolean[]): boolean {
   let script: number | undefined
@@ -228,6 +236,7 @@ const GIT_PLAIN = new Set([
   '--no-optional-locks',
   '--no-replace-objects',
   '--literal-pathspecs',
+  '--version',
 ])
 const GIT_TAKES_VALUE =
   /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix))$/
@@ -238,7 +247,7 @@ const GIT_SUBCOMMANDS = new Set(
   ),
 )
 const GIT_EFFECTS = read(
-  '--open-files-in-pager --upload-pack --receive-pack --exec --ext-diff --textconv --template --tool --extcmd --interactive --config --git-dir --work-tree --exec-path --config-env --namespace --super-prefix --attr-source --sendmail-cmd --smtp-server',
+  '--open-files-in-pager --upload-pack --receive-pack --exec --ext-diff --textconv --template --tool --extcmd --interactive --config --git-dir --work-tree --exec-path --config-env --namespace --super-prefix --attr-source --sendmail-cmd --smtp-server --unsafe-paths',
 )
 /** Options of Git's subcommands that have another meaning elsewhere. */
 const GIT_LETTERS: Readonly<Record<string, string>> = { grep: 'O', rebase: 'xi', clone: 'cu' }
@@ -263,7 +272,7 @@ function gitRunsOpenCode(words: readonly string[], open: readonly boolean[]): bo
   return rest.some((word, i) => {
     const index = at + 1 + i
     // a remote that is a program, such as ext::sh
-    if (/^[\w-]+::/.test(word)) return open[index]
+    if (/^(?:--[\w-]+=)?[\w-]+::/.test(word)) return open[index]
     return isOption(word, { ...GIT_EFFECTS, letters }) && (open[index] || open[index + 1] === true)
   })
 }

@@ -3,6 +3,8 @@
  * may interpret differently makes the whole line uncertain, and no rule ever allows an uncertain line.
  */
 
+import { programOf, RUNNERS } from './command-effects.ts'
+
 export interface Word {
   text: string
   /** by position in `text`: it was quoted or escaped, so it has no special meaning */
@@ -24,7 +26,7 @@ export interface CommandLine {
 }
 
 /** Longer lines aren't parsed. Characters. */
-const LONGEST = 20_000
+const MAX_LENGTH = 20_000
 
 /** Keywords of shells, which don't start a simple command. */
 const RESERVED = new Set(
@@ -47,7 +49,7 @@ const STRANGE_ON_WINDOWS = /[\^%!';@,]/
 /** Parses a command line. `platform` determines which shells may run it. */
 export function parseCommandLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
   const text = line.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
-  if (text === '' || text.length > LONGEST) return { commands: [], sure: false }
+  if (text === '' || text.length > MAX_LENGTH) return { commands: [], sure: false }
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
   const strange = STRANGE.test(text) || (platform === 'win32' && STRANGE_ON_WINDOWS.test(text))
   if (sure && !strange && commands.length > 0) return { commands, sure: true }
@@ -268,11 +270,14 @@ function isPrefix({ text, literal }: Word): boolean {
   return RESERVED.has(text) && !literal.some(Boolean)
 }
 
-/** Shells and programs that run a command in their arguments. */
+/** Shells, and programs that run a command in their arguments, in addition to {@link RUNNERS}. */
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
-const CARRIERS =
-  /^(?:.*[\\/])?(?:sudo|doas|env|command|builtin|exec|eval|nohup|nice|ionice|time|timeout|xargs|setsid|stdbuf|watch|find|parallel|busybox|npx|script|su)$/
+const CARRIERS = new Set(
+  'command builtin exec eval nohup nice time timeout gtimeout setsid find busybox npx bunx pnpx uvx ssh'.split(
+    ' ',
+  ),
+)
 
 /** Maximum depth of nested commands that are searched. */
 const DEEPEST = 4
@@ -285,20 +290,31 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
   const found: string[][] = []
   for (const { words } of line.commands) {
     const texts = words.map(({ text }) => text)
-    found.push(texts)
+    found.push(...spellings(texts))
     const [name = ''] = texts
-    const base = /[^\\/]+$/.exec(name)?.[0]
-    if (base !== undefined && base !== name) found.push([base, ...texts.slice(1)])
     if (depth >= DEEPEST) continue
-    if (CARRIERS.test(name))
-      for (let at = 1; at < Math.min(texts.length, 50); at++) found.push(texts.slice(at))
-    if (!SHELLS.test(name) && !CARRIERS.test(name)) continue
+    const carries = SHELLS.test(name) || CARRIERS.has(programOf(name)) || RUNNERS.has(programOf(name))
+    if (!carries) {
+      // many programs run what follows
+      const dashes = texts.indexOf('--')
+      if (dashes > 0) found.push(...spellings(texts.slice(dashes + 1)))
+      continue
+    }
+    for (let at = 1; at < Math.min(texts.length, 50); at++) found.push(...spellings(texts.slice(at)))
     for (const text of texts.slice(1, 50)) {
       if (!/\s/.test(text)) continue
       found.push(...possibleCommands(parseCommandLine(text, platform), platform, depth + 1))
     }
   }
   return found
+}
+
+/** The command as written, and without its program's folder and file type: `/usr/bin/git`, `git.exe`. */
+function spellings([name, ...rest]: readonly string[]): string[][] {
+  if (name === undefined) return []
+  const base = /[^\\/]+$/.exec(name)?.[0] ?? name
+  const bare = base.replace(/\.(?:exe|cmd|bat|com|ps1)$/i, '')
+  return [...new Set([name, base, bare])].map(program => [program, ...rest])
 }
 
 /** A parsed pattern: each word is a list of literal pieces with anything between them. */
@@ -335,9 +351,26 @@ function piecesOf({ text, literal }: Word): string[] {
   return pieces
 }
 
-/** Whether the words of a simple command match the pattern. */
+/**
+ * Whether the words of a possible command match the pattern, also with further options between them, each with or without
+ * a value: `git -C src push` and `npm run --silent deploy` match `git push` and `npm run deploy`.
+ */
 export function fitsCommand(pattern: CommandPattern, words: readonly string[], ignoreCase = false): boolean {
-  return matchCommand(pattern, words, ignoreCase) !== undefined
+  const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text)
+  // how many of the words may be used up
+  let used = new Set([0])
+  for (const pieces of pattern.words) {
+    const next = new Set<number>()
+    // grows while it is read
+    for (const at of used) {
+      const word = words[at]
+      if (word === undefined) continue
+      if (fitsWord(pieces.map(fold), fold(word))) next.add(at + 1)
+      if (at > 0 && word.startsWith('-')) used.add(at + 1).add(at + 2)
+    }
+    used = next
+  }
+  return pattern.open ? used.size > 0 : used.has(words.length)
 }
 
 /**

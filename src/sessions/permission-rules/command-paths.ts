@@ -53,9 +53,10 @@ export async function pathsOfCommands(
       if (!look.inside) return look
     }
     if (name !== 'cd' && name !== 'pushd') continue
-    const to = others.find(word => !word.text.startsWith('-'))
-    // home, or the previous directory
-    if (to === undefined || places.length > 8) return { inside: false, protected: look.protected }
+    const [to, ...more] = others.filter(word => !word.text.startsWith('-'))
+    // home, or the previous directory; with two names, zsh replaces one with the other in the path
+    if (to === undefined || more.length > 0 || places.length > 8)
+      return { inside: false, protected: look.protected }
     const next = options.rules.resolve(places.at(-1) ?? start, to.text)
     places.push(next)
     const real = await options.guard.within(next)

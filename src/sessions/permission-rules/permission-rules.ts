@@ -13,7 +13,7 @@ import type { AnswerByRule, RuleAnswer, ToolCallEntry } from '../../conversation
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import { decide, type LookOptions, look, subjectOf } from './judge.ts'
+import { type AnalyzeOptions, analyze, applicableRule, subjectOf } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
@@ -81,8 +81,8 @@ export class PermissionRules extends Owner {
   ): Promise<RuleSuggestion[]> {
     const subject = subjectOf(request, tool)
     if (!subject || !this.#options.trusted()) return []
-    const judged = await this.#look(() => look(subject, this.#lookOptions(roots)))
-    return judged ? suggestRules(agentId, judged) : []
+    const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)))
+    return analyzed ? suggestRules(agentId, analyzed) : []
   }
 
   async #answer(
@@ -121,11 +121,11 @@ export class PermissionRules extends Owner {
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
     const rules = this.#rules
-    const judged = await this.#look(() => look(subject, this.#lookOptions(roots)), signal)
-    return judged && decide(rules, agentId, judged)
+    const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)), signal)
+    return analyzed && applicableRule(rules, agentId, analyzed)
   }
 
-  #lookOptions(roots: Roots): LookOptions {
+  #analyzeOptions(roots: Roots): AnalyzeOptions {
     const { links } = this.#options
     const rules = this.#paths
     const guard = new PathGuard(roots, { rules, ...(links && { links }) })
@@ -133,12 +133,14 @@ export class PermissionRules extends Owner {
   }
 
   /** `undefined` if it fails or takes too long. */
-  async #look<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+  async #analyze<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     try {
       return await raceAbort(withTimeout(work(), this.#options.lookMs ?? RULE_CHECK_MS), signal)
     } catch (error) {
       if (signal?.aborted) return undefined
-      this.#options.log.debug(`A permission could not be held against the rules: ${messageOf(error)}`)
+      this.#options.log.debug(
+        `A permission request couldn't be checked against the rules: ${messageOf(error)}`,
+      )
       return undefined
     }
   }
@@ -180,7 +182,7 @@ function describe({ scope, folder, position, text }: PermissionRule): string {
 }
 
 const KEPT = 'parley.acceptedRules'
-const MOST = 500
+const MAX_ACCEPTED = 500
 
 /**
  * The allowing rules in the workspace settings that the user accepted. Agents can write that file, so without this, an
@@ -204,7 +206,7 @@ export class RuleConsent {
 
   accept(settings: readonly PermissionRuleSetting[]): void {
     const all = new Set([...this.#accepted(), ...settings.map(digest)])
-    this.#store.set(KEPT, [...all].slice(-MOST))
+    this.#store.set(KEPT, [...all].slice(-MAX_ACCEPTED))
   }
 
   /** Asks about each ignored rule, once. */

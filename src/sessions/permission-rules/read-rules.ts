@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import picomatch from 'picomatch'
 import * as z from 'zod'
 import { filledText } from '../../agents/agent-settings.ts'
-import { isPlainObject, type SettingLayer } from '../../agents/setting-layers.ts'
+import type { SettingLayer } from '../../agents/setting-layers.ts'
 import {
   describeIssue,
   issuePath,
@@ -10,6 +10,7 @@ import {
   type SettingProblem,
   settingProblem,
 } from '../../agents/setting-problem.ts'
+import { isRecord } from '../../common/is-record.ts'
 import { parseCommandPattern } from './command-line.ts'
 import { type PermissionRule, type PermissionRuleSetting, ruleActions, toolKinds } from './rule.ts'
 
@@ -64,7 +65,7 @@ function readRule(
   const problem = (path: Array<string | number>, message: string, fatal = true): undefined => {
     problems.push(settingProblem(SETTING, [position, ...path], layer, message, fatal))
   }
-  if (!isPlainObject(raw))
+  if (!isRecord(raw))
     return problem([], l10n.t('expected an object with an "action", found {0}', kindOf(raw)))
   const strange = Object.keys(raw).find(key => !known.includes(key))
   if (strange !== undefined) {

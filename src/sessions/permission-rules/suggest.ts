@@ -1,5 +1,5 @@
 import { programOf } from './command-effects.ts'
-import { allows, type Judged } from './judge.ts'
+import { type AnalyzedRequest, allows } from './match-rules.ts'
 import { readPermissionRules, ruleText } from './read-rules.ts'
 import type { PermissionRuleSetting } from './rule.ts'
 
@@ -12,7 +12,7 @@ export interface RuleSuggestion {
 
 /** Programs that only read or print, with any arguments. */
 const READS = new Set(
-  'ls cat head tail wc grep egrep fgrep rg cut pwd echo basename dirname realpath which stat du diff cmp jq tsc'.split(
+  'ls cat head tail wc grep egrep fgrep rg cut pwd echo basename dirname realpath which stat du diff cmp jq'.split(
     ' ',
   ),
 )
@@ -33,8 +33,8 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
 const RUNS_SCRIPTS = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
 /** The narrowest first, only for this agent. Empty if no rule may allow the request. */
-export function suggestRules(agentId: string, judged: Judged): RuleSuggestion[] {
-  const { subject, lines, paths } = judged
+export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
+  const { subject, lines, paths } = analyzed
   const settings: PermissionRuleSetting[] = []
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))
@@ -49,10 +49,10 @@ export function suggestRules(agentId: string, judged: Judged): RuleSuggestion[] 
         settings.push({ ...base, ...(path !== undefined && { path }), action: 'allow' })
     }
   }
-  // only suggest what the judge itself accepts
+  // suggest only rules that would really allow the request
   return settings.flatMap(setting => {
     const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }]).rules
-    return rule && allows(rule, judged) ? [{ text: ruleText(setting), rule: setting }] : []
+    return rule && allows(rule, analyzed) ? [{ text: ruleText(setting), rule: setting }] : []
   })
 }
 

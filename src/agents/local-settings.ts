@@ -1,5 +1,5 @@
+import { isRecord } from '../common/is-record.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../common/settings.ts'
-import { isPlainObject } from './setting-layers.ts'
 import { settingPath } from './setting-problem.ts'
 
 /** The extension's global state, which outlives the window and is shared by local and remote windows. */
@@ -46,7 +46,7 @@ function namesIn(userValue: (name: SettingName) => unknown): string[] {
     const value = userValue(name)
     if (value === undefined) return []
     const setting = `parley.${name}`
-    return name === 'agents' && isPlainObject(value)
+    return name === 'agents' && isRecord(value)
       ? Object.keys(value).map(id => settingPath(setting, [id]))
       : [setting]
   })

@@ -89,7 +89,7 @@ function hear(
     const fail = (failure: string) => settle({ failure })
     const abort = () => fail('it was no longer needed')
     const timer = setTimeout(
-      () => fail(`its profile did not end within ${timeoutMs / 1000} seconds`),
+      () => fail(`its profile didn't finish within ${timeoutMs / 1000} seconds`),
       timeoutMs,
     )
     const settle = (answer: LoginShellAnswer) => {
@@ -158,6 +158,6 @@ function parsePrinted(printed: string): LoginShellAnswer {
     for (const name of [MARK, 'ELECTRON_RUN_AS_NODE', ...Object.keys(duringProfile)]) delete env[name]
     return { env }
   } catch (error) {
-    return { failure: `its output could not be read: ${messageOf(error)}` }
+    return { failure: `its output couldn't be read: ${messageOf(error)}` }
   }
 }

@@ -1,4 +1,5 @@
 import type { Event } from '../common/event.ts'
+import { isRecord } from '../common/is-record.ts'
 import type { SettingName } from '../common/settings.ts'
 
 /** The scope of a setting's value. `default`: contributed by the package. */
@@ -20,10 +21,6 @@ export interface SettingsSource {
   readonly onDidChange: Event<void>
 }
 
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /**
  * Merges the layers as VS Code merges settings of type object: objects are merged key by key at every depth, everything
  * else is replaced by the later scope. A layer that isn't an object is left to the caller's validation.
@@ -31,7 +28,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 export function mergeLayers(layers: readonly SettingLayer[]): Record<string, unknown> {
   let merged: Record<string, unknown> = Object.create(null)
   for (const layer of layers) {
-    if (isPlainObject(layer.value)) merged = mergeObjects(merged, layer.value)
+    if (isRecord(layer.value)) merged = mergeObjects(merged, layer.value)
   }
   return merged
 }
@@ -45,7 +42,7 @@ function mergeObjects(
   for (const [key, value] of Object.entries(under)) merged[key] = value
   for (const [key, value] of Object.entries(over)) {
     const before = merged[key]
-    merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeObjects(before, value) : value
+    merged[key] = isRecord(before) && isRecord(value) ? mergeObjects(before, value) : value
   }
   return merged
 }

@@ -6,7 +6,7 @@ import type { LastUsedAgent, Trust } from './agent-catalog.ts'
 import type { NetworkSettings } from './environment.ts'
 import type { SettingLayer, SettingsSource } from './setting-layers.ts'
 
-/** The one reader and writer of `parley.*` in VS Code's settings, and reader of the few others that matter. */
+/** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
 
 const SECTION = 'parley'
 

@@ -143,7 +143,7 @@ export class AgentIcons extends Owner {
       await writeFile(temporary, JSON.stringify(Object.fromEntries(this.#icons)))
       await rename(temporary, this.#file)
     } catch (error) {
-      this.#options.log.warn(`The agents' icons can't be kept: ${messageOf(error)}`)
+      this.#options.log.warn(`The agents' icons can't be stored: ${messageOf(error)}`)
       await rm(temporary, { force: true }).catch(() => {})
     }
   }

@@ -56,7 +56,7 @@ export async function download(address: string, file: string, options: DownloadO
     }
     if (new URL(response.url || address).protocol !== new URL(address).protocol) {
       await response.body?.cancel()
-      throw new DownloadError(l10n.t('The download was redirected to an unencrypted address.'))
+      throw new DownloadError(l10n.t("The download was redirected to a URL that isn't encrypted."))
     }
     // A compressed response is longer after decompression.
     const isPlain = response.headers.get('content-encoding') === null
@@ -73,7 +73,8 @@ export async function download(address: string, file: string, options: DownloadO
         received += piece.length
         if (received > maxBytes) throw tooLarge(maxBytes)
         hash.update(piece)
-        await handle.write(piece)
+        // unlike `write`, which may take only a part of it when the disk is nearly full
+        await handle.writeFile(piece)
         options.onProgress?.(received, total)
       }
       await handle.sync()

@@ -247,7 +247,7 @@ export class InstallManager extends Owner {
         return 'canceled'
       }
       const { message, output, kind } = failureOf(error)
-      log.warn(`${id} was not installed: ${message}${output && `\n${output}`}`)
+      log.warn(`${id} wasn't installed: ${message}${output && `\n${output}`}`)
       const plan = this.planOf(id)
       const missing = plan && !(plan instanceof Error) ? plan.missing : undefined
       const help = missing ? HELP[missing] : kind === 'node-too-old' ? HELP.npm : undefined

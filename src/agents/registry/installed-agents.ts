@@ -365,7 +365,7 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
       if (!(error instanceof AgentStartError) || error.failure.kind === 'cancelled') throw error
       const version = agent.canRollBack ? await installed.rollBack(agent) : undefined
       if (version === undefined) throw error
-      log.warn(`${agent.name} ${agent.version} did not start; version ${version} is used again`)
+      log.warn(`${agent.name} ${agent.version} didn't start, so version ${version} was restored`)
       const message = l10n.t(
         "{0} {1} didn't start, so version {2} was restored. Try again. The error was: {3}",
         agent.name,

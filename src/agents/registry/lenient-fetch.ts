@@ -1,4 +1,4 @@
-// VS Code makes the members of this object obey its proxy settings; those imported by name don't
+// VS Code applies its proxy settings to the members of this object, but not to functions imported by name.
 
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -8,7 +8,7 @@ const MAX_REDIRECTS = 20
 
 /**
  * Like `fetch` of an `https:` address, without a body, but accepts any server certificate: the user turned
- * `http.proxyStrictSSL` off, which VS Code's own `fetch` doesn't look at.
+ * `http.proxyStrictSSL` off, which VS Code's own `fetch` ignores.
  */
 export async function lenientFetch(address: string, init: RequestInit = {}): Promise<Response> {
   let url = new URL(address)

@@ -6,7 +6,7 @@ interface NetworkProblem {
   advice: string
 }
 
-/** Why a request failed. `detail` is what the system or the server says of it, for the log. */
+/** Why a request failed. `detail` is what the system or the server says about it, for the log. */
 export interface RequestProblem extends NetworkProblem {
   detail: string
 }
@@ -70,7 +70,7 @@ function problemOfError(error: unknown, address: string): NetworkProblem {
   )
 }
 
-/** Why a server's response is of no use, by its HTTP status. */
+/** Why a server's response can't be used, by its HTTP status. */
 export function statusProblem(status: number, address: string): RequestProblem {
   return { ...problemOfStatus(status), detail: `status ${status} from ${withoutSecrets(address)}` }
 }
@@ -86,7 +86,7 @@ function problemOfStatus(status: number): NetworkProblem {
     case 410:
       return {
         reason: l10n.t("the server doesn't have the file (status {0})", status),
-        advice: l10n.t('Check whether the address is still right.'),
+        advice: l10n.t('Check that the URL is still correct.'),
       }
     case 407:
       return {
@@ -107,14 +107,14 @@ function causeOf(error: unknown, address: string): string {
   return `${causes.join(' < ') || String(error)} (${withoutSecrets(address)})`
 }
 
-/** An address may hold a password, or a signature in its query. */
+/** An address may contain a password, or a signature in its query. */
 function withoutSecrets(address: string): string {
   if (!URL.canParse(address)) return ''
   const { origin, pathname } = new URL(address)
   return origin + pathname
 }
 
-/** What npm's or uv's output says of the network, if it does; npm also has codes, see {@link kindOf}. */
+/** The network problem that npm's or uv's output mentions, if any; npm also has codes, see {@link kindOf}. */
 export function networkProblemOfOutput(output: string): NetworkProblem | undefined {
   const npm = kindOf(/\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1])
   const kind = npm ?? UV.find(([pattern]) => pattern.test(output))?.[1]
@@ -123,7 +123,7 @@ export function networkProblemOfOutput(output: string): NetworkProblem | undefin
   return address === undefined ? undefined : problemOf(kind, address)
 }
 
-/** uv has no codes: these are the words of the libraries that it is made of. */
+/** uv has no error codes: these are messages of the libraries that it uses. */
 const UV: ReadonlyArray<[RegExp, Kind]> = [
   [/\binvalid peer certificate: Expired\b/i, 'expired'],
   [/\binvalid peer certificate: NotValidForName\b/i, 'other-name'],
@@ -172,7 +172,7 @@ function problemOf(kind: Kind | undefined, address: string): NetworkProblem {
         advice: connection,
       }
     case undefined:
-      return { reason: l10n.t('the server {0} could not be reached', server), advice: connection }
+      return { reason: l10n.t("the server {0} couldn't be reached", server), advice: connection }
   }
 }
 
@@ -181,7 +181,7 @@ function kindOf(code: string | undefined): Kind | undefined {
   return (Object.keys(KINDS) as Kind[]).find(kind => KINDS[kind].includes(code))
 }
 
-/** The error and what caused it: `fetch` says what happened only there. */
+/** The error and its causes: `fetch` says only there what happened. */
 function chainOf(error: unknown): NodeJS.ErrnoException[] {
   const chain: NodeJS.ErrnoException[] = []
   for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)

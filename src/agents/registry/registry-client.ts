@@ -187,7 +187,7 @@ export class RegistryClient {
       await writeFile(temporary, JSON.stringify(answer))
       await rename(temporary, this.#file)
     } catch (error) {
-      this.#options.log.warn(`The agent registry's answer can't be kept: ${messageOf(error)}`)
+      this.#options.log.warn(`The agent registry's response can't be stored: ${messageOf(error)}`)
       await rm(temporary, { force: true }).catch(() => {})
     }
   }

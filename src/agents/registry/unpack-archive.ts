@@ -125,9 +125,11 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal?: 
         await writeEntry(zip, entry, folder, path, mode)
       else throw unsafe(path)
     }
-    // Links are created last, so that nothing is written through one.
+    // Links are created last, so that no file is written through one, and none in a folder that is a link itself.
+    const names = new Set([...links.keys()].map(foldedPath))
     for (const [path, target] of links) {
       checkLink(path, target)
+      if (parentsOf(foldedPath(path)).some(parent => names.has(parent))) throw unsafe(path)
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await symlink(target, join(folder, path))
     }
@@ -286,6 +288,16 @@ function checkLink(path: string, target: string): void {
     throw unsafe(path)
   const inside = posix.join(posix.dirname(path), target)
   if (inside === '..' || inside.startsWith('../')) throw unsafe(path)
+}
+
+/** The same for all spellings that a file system may consider the same. */
+function foldedPath(path: string): string {
+  return path.normalize('NFC').toUpperCase()
+}
+
+function parentsOf(path: string): string[] {
+  const names = path.split('/').slice(0, -1)
+  return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
 
 /** Checks where links really lead, also through each other, now that all files exist. */

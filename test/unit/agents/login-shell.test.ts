@@ -89,7 +89,7 @@ describe('the environment of a login shell', () => {
     for (const seconds of [0.5, 2, 8]) {
       assert.equal(
         await failure({ timeoutMs: seconds * 1000 }),
-        `its profile did not end within ${seconds} seconds`,
+        `its profile didn't finish within ${seconds} seconds`,
       )
       if (fileHasText(join(home, 'child'))) break
     }
@@ -202,7 +202,7 @@ describe('the environment of a login shell', () => {
       assert.equal(env.VSCODE_PID, undefined)
       assert.match(
         lines.join('\n'),
-        /^warn The login shell could not be asked .*did not end within 0\.3 seconds/,
+        /^warn The environment of the login shell couldn't be read .*didn't finish within 0\.3 seconds/,
       )
     })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -98,6 +98,23 @@ describe('download', () => {
   it('checks the free disk space first', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-length': 2 ** 52 }).write('x')
     await fails(/disk space/, { maxBytes: Number.MAX_SAFE_INTEGER })
+  })
+
+  it('writes every byte, also if the system takes some at a time', async () => {
+    answer = (_request, response) => response.end(content)
+    const handle = await open(join(directory, 'other'), 'w')
+    const prototype = Object.getPrototypeOf(handle)
+    const { write } = prototype
+    prototype.write = function (this: FileHandle, piece: Uint8Array) {
+      return write.call(this, piece, 0, Math.ceil(piece.length / 2))
+    }
+    try {
+      assert.equal(await get(), sha256)
+    } finally {
+      prototype.write = write
+      await handle.close()
+    }
+    assert.ok(content.equals(await readFile(file)))
   })
 
   it('stops when canceled', async () => {

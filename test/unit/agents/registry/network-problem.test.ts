@@ -52,7 +52,7 @@ describe('a network problem', () => {
     ],
     ['an old certificate', failed('CERT_HAS_EXPIRED'), /certificate has expired/, /date and time/],
     ["another's certificate", failed('ERR_TLS_CERT_ALTNAME_INVALID'), /for a different server$/, /proxy/],
-    ['anything else', failed('ESTRANGE'), /^the server registry\.example could not be reached$/, /proxy/],
+    ['anything else', failed('ESTRANGE'), /^the server registry\.example couldn't be reached$/, /proxy/],
   ]
   for (const [what, error, reason, advice] of cases)
     it(`has a message, and its code is only logged: ${what}`, () => {

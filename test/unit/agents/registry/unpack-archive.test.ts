@@ -158,6 +158,20 @@ describe('an archive of an agent', () => {
       'tar',
     )
     await refused(zipSync({ 'a/b': unix('..', 0o120777), 'a/b/c/l': unix('../../..', 0o120777) }), 'zip')
+    // `x` seems to lead to `d`, but leads to the folder's parent
+    const chain = { 'd/b': unix('..', 0o120777), x: unix('d/b/..', 0o120777) }
+    await refused(zipSync({ ...chain, 'x/l': unix('d', 0o120777) }), 'zip')
+    await refused(zipSync({ ...chain, 'x/new/l': unix('../d', 0o120777) }), 'zip')
+    await refused(
+      tarOf([
+        { path: 'd/', type: 'Directory', mode: 0o755 },
+        { path: 'd/b', type: 'SymbolicLink', linkpath: '..' },
+        { path: 'x', type: 'SymbolicLink', linkpath: 'd/b/..' },
+        { path: 'h', type: 'Link', linkpath: 'x/archive' },
+        { path: 'x', text: '' },
+      ]),
+      'tar',
+    )
     await refused(tarOf([{ path: 'l', type: 'SymbolicLink', linkpath: 'nothing' }]), 'tar')
   })
 

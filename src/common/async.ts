@@ -52,9 +52,9 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | un
 }
 
 /**
- * Waits for `work` and settles as it does. After `ms` milliseconds `onSlow` may tell the user; its signal aborts when the
- * work is over. When the promise it returned resolves, the user no longer waits: this rejects with `CancelledError`
- * and the work's signal aborts. A late result of the work still counts.
+ * Waits for `work` and settles as it does. After `ms` milliseconds, `onSlow` can show a notice, which must close when its
+ * signal aborts. If the promise that `onSlow` returned resolves, the user has stopped waiting: this rejects with
+ * `CancelledError`, and the signal passed to `work` aborts. The work itself may still take effect later.
  */
 export async function withSlowNotice<T>(
   work: (givenUp: AbortSignal) => Promise<T>,

@@ -3,7 +3,7 @@ export interface Disposable {
   dispose(): void
 }
 
-/** Makes a disposable of a function, which runs once. */
+/** Makes a disposable from a function, which runs once. */
 export function toDisposable(release: () => void): Disposable {
   let done = false
   return {

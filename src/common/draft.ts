@@ -27,7 +27,7 @@ export function isEmptyDraft({ text, items }: Draft): boolean {
 }
 
 /** The attached items, which have no mark in the text. */
-export function besideText<Item extends DraftItem>({ marks, items }: Draft<Item>): Item[] {
+export function attachedItems<Item extends DraftItem>({ marks, items }: Draft<Item>): Item[] {
   const marked = new Set(marks.map(mark => mark.id))
   return items.filter(item => !marked.has(item.id))
 }
@@ -38,7 +38,7 @@ export function wordsFor(label: string): string {
 }
 
 /** A draft with valid marks only: marks that don't match its text or items are dropped. */
-export function soundDraft<Item extends DraftItem>({ text, marks, items }: Draft<Item>): Draft<Item> {
+export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft<Item>): Draft<Item> {
   const known = new Set(items.map(item => item.id))
   const used = new Set<string>()
   let end = 0
@@ -95,7 +95,7 @@ export type DraftPart<Item> = { text: string } | { item: Item }
 
 /** The draft as it is sent: text and marked items in order, then the attached items. No part is empty text. */
 export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
-  const { text, marks, items } = soundDraft(draft)
+  const { text, marks, items } = validDraft(draft)
   const byId = new Map(items.map(item => [item.id, item]))
   const start = text.length - text.trimStart().length
   const end = Math.max(start, text.trimEnd().length)
@@ -110,7 +110,7 @@ export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<Draft
     at = Math.max(at, to)
   }
   write(end)
-  for (const item of besideText({ text, marks, items })) parts.push({ item })
+  for (const item of attachedItems({ text, marks, items })) parts.push({ item })
   return parts
 }
 

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { messageOf } from './errors.ts'
+import { isRecord } from './is-record.ts'
 import type { Logger } from './logger.ts'
+import { storedId } from './session-key.ts'
 
 /** Small values that survive a reload of the window. Setting `undefined` removes one. */
 export interface KeyValueStore {
@@ -46,8 +48,7 @@ export class FileStore implements KeyValueStore {
   #read(): Map<string, unknown> {
     try {
       const values: unknown = JSON.parse(readFileSync(this.#file, 'utf8'))
-      const isRecord = typeof values === 'object' && values !== null && !Array.isArray(values)
-      return new Map(isRecord ? Object.entries(values) : [])
+      return new Map(isRecord(values) ? Object.entries(values) : [])
     } catch (error) {
       const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT'
       if (!isNew) this.#log.warn(`${this.#file} couldn't be read: ${messageOf(error)}`)
@@ -96,6 +97,9 @@ export class FolderStore implements KeyValueStore {
 
   /** Hashed, because keys contain the session ids of agents, which may have any characters. */
   #fileOf(key: string): string {
-    return path.join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`)
+    return path.join(
+      this.#folder,
+      `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`,
+    )
   }
 }

@@ -22,7 +22,7 @@ export const OWNER_STALE_MS = 20_000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
-/** After this time, the user is told that the agent is slow and can cancel. */
+/** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = 15_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = 20_000

@@ -1,7 +1,7 @@
 /** The placeholder for a secret. */
 export const REDACTED = '•••'
 
-/** Shorter values occur in too many words to be replaced. */
+/** Shorter values occur in too many ordinary words to be replaced. */
 const MIN_SECRET_LENGTH = 6
 
 /**

@@ -11,3 +11,29 @@ export function sessionOfKey(key: string): { agentId: string; sessionId: string 
   const slash = key.indexOf('/')
   return { agentId: decodeURIComponent(key.slice(0, slash)), sessionId: key.slice(slash + 1) }
 }
+
+/** Starts the ids that are stored as JSON. */
+const QUOTED = 'id:"'
+
+/**
+ * An id of an agent as text that SQLite and hashes keep apart from others: they replace a lone surrogate, which JSON
+ * escapes. Without one, it's the id itself.
+ */
+export function storedId(id: string): string {
+  const isSafe = !/\p{Surrogate}/u.test(id) && !id.startsWith(QUOTED)
+  return isSafe ? id : `id:${JSON.stringify(id)}`
+}
+
+/** The id of a {@link storedId}. */
+export function idOfStored(stored: string): string {
+  if (!stored.startsWith(QUOTED)) return stored
+  try {
+    return String(JSON.parse(stored.slice(3)))
+  } catch {
+    // stored by an earlier version
+    return stored
+  }
+}
+
+/** Where a view stores the session that it displayed last, to restore it after a reload. */
+export const LAST_SESSION = 'parley.lastSession'

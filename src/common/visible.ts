@@ -4,7 +4,7 @@
  */
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is searched for on its own
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
 
 /** A joiner between letters that need it, for example in Persian, Hindi and emoji. */

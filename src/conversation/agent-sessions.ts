@@ -135,13 +135,13 @@ export class AgentSessions implements Disposable {
     }
   }
 
-  /** The session isn't wanted any more. Its id may be that of an open session, since agents reuse ids. */
+  /** The session isn't wanted anymore. Its id may be that of an open session, since agents reuse ids. */
   #closeUnwanted(sessionId: string): void {
     if (this.#sessions.has(sessionId)) return
     const { capabilities } = this.agent
     if (!capabilities.close) return
     this.agent.closeSession(sessionId).catch((error: unknown) => {
-      this.#log.debug(`Session ${sessionId} was not closed: ${messageOf(error)}`)
+      this.#log.debug(`Session ${sessionId} wasn't closed: ${messageOf(error)}`)
     })
   }
 
@@ -293,11 +293,11 @@ export class AgentSessions implements Disposable {
     }
     // Only a pending response can contain the id.
     if (this.#creating === 0) {
-      this.#log.debug(`An update of session ${sessionId} was dropped: it is not open.`)
+      this.#log.debug(`An update of session ${sessionId} was dropped: the session isn't open.`)
       return
     }
     for (const dropped of this.#buffer.add(sessionId, update, this.#now())) {
-      this.#log.warn(`Updates of session ${dropped} were dropped: nobody asked for it.`)
+      this.#log.warn(`Updates of session ${dropped} were dropped: the session wasn't requested.`)
     }
   }
 
@@ -306,7 +306,7 @@ export class AgentSessions implements Disposable {
     if (update.type === 'subagent') {
       const { sessionId } = update.subagent
       if (this.#sessions.has(sessionId)) {
-        this.#log.warn(`Session ${sessionId} was opened here and is nobody's subagent.`)
+        this.#log.warn(`Session ${sessionId} was opened by itself, so it can't be a subagent.`)
         return
       }
       if (!this.#parents.has(sessionId)) this.#parents.set(sessionId, session)

@@ -5,7 +5,7 @@ function ownBlock(block: ContentBlock): ContentBlock {
   return { ...block }
 }
 
-export function ownBlocks(blocks: readonly ContentBlock[] | null | undefined): ContentBlock[] {
+export function copyBlocks(blocks: readonly ContentBlock[] | null | undefined): ContentBlock[] {
   return blocks ? blocks.map(ownBlock) : []
 }
 

@@ -16,14 +16,14 @@ export type CheckedContent =
   | { ok: false; problems: Record<string, FieldProblem> }
 
 /**
- * Whether a text matches an agent's pattern. An invalid pattern matches everything. A pattern can backtrack without end, so
- * each side brings its own limit: the host a time, the webview the patterns that it tests at all.
+ * Whether a text matches an agent's pattern. An invalid pattern matches everything. A pattern can backtrack for a very long
+ * time, so each side has its own protection: the host limits the time, and the webview tests only simple patterns.
  */
 export type Matches = (pattern: string, text: string) => boolean
 
 /**
- * Checks a whole form. Only what the form asks for is kept. A text field left empty counts as not filled in, unless
- * the agent presets just that.
+ * Checks a whole form. Only values that the form asks for are kept. An empty text field counts as not filled in, unless
+ * an empty text is its default.
  */
 export function checkContent(
   fields: readonly ElicitationField[],
@@ -38,7 +38,7 @@ export function checkContent(
     if (problem) problems.push([field.key, problem])
     else if (isGiven(field, value)) content.push([field.key, value])
   }
-  // `fromEntries` defines also a key such as `__proto__` as a property of its own
+  // `fromEntries` also defines a key such as `__proto__` as an own property
   if (problems.length > 0) return { ok: false, problems: Object.fromEntries(problems) }
   return { ok: true, content: Object.fromEntries(content) }
 }

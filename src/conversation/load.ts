@@ -48,7 +48,7 @@ export class Load {
   #known: ReducingState | undefined
   /** the replay so far */
   #replay: ReducingState | undefined
-  /** The agent has replayed nothing. */
+  /** The agent responded without a replay. */
   #isEmpty = false
 
   /** `kept`: the saved conversation, if any. */
@@ -151,7 +151,7 @@ export class Load {
   }
 }
 
-/** `told`: the state with what the agent reported about the session as a whole. */
+/** `reported`: the state with what the agent reported about the session as a whole. */
 function* mergeStates(
   known: ReducingState,
   replay: ReducingState,

@@ -14,7 +14,7 @@ import type {
 } from './state.ts'
 import { toolOutput, withoutEscapes } from './tool-output.ts'
 
-/** Comparing two texts may take this long, in milliseconds; then only the new one is shown. */
+/** Time limit for comparing two texts, in milliseconds; beyond it, only the new one is shown. */
 const DIFF_MS = 200
 
 export interface ExportedSession {

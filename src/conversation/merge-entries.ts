@@ -9,7 +9,7 @@ import {
   squeeze,
   type TurnEntries,
 } from './align-turns.ts'
-import { ownBlocks, textOf } from './blocks.ts'
+import { copyBlocks, textOf } from './blocks.ts'
 import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
 import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
 
@@ -79,9 +79,9 @@ function ownEntry(entry: Entry): Entry {
   switch (entry.kind) {
     case 'message':
     case 'session_message':
-      return { ...entry, blocks: ownBlocks(entry.blocks) }
+      return { ...entry, blocks: copyBlocks(entry.blocks) }
     case 'compaction':
-      return { ...entry, summary: ownBlocks(entry.summary) }
+      return { ...entry, summary: copyBlocks(entry.summary) }
     case 'tool_call':
       return { ...entry, content: [...entry.content] }
     default:
@@ -89,7 +89,7 @@ function ownEntry(entry: Entry): Entry {
   }
 }
 
-/** Whether the user would miss an entry and the agent may not remember it. */
+/** Whether the user would miss the entry, and the agent may not remember it. */
 function isSubstance(entry: Entry): boolean {
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }
@@ -104,7 +104,7 @@ interface Slot {
 
 interface MergedTurn {
   entries: Array<Pick<Slot, 'entry' | 'from'>>
-  /** Whether the replay lacks something of the turn. */
+  /** Whether something in the turn is missing in the replay. */
   lacks: (replaysTools: boolean) => boolean
 }
 
@@ -328,8 +328,8 @@ class Texts {
   }
 
   /**
-   * `text`: that of the message, without white space. The known message that corresponds to the replayed one, extended by
-   * text that was missing; `undefined` if it's new.
+   * Returns the known message that corresponds to the replayed one, with text that was missing added to it; `undefined` if
+   * the message is new. `text`: the text of the replayed message, without white space.
    */
   find(reported: MessageEntry, text: string): Slot | undefined {
     if (text === '') return this.#findBlocks(reported)
@@ -359,7 +359,7 @@ class Texts {
     return whole?.start ?? -1
   }
 
-  /** `wholly`: also if the rest of the last message differs in the replay. */
+  /** `wholly`: the last message counts as found completely, even if the rest of it differs in the replay. */
   #cover(stream: Stream, from: number, to: number, wholly = false): Slot | undefined {
     let last: Piece | undefined
     for (let i = from >= stream.cursor ? stream.next : 0; i < stream.pieces.length; i++) {

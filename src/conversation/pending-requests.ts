@@ -17,8 +17,8 @@ export interface PendingRequestsOptions {
   shown(): Iterable<string>
   isLive(): boolean
   /**
-   * The answer of a permission rule; `undefined`, at once or later: the user is asked. Never rejects. `signal` aborts
-   * when the request is over.
+   * The answer of a permission rule. `undefined`, directly or from the promise: no rule answers, so the user is asked. Never
+   * rejects. `signal` aborts when the request is over.
    */
   answerByRule(request: PermissionRequest, signal: AbortSignal): Promise<RuleAnswer | undefined> | undefined
 }

@@ -53,7 +53,7 @@ const LASTS =
   /\b(?:again|all|always|any|every|forever|freely|future|from now on|never|permanently|remember|session)\b/i
 const DO_NOT_ASK = /\b(?:do not|don['’]t) ask\b/gi
 
-/** Whether an English name says what its kind means. One in another language, or in no known words, doesn't. */
+/** Whether an English name says what its kind means. Names in other languages or without known words never do. */
 function saysKind(name: string, kind: PermissionOption['kind']): boolean {
   const lasts = LASTS.test(name)
   const rest = name.replace(DO_NOT_ASK, '')

@@ -38,7 +38,7 @@ export interface PromptStorage {
 
 const NOT_STORED: PromptStorage = { save() {}, holds: () => true }
 
-/** A prompt on its way from the composer to the agent. Only its queue changes it. */
+/** A prompt that the agent doesn't have yet. Only its queue changes it. */
 export class Prompt {
   readonly id: string
   state: PromptState
@@ -200,7 +200,7 @@ export class PromptQueue {
     this.#drop(prompt)
     const at = before ? this.#prompts.indexOf(before) : this.#afterQueued()
     this.#prompts.splice(at, 0, prompt)
-    // a moved prompt takes over whether it was queued before the pause
+    // for the order after a pause, it counts like the prompts at its new position
     prompt.isStale = before?.isStale ?? others.at(-1)?.isStale ?? prompt.isStale
     this.#changed()
   }

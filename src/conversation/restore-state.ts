@@ -18,14 +18,14 @@ export interface KeptConversation {
   terminals: TerminalState[]
   /** what the agent reported about the session as a whole */
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
-    /** A turn was under way. */
+    /** A turn was running. */
     working?: boolean | undefined
   }
 }
 
 /**
- * The state of a saved conversation, to be shown and continued: updates for a message or tool call in it finds it. What
- * was open when it was saved is closed, since no update will close it any more.
+ * The state of a saved conversation, to be shown and continued: later updates find the messages and tool calls in it. What
+ * was open when it was saved is closed, since no update will close it anymore.
  */
 export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
   const state = stateOf(entries)
@@ -40,8 +40,8 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
 }
 
 /**
- * Updates the state of a conversation that continues elsewhere to what is saved of it, and returns the changes. What is
- * open there is open.
+ * Updates the state of a conversation that continues in another window to what is saved of it, and returns the changes.
+ * Entries that are open there are open here, too.
  */
 export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {
   const changes: Change[] = []

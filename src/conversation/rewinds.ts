@@ -11,7 +11,7 @@ const MAX_QUOTE = 200
 
 export type RewindNotice = NoticeEntry & { rewind: Rewind }
 
-/** by the list of entries: positions of its rewinds among the first `looked` entries */
+/** by the list of entries: positions of its rewinds among the first `looked` entries, the last of which is `last` */
 const found = new WeakMap<readonly Entry[], { looked: number; last?: Entry; positions: number[] }>()
 
 /** The rewinds that the user hasn't undone, in order. */

@@ -31,7 +31,7 @@ import {
   type ReducingState,
   reportedBackground,
 } from './reducer/reducing-state.ts'
-import { followState, type KeptConversation } from './restore-state.ts'
+import { followState, type KeptConversation, restoreState } from './restore-state.ts'
 import type {
   AnswerByRule,
   Change,
@@ -453,7 +453,7 @@ export class Session implements Disposable {
     return request && { request, tool: toolCallOf(this.#stateOf(request), request) }
   }
 
-  /** Asks the user to fill in a form or open a URL. Resolves to `cancel` when `requestPermission` would to `cancelled`. */
+  /** Asks the user to fill in a form or open a URL. Resolves to `cancel` where `requestPermission` resolves to `cancelled`. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     return this.#requests.createElicitation(request, signal)
   }
@@ -517,6 +517,16 @@ export class Session implements Disposable {
   follow(saved: KeptConversation): void {
     if (this.#isLive()) return
     this.#tell(followState(this.#state, saved))
+  }
+
+  /**
+   * @internal No other window continues the conversation: it's restored from what was saved last. A turn that the other window
+   * was in is interrupted.
+   */
+  catchUp(saved: KeptConversation): void {
+    if (this.#isLive()) return
+    const { configOptions, commands } = this.#state
+    this.#reset(Object.assign(restoreState(saved), { configOptions, commands }))
   }
 
   /**

@@ -8,17 +8,19 @@ export interface ToolCommand {
   environment?: string[]
 }
 
-/** Every command line that a tool's raw input holds. */
+/** Every command line in a tool's raw input. */
 export interface CommandsOfInput {
   commands: string[]
+  /** what the same fields may mean instead: a program with its arguments for a list of lines, and vice versa */
+  alternatives: string[]
   cwd?: string
   /** variables of the environment that the input sets: `NAME=value` */
   environment: string[]
-  /** A field for a command holds something else than text. */
+  /** What runs isn't certain: a field contains something other than text, or two name different arguments or folders. */
   unreadable: boolean
 }
 
-/** Where agents put a command: one line, a program with its arguments, or in `commands` several. */
+/** Where agents put a command: one line, a program with its arguments, or several commands in `commands`. */
 const COMMAND_KEYS = [
   'command',
   'cmd',
@@ -29,15 +31,37 @@ const COMMAND_KEYS = [
   'shell_command',
 ] as const
 const LIST_KEYS = ['commands', 'cmds', 'scripts'] as const
-const CWD_KEYS = ['cwd', 'workdir', 'directory', 'working_directory', 'workingDirectory'] as const
-const ENVIRONMENT_KEYS = ['env', 'environment', 'envs', 'env_vars', 'environmentVariables'] as const
+/** Where they put the arguments of a program. */
+const ARGUMENT_KEYS = ['args', 'arguments', 'argv', 'params', 'parameters'] as const
+/** Where they put what the program reads. */
+const STDIN_KEYS = ['stdin', 'input'] as const
+const CWD_KEYS = [
+  'cwd',
+  'workdir',
+  'directory',
+  'dir_path',
+  'dir',
+  'working_directory',
+  'workingDirectory',
+  'working_dir',
+  'workingDir',
+] as const
+const ENVIRONMENT_KEYS = [
+  'env',
+  'environment',
+  'envs',
+  'env_vars',
+  'envVars',
+  'environment_variables',
+  'environmentVariables',
+] as const
 /** Where agents put the input of a tool within the input. */
 const NESTED_KEYS = ['input', 'arguments', 'args', 'params', 'parameters'] as const
 const MAX_DEPTH = 4
 
 /** Reads every command of a raw input, in any of the fields that agents use; there may be several. */
 export function commandsOfInput(rawInput: unknown): CommandsOfInput {
-  const found: CommandsOfInput = { commands: [], environment: [], unreadable: false }
+  const found: CommandsOfInput = { commands: [], alternatives: [], environment: [], unreadable: false }
   readInput(rawInput, found, 0)
   found.commands = [...new Set(found.commands)]
   return found
@@ -50,19 +74,30 @@ function readInput(value: unknown, found: CommandsOfInput, depth: number): void 
     return
   }
   const fields = value as Record<string, unknown>
+  const [args, ...otherArgs] = ARGUMENT_KEYS.map(key => fields[key]).filter(isArguments)
   for (const key of COMMAND_KEYS) {
     const command = fields[key]
-    if (command === undefined || command === null || command === '') continue
-    const line = lineOf(command, fields.args)
-    if (line === undefined) found.unreadable = true
-    else found.commands.push(line)
+    if (isEmpty(command)) continue
+    if (!addCommand(command, args, found) || otherArgs.length > 0) found.unreadable = true
+    if (STDIN_KEYS.some(name => typeof fields[name] === 'string' && fields[name] !== ''))
+      found.unreadable = true
   }
   for (const key of LIST_KEYS) readList(fields[key], found, depth)
-  found.cwd ??= CWD_KEYS.map(key => fields[key]).find(
-    (cwd): cwd is string => typeof cwd === 'string' && cwd !== '',
-  )
+  for (const cwd of CWD_KEYS.map(key => fields[key]).filter(cwd => !isEmpty(cwd))) {
+    if (typeof cwd !== 'string' || (found.cwd !== undefined && found.cwd !== cwd)) found.unreadable = true
+    else found.cwd = cwd
+  }
   for (const key of ENVIRONMENT_KEYS) found.environment.push(...variablesIn(fields[key]))
   for (const key of NESTED_KEYS) readInput(fields[key], found, depth + 1)
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** A list or a text. Under the same names, an object is the whole input of the tool instead. */
+function isArguments(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value.trim() !== ''
 }
 
 /** Variables as an object, as ACP's `{name, value}`, or as text. */
@@ -77,20 +112,35 @@ function variablesIn(value: unknown): string[] {
   })
 }
 
+/** Adds the command of a field. Returns false if it isn't one. */
+function addCommand(command: unknown, args: unknown, found: CommandsOfInput): boolean {
+  const line = lineOf(command, args)
+  if (line === undefined) return false
+  found.commands.push(line)
+  if (isTexts(command) && !mayBeProgram(command[0])) for (const one of command) found.alternatives.push(one)
+  return true
+}
+
+/** Whether the first text of a list may be a program, and the others its arguments: `git push` is a line. */
+function mayBeProgram(first = ''): boolean {
+  return /^(?:\S+$|\S*[\\/])/.test(first)
+}
+
 function readList(list: unknown, found: CommandsOfInput, depth: number): void {
   if (list === undefined || list === null) return
   const all = Array.isArray(list) ? list : [list]
+  const program = all.length > 1 && isTexts(all) && mayBeProgram(all[0]) ? lineOf(all, undefined) : undefined
+  if (program !== undefined) found.alternatives.push(program)
   for (const one of all) {
-    const line = lineOf(one, undefined)
-    if (line !== undefined) found.commands.push(line)
-    else if (typeof one === 'object' && one !== null && !Array.isArray(one)) readInput(one, found, depth + 1)
+    if (addCommand(one, undefined, found)) continue
+    if (typeof one === 'object' && one !== null && !Array.isArray(one)) readInput(one, found, depth + 1)
     else found.unreadable = true
   }
 }
 
 /**
- * What to show as the command of a tool call. Without one in its raw input, the title is used: good to read,
- * not to be held against a rule.
+ * What to show as the command of a tool call. If its raw input has none, the title is used, which is good enough to show
+ * but never matched against a rule.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
@@ -105,12 +155,19 @@ export function titleAsCommand(title: string): string | undefined {
   return title.replace(/^`([^`]+)`$/s, '$1').trim() || undefined
 }
 
+/** A shell by its name or in a folder of the system; one in another folder may be any program. */
+const SHELL =
+  /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/|nix\/store\/[\w.+-]+\/)?bin\/)?(?:ba|z|da)?sh$/
+
 /**
- * A program and its arguments as one line; a single text is a line already. A shell that is given a script
- * (`bash -lc "npm test"`) is left out: the script is what runs. `undefined` if it isn't a command.
+ * A program and its arguments as one line; a single text is already a line. Of a shell with a script
+ * (`bash -lc "npm test"`), only the script, since that is what runs. `undefined` if it isn't a command.
  */
 function lineOf(command: unknown, args: unknown): string | undefined {
-  const more = isTexts(args) ? args.map(text => ({ text, whole: false })) : []
+  // arguments in a single text are part of a command line, so they aren't quoted
+  const words = typeof args === 'string' ? [{ text: args, whole: true }] : undefined
+  const more = words ?? (isTexts(args) ? args.map(text => ({ text, whole: false })) : undefined)
+  if (!more) return args === undefined ? lineOf(command, []) : undefined
   const parts =
     typeof command === 'string' && command !== ''
       ? [{ text: command, whole: true }, ...more]
@@ -122,7 +179,7 @@ function lineOf(command: unknown, args: unknown): string | undefined {
 
 interface Part {
   text: string
-  /** a command line already: nothing to quote */
+  /** already a command line, so it isn't quoted */
   whole: boolean
 }
 
@@ -133,7 +190,7 @@ function isTexts(value: unknown): value is string[] {
 function scriptOf(parts: readonly Part[]): string | undefined {
   const [shell, flag, script, ...more] = parts.map(part => part.text)
   if (script === undefined || more.length > 0) return undefined
-  return /(?:^|\/)(?:ba|z|da)?sh$/.test(shell!) && /^-l?c$/.test(flag!) ? script : undefined
+  return SHELL.test(shell!) && /^-l?c$/.test(flag!) ? script : undefined
 }
 
 function quoted({ text, whole }: Part): string {

@@ -155,7 +155,7 @@ export class Turns {
   }
 
   cancel(): void {
-    // Its end was reported: only the answer to the prompt is missing.
+    // Its end was reported; only the response to the prompt is missing.
     if (this.#current?.end) return
     this.#options.sendCancel()
     if (this.#cancelState !== 'none') return
@@ -163,7 +163,7 @@ export class Turns {
     this.#timer = this.#options.schedule(() => this.#setCancelState('overdue'), this.#options.cancelGraceMs)
   }
 
-  /** Continues without the turn's end, after a requested cancel. */
+  /** Continues although the agent hasn't ended the canceled turn. */
   abandon(): void {
     if (this.#cancelState === 'none') return
     const turn = this.#current
@@ -218,14 +218,14 @@ export class Turns {
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
-  /** Whether the turn was abandoned before; then an ambiguous end was its own. */
+  /** Returns whether the turn was abandoned. If so, an idle state that was held back belongs to it. */
   #forget(turn: Turn): boolean {
     if (!this.#abandoned.delete(turn)) return false
     this.#undecided = undefined
     return true
   }
 
-  /** The running turn was answered: an ambiguous end is its own. */
+  /** The running turn got its response, so an idle state that was held back belongs to it. */
   #decide(): void {
     const idle = this.#undecided
     if (!idle) return

@@ -7,12 +7,12 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
-/** Changes of a file that weren't read for this long are deleted. Milliseconds. */
+/** A file's changes are deleted if they weren't read for this long. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
 /** How long, and how many, undos can be reverted. */
 const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDONE = 100
-/** Least time between writes, so that many changes of a file are written at once. Milliseconds. */
+/** Minimum time between writes, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
 
 const mode = z.number().int()
@@ -125,7 +125,7 @@ export class ChangesStore extends Owner {
     try {
       return droppedHistories.parse(JSON.parse(text))
     } catch (error) {
-      this.#log.warn(`Which checkpoints were dropped could not be read: ${messageOf(error)}`)
+      this.#log.warn(`The list of dropped checkpoints couldn't be read: ${messageOf(error)}`)
       return []
     }
   }
@@ -176,7 +176,7 @@ export class ChangesStore extends Owner {
       undone.push({ ...value, files })
     }
     await this.#collect().catch(error =>
-      this.#log.debug(`Old texts could not be removed: ${messageOf(error)}`),
+      this.#log.debug(`Old texts couldn't be removed: ${messageOf(error)}`),
     )
     return undone
   }
@@ -199,7 +199,7 @@ export class ChangesStore extends Owner {
         if (changed) await this.#write(this.#file(file), JSON.stringify(await this.#stored(changed)))
         else await rm(this.#file(file), { force: true })
       } catch (error) {
-        this.#log.warn(`What agents changed could not be stored: ${messageOf(error)}`)
+        this.#log.warn(`The changes of agents couldn't be stored: ${messageOf(error)}`)
       }
       // write what was saved meanwhile
       if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
@@ -207,7 +207,7 @@ export class ChangesStore extends Owner {
     const dropped = this.#dropped
     if (dropped) {
       await this.#write(this.#droppedFile, JSON.stringify(dropped)).catch(error =>
-        this.#log.warn(`Which checkpoints were dropped could not be stored: ${messageOf(error)}`),
+        this.#log.warn(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`),
       )
       if (this.#dropped === dropped) this.#dropped = undefined
     }
@@ -228,14 +228,14 @@ export class ChangesStore extends Owner {
           writeNow(this.#file(file), JSON.stringify({ ...changed, text }))
         }
       } catch (error) {
-        this.#log.warn(`What agents changed could not be stored: ${messageOf(error)}`)
+        this.#log.warn(`The changes of agents couldn't be stored: ${messageOf(error)}`)
       }
     }
     this.#waiting.clear()
     try {
       if (this.#dropped) writeNow(this.#droppedFile, JSON.stringify(this.#dropped))
     } catch (error) {
-      this.#log.warn(`Which checkpoints were dropped could not be stored: ${messageOf(error)}`)
+      this.#log.warn(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`)
     }
   }
 
@@ -254,7 +254,7 @@ export class ChangesStore extends Owner {
         const files = lines.map(line => undoneFile.parse(JSON.parse(line)))
         found.push({ value: { ...undoneHead.parse(JSON.parse(head)), files }, file })
       } catch (error) {
-        this.#log.warn(`What was undone could not be read: ${messageOf(error)}`)
+        this.#log.warn(`An undo couldn't be read: ${messageOf(error)}`)
       }
     }
     return found
@@ -298,7 +298,7 @@ export class ChangesStore extends Owner {
         const value = schema.parse(JSON.parse(await readFile(file, 'utf8')))
         found.push({ value, file, modified: (await stat(file)).mtimeMs })
       } catch (error) {
-        this.#log.warn(`What agents changed could not be read: ${messageOf(error)}`)
+        this.#log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)
       }
     }
     return found

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
 
-/** How long a write waits for that of another window, in milliseconds. Short, because it blocks the extension host. */
+/** How long a write waits for another window's write, in milliseconds. Short, because it blocks the extension host. */
 const BUSY_TIMEOUT_MS = 250
 /** Files up to this size are rewritten once, so that they can shrink later. Larger ones would block the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
@@ -19,6 +19,18 @@ export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
 
+/** This Node has no `node:sqlite`. */
+export class MissingSqliteError extends Error {
+  override readonly name = 'MissingSqliteError'
+
+  constructor() {
+    super('This Node has no SQLite.')
+  }
+}
+
+/** How long to wait before another attempt to open a file that couldn't be opened, in milliseconds. */
+export const REOPEN_AFTER_MS = 5000
+
 export interface DatabaseOptions {
   sqlite: typeof import('node:sqlite')
   /** its directory is created */
@@ -32,9 +44,9 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens a database, which all windows share, in the current version (`user_version`). A damaged file is moved away, so
- * that nothing in it is lost, and a new one is created. Throws {@link NewerDatabaseError}, and SQLite's errors
- * (`errcode`): the disk is full, the file is locked.
+ * Opens a database that all windows share and migrates it to the current version (`user_version`). A damaged file is moved
+ * aside, so that nothing in it is lost, and a new one is created. Throws {@link NewerDatabaseError}, and SQLite's errors
+ * (`errcode`), for example if the disk is full or the file is locked.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, onDamage } = options
@@ -131,6 +143,11 @@ export function isDamage(error: unknown): boolean {
   return code === 11 || code === 26
 }
 
+/** Whether the file may open later: the disk was full or not writable, or another window had it locked. */
+export function mayOpenLater(error: unknown): boolean {
+  return !(error instanceof NewerDatabaseError || error instanceof MissingSqliteError || isDamage(error))
+}
+
 function setAside(file: string): string {
   const aside = `${file}.damaged-${Date.now()}`
   for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
@@ -145,7 +162,7 @@ function moveIfThere(from: string, to: string): void {
   }
 }
 
-/** Milliseconds without a failure until everything counts as working again: an almost full disk accepts some writes. */
+/** After this many milliseconds without a failure, everything works again. An almost full disk still accepts some writes. */
 const WELL_FOR_MS = 60_000
 
 /**
@@ -180,8 +197,8 @@ export class StorageTrouble {
     this.#isReported = true
     this.#tell(
       l10n.t(
-        "Parley can't save conversations and its session list to disk. They last until this window is closed. Agents still keep their own sessions. {0}",
-        messageOf(error),
+        "Parley can't save conversations and its session list to disk: {0}. They're kept until you close this window, and are saved if the disk becomes writable again. Agents still keep their own sessions.",
+        isFull(error) ? l10n.t('the disk is full') : messageOf(error),
       ),
     )
   }
@@ -196,6 +213,12 @@ export class StorageTrouble {
   tell(message: string): void {
     this.#tell(message)
   }
+}
+
+/** SQLITE_FULL, or the system's errors for a disk or a quota that is used up. */
+function isFull(error: unknown): boolean {
+  const { errcode, code } = error as { errcode?: number; code?: string }
+  return errcode === 13 || code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 /** The file is locked by another window (SQLITE_BUSY, SQLITE_LOCKED), or a newer version wrote it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { idOfStored, sessionKey, storedId } from '../common/session-key.ts'
 
 export interface SessionId {
   agentId: string
@@ -20,8 +20,8 @@ export interface LeaseTable {
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
- * Which of the machine's windows has which session. A session belongs to one window at a time, through a lease in the
- * database; any window may take over the lease of one that is gone. All methods may throw SQLite's errors.
+ * Tracks which window on this machine has which session. A session belongs to one window at a time, through a lease in the
+ * database; any window may take over the lease of a window that is gone. All methods may throw SQLite's errors.
  */
 export class Leases {
   /** the id of this window, new at each start */
@@ -44,7 +44,7 @@ export class Leases {
     return this.#held.has(sessionKey(agentId, sessionId))
   }
 
-  /** Takes the session unless another live window has it. Call it in a transaction. Returns whether it's ours. */
+  /** Takes the session unless another running window has it. Call it in a transaction. Returns whether this window has it now. */
   acquire(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     if (lease && lease.owner !== this.owner && this.#isLive(lease)) return false
@@ -53,12 +53,12 @@ export class Leases {
     return true
   }
 
-  /** Takes the session from any other window. */
+  /** Takes the session even if another window has it. */
   seize(agentId: string, sessionId: string): void {
     this.#table.run(
       'REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, NULL)',
       agentId,
-      sessionId,
+      storedId(sessionId),
       this.owner,
       hostname(),
       process.pid,
@@ -69,7 +69,7 @@ export class Leases {
 
   release(agentId: string, sessionId: string): void {
     this.#held.delete(sessionKey(agentId, sessionId))
-    this.#table.run(`DELETE FROM leases ${OF} AND owner = ?`, agentId, sessionId, this.owner)
+    this.#table.run(`DELETE FROM leases ${OF} AND owner = ?`, agentId, storedId(sessionId), this.owner)
   }
 
   releaseAll(): void {
@@ -84,7 +84,7 @@ export class Leases {
 
   /** Asks the window that has the session to release it. */
   request(agentId: string, sessionId: string): void {
-    this.#table.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, sessionId)
+    this.#table.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, storedId(sessionId))
   }
 
   /**
@@ -93,7 +93,8 @@ export class Leases {
    */
   poll(): { missing: SessionId[]; wanted: SessionId[] } {
     const rows = this.#table.all('SELECT * FROM leases WHERE owner = ?', this.owner)
-    const ours = new Map(rows.map(row => [sessionKey(String(row.agent_id), String(row.session_id)), row]))
+    const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
+    const ours = new Map(rows.map(row => [keyOf(row), row]))
     const held = [...this.#held]
     const now = this.#now()
     if (ours.size > 0 && Math.abs(now - this.#beatAt) >= OWNER_HEARTBEAT_MS) {
@@ -112,7 +113,7 @@ export class Leases {
   }
 
   #lease(agentId: string, sessionId: string): Row | undefined {
-    return this.#table.all(`SELECT * FROM leases ${OF}`, agentId, sessionId)[0]
+    return this.#table.all(`SELECT * FROM leases ${OF}`, agentId, storedId(sessionId))[0]
   }
 
   #isLive({ host, pid, beat }: Row): boolean {

@@ -4,7 +4,7 @@ import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
-import { StorageTrouble } from './database.ts'
+import { MissingSqliteError, mayOpenLater, REOPEN_AFTER_MS, StorageTrouble } from './database.ts'
 import {
   addTo,
   type DayUsage,
@@ -39,7 +39,7 @@ const MAX_FORMER_TITLES = 10
 /**
  * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database that
  * all windows share. If the database can't be used (no SQLite, a full disk, a locked or damaged file), changes stay in
- * memory and are written with the next change that succeeds. Nothing here throws.
+ * memory until they can be written. Nothing here throws.
  */
 export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions
@@ -47,12 +47,15 @@ export class LocalSessions implements Disposable {
   readonly #trouble: StorageTrouble
   readonly #now: () => number
   #opened: SessionStore | undefined
+  /** when to try again to open a file that couldn't be opened, in milliseconds since the epoch */
+  #reopenAt = 0
   /** changes that aren't in the database yet */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** a store with the same changes, for reading */
   readonly #memory = new MemoryStore()
   /** usage that isn't in the database yet */
   readonly #unsavedUsage = new Map<string, UsageRecord>()
+  #retryTimer: NodeJS.Timeout | undefined
   #isPruned = false
   #closed = false
 
@@ -199,12 +202,15 @@ export class LocalSessions implements Disposable {
 
   dispose(): void {
     if (this.#closed) return
-    this.#flush()
+    // the last chance, however soon after a failure
+    this.#reopenAt = 0
+    if (this.#unsaved.size > 0) this.#flush()
     this.#closed = true
+    clearTimeout(this.#retryTimer)
     try {
       this.#opened?.close()
     } catch (error) {
-      this.#log.warn(`The database of sessions did not close: ${messageOf(error)}`)
+      this.#log.warn(`The database of sessions couldn't be closed: ${messageOf(error)}`)
     }
   }
 
@@ -252,32 +258,41 @@ export class LocalSessions implements Disposable {
 
   #flush(): void {
     if (this.#closed) return
+    clearTimeout(this.#retryTimer)
     try {
+      const store = this.#store
+      if (!store) return
       for (const [key, write] of this.#unsaved) {
-        write(this.#store)
+        write(store)
         this.#unsaved.delete(key)
       }
-      if (!(this.#store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
+      if (!(store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
       // Everything is in the database, which other windows change, too.
       this.#memory.clear()
     } catch (error) {
       this.#failed(error)
+    } finally {
+      if (this.#unsaved.size > 0) this.#retryTimer = setTimeout(() => this.#flush(), REOPEN_AFTER_MS).unref()
     }
   }
 
   #read<T>(read: (store: SessionStore) => T, otherwise: T): T {
     if (this.#closed) return otherwise
     try {
-      return read(this.#store)
+      const store = this.#store
+      return store ? read(store) : otherwise
     } catch (error) {
       this.#failed(error)
       return otherwise
     }
   }
 
-  /** Opened on first use, so that a window without a session doesn't wait for the disk. */
-  get #store(): SessionStore {
-    this.#opened ??= this.#open() ?? new MemoryStore()
+  /**
+   * Opened on first use, so that a window without a session doesn't wait for the disk. `undefined` if that failed and may
+   * work later; a store in memory if it never will.
+   */
+  get #store(): SessionStore | undefined {
+    if (!this.#opened && this.#now() >= this.#reopenAt) this.#opened = this.#open()
     return this.#opened
   }
 
@@ -286,15 +301,16 @@ export class LocalSessions implements Disposable {
     try {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
-      if (!sqlite) throw new Error('This Node has no SQLite.')
+      if (!sqlite) throw new MissingSqliteError()
       return new SqliteStore(sqlite, file, (error, aside) =>
         this.#log.warn(
-          `The database of sessions was damaged (${messageOf(error)}). It was set aside as ${aside}.`,
+          `The database of sessions was damaged (${messageOf(error)}). It was moved to ${aside}.`,
         ),
       )
     } catch (error) {
       this.#failed(error)
-      return undefined
+      this.#reopenAt = this.#now() + REOPEN_AFTER_MS
+      return mayOpenLater(error) ? undefined : new MemoryStore()
     }
   }
 

@@ -1,6 +1,6 @@
 import { sessionKey } from '../common/session-key.ts'
 
-/** A session that Parley opened at some time. */
+/** A session that Parley has opened. */
 export interface LocalSession {
   agentId: string
   sessionId: string

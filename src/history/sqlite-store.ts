@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
+import { idOfStored, storedId } from '../common/session-key.ts'
 import { openDatabase, rollback } from './database.ts'
 import type {
   DayUsage,
@@ -90,7 +91,7 @@ export class SqliteStore implements SessionStore {
   get(agentId: string, sessionId: string): LocalSession | undefined {
     const row = this.#prepare('SELECT * FROM sessions WHERE agent_id = ? AND session_id = ?').get(
       agentId,
-      sessionId,
+      storedId(sessionId),
     )
     return row && readSession(row)
   }
@@ -104,7 +105,7 @@ export class SqliteStore implements SessionStore {
          former_titles = excluded.former_titles`,
     ).run(
       session.agentId,
-      session.sessionId,
+      storedId(session.sessionId),
       session.cwd,
       JSON.stringify(session.additionalDirectories),
       session.title ?? null,
@@ -118,8 +119,11 @@ export class SqliteStore implements SessionStore {
   }
 
   remove(agentId: string, sessionId: string): void {
-    this.#prepare('DELETE FROM sessions WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
-    this.#prepare('DELETE FROM session_usage WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
+    for (const table of ['sessions', 'session_usage'])
+      this.#prepare(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`).run(
+        agentId,
+        storedId(sessionId),
+      )
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -155,7 +159,7 @@ export class SqliteStore implements SessionStore {
       this.#prepare(
         `INSERT INTO session_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET day = excluded.day, mark = excluded.mark, ${sums}`,
-      ).run(agentId, sessionId, currency, day, mark, ...amounts)
+      ).run(agentId, storedId(sessionId), currency, day, mark, ...amounts)
       if (amounts.some(amount => amount > 0))
         this.#prepare(
           `INSERT INTO daily_usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${sums}`,
@@ -175,7 +179,7 @@ export class SqliteStore implements SessionStore {
 
   sessionUsage(agentId: string, sessionId: string): SessionUsage[] {
     return this.#prepare('SELECT * FROM session_usage WHERE agent_id = ? AND session_id = ?')
-      .all(agentId, sessionId)
+      .all(agentId, storedId(sessionId))
       .map(row => ({ mark: Number(row.mark), ...readSum(row) }))
   }
 
@@ -207,7 +211,7 @@ function readSession(row: Row): LocalSession {
   const directories = readJson(row.additional_directories)
   const session: LocalSession = {
     agentId: String(row.agent_id),
-    sessionId: String(row.session_id),
+    sessionId: idOfStored(String(row.session_id)),
     cwd: String(row.cwd),
     additionalDirectories: Array.isArray(directories)
       ? directories.filter(directory => typeof directory === 'string')

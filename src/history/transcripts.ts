@@ -6,11 +6,21 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { idOfStored, sessionKey, storedId } from '../common/session-key.ts'
 import { mergeEntries } from '../conversation/merge-entries.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
-import { compact, isDamage, openDatabase, rollback, StorageTrouble, usedBytes } from './database.ts'
+import {
+  compact,
+  isDamage,
+  MissingSqliteError,
+  mayOpenLater,
+  openDatabase,
+  REOPEN_AFTER_MS,
+  rollback,
+  StorageTrouble,
+  usedBytes,
+} from './database.ts'
 import { Leases, type SessionId } from './leases.ts'
 import {
   appendText,
@@ -29,7 +39,7 @@ const TRIM_EVERY_MS = 60_000
 /** Number of pages returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
 
-/** agent and session; the session's id is followed by a window's id for a copy that the window saved separately */
+/** agent and session as stored; the session's id is followed by a window's id for a copy that the window saved separately */
 type Of = [agentId: string, sessionId: string]
 /** the rows of one conversation */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
@@ -43,7 +53,7 @@ export interface TranscriptChanges {
   replace: boolean
   /** entries that are new or were changed as a whole */
   entries: Array<{ position: number; entry: Entry }>
-  /** text appended to the text blocks of entries that were written before, and are not in `entries`; behind `before` */
+  /** text appended to text blocks of entries that were written before and aren't in `entries`; `before`: the text before it */
   texts?: Array<{ position: number; block: number; text: string; before?: () => string }>
   /** terminals that are new or were changed as a whole */
   terminals: TerminalState[]
@@ -64,12 +74,14 @@ export interface TranscriptsOptions {
   sqlite?: typeof import('node:sqlite') | undefined
   /** Maximum total size of all conversations in bytes; beyond it, the oldest are deleted. 0: no limit. */
   maxBytes?: () => number
+  /** Called when a saved conversation was deleted. */
+  onDelete?: (agentId: string, sessionId: string) => void
   now?: () => number
 }
 
 /**
- * The saved conversations of this machine, entry by entry, so that one can be shown before its agent has started, and
- * also if the agent can't load it. All windows share them. A session is open in one window at a time, and only this
+ * The saved conversations on this machine, stored entry by entry. A saved conversation can be shown before its agent has
+ * started, and even if the agent can't load it. All windows share them. A session is open in one window at a time, and only this
  * window writes its conversation; what another window writes is saved separately and merged when the conversation is
  * read. Nothing here throws: what can't be saved is reported.
  */
@@ -82,12 +94,14 @@ export class Transcripts implements Disposable {
   readonly #leases: Leases
   readonly #lost = new Emitter<SessionId>()
   readonly #wanted = new Emitter<SessionId>()
-  /** by agent and session: the revision that was written or read here last */
+  /** by agent and session as stored: the revision that was written or read here last */
   readonly #revisions = new Map<string, string>()
-  /** by agent and session: separate copies that are included in the conversation as it was read here, with their revisions */
+  /** by agent and session as stored: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ id: string; revision: string }>>()
   /** null: not opened yet; undefined: not available */
   #opened: DatabaseSync | undefined | null = null
+  /** when to try again to open a file that couldn't be opened, in milliseconds since the epoch */
+  #reopenAt = Number.POSITIVE_INFINITY
   /** damage was found in the file since it was first opened */
   #suspect = false
   #pollTimer: NodeJS.Timeout | undefined
@@ -96,7 +110,7 @@ export class Transcripts implements Disposable {
 
   /** Another window has taken a session that was open in this one. */
   readonly onDidLose = this.#lost.event
-  /** Another window asks for a session that is open in this one, until it is released. */
+  /** Another window requests a session that is open in this one. Fires repeatedly until it's released. */
   readonly onDidRequest = this.#wanted.event
 
   constructor(options: TranscriptsOptions) {
@@ -144,8 +158,9 @@ export class Transcripts implements Disposable {
   }
 
   #forgetRevision(agentId: string, sessionId: string): void {
-    this.#revisions.delete(sessionKey(agentId, sessionId))
-    this.#merged.delete(sessionKey(agentId, sessionId))
+    const key = sessionKey(agentId, storedId(sessionId))
+    this.#revisions.delete(key)
+    this.#merged.delete(key)
   }
 
   /**
@@ -185,7 +200,8 @@ export class Transcripts implements Disposable {
     const written = this.#transaction(() => {
       if (!this.#db) return false
       const isOurs = this.#leases.acquire(agentId, sessionId)
-      const of: Of = isOurs ? [agentId, sessionId] : [agentId, sessionId + APART + this.#leases.owner]
+      const id = storedId(sessionId)
+      const of: Of = [agentId, isOurs ? id : id + APART + this.#leases.owner]
       const known = this.#revisions.get(sessionKey(...of))
       const onDisk = this.#revisionOf(of)
       const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(sessionKey(...of))
@@ -215,7 +231,7 @@ export class Transcripts implements Disposable {
   read(agentId: string, sessionId: string): KeptConversation | undefined {
     return this.#transaction(
       () => {
-        const of: Of = [agentId, sessionId]
+        const of: Of = [agentId, storedId(sessionId)]
         const key = sessionKey(...of)
         const revision = this.#revisionOf(of)
         const main = this.#readOne(of)
@@ -239,7 +255,7 @@ export class Transcripts implements Disposable {
   /** Changes with every write by any window; `undefined` if nothing is saved. */
   revision(agentId: string, sessionId: string): string | undefined {
     return this.#try(() => {
-      const of: Of = [agentId, sessionId]
+      const of: Of = [agentId, storedId(sessionId)]
       const all = [this.#revisionOf(of), ...this.#apart(of).map(({ revision }) => revision)]
       return all.join(' ').trim() || undefined
     }, undefined)
@@ -253,11 +269,12 @@ export class Transcripts implements Disposable {
   /** Deletes the saved conversation. */
   forget(agentId: string, sessionId: string): void {
     this.#transaction(() => {
-      const of: Of = [agentId, sessionId]
+      const of: Of = [agentId, storedId(sessionId)]
       for (const { id } of this.#apart(of)) this.#remove([agentId, id])
       this.#remove(of)
       this.#revisions.delete(sessionKey(...of))
     }, undefined)
+    this.#options.onDelete?.(agentId, sessionId)
     this.#compactLater()
   }
 
@@ -281,16 +298,18 @@ export class Transcripts implements Disposable {
     for (const row of rows) {
       if (this.usedBytes <= 0.9 * max) break
       const [agentId, id] = [String(row.agent_id), String(row.session_id)]
-      const sessionId = id.split(APART)[0]!
+      const sessionId = idOfStored(id.split(APART)[0]!)
       const removed = this.#transaction(() => {
         if (this.#leases.isElsewhere(agentId, sessionId) || this.#leases.has(agentId, sessionId)) return false
         this.#remove([agentId, id])
         this.#revisions.delete(sessionKey(agentId, id))
         return true
       }, false)
-      if (removed) deleted += 1
+      if (!removed) continue
+      deleted += 1
+      this.#options.onDelete?.(agentId, sessionId)
     }
-    if (deleted > 0) this.#log.info(`Deleted ${deleted} saved conversations: together they were too large.`)
+    if (deleted > 0) this.#log.info(`Deleted ${deleted} saved conversations to stay within the size limit.`)
     this.#compactLater()
   }
 
@@ -313,10 +332,11 @@ export class Transcripts implements Disposable {
     this.#statements.clear()
     const db = this.#opened
     this.#opened = undefined
+    this.#reopenAt = Number.POSITIVE_INFINITY
     try {
       db?.close()
     } catch (error) {
-      this.#log.warn(`The database of conversations did not close: ${messageOf(error)}`)
+      this.#log.warn(`The database of conversations couldn't be closed: ${messageOf(error)}`)
     }
   }
 
@@ -324,19 +344,22 @@ export class Transcripts implements Disposable {
 
   /** Opened on first use, so that a window without a conversation doesn't wait for the disk. */
   get #db(): DatabaseSync | undefined {
+    if (this.#opened === undefined && this.#now() >= this.#reopenAt) this.#opened = null
     if (this.#opened === null) this.#opened = this.#open()
     return this.#opened
   }
 
   #open(): DatabaseSync | undefined {
     const { file } = this.#options
+    this.#reopenAt = Number.POSITIVE_INFINITY
     try {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
-      if (!sqlite) throw new Error('This Node has no SQLite.')
+      if (!sqlite) throw new MissingSqliteError()
       const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
       return openDatabase({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
     } catch (error) {
+      if (mayOpenLater(error)) this.#reopenAt = this.#now() + REOPEN_AFTER_MS
       this.#failed(error)
       return undefined
     }
@@ -347,7 +370,7 @@ export class Transcripts implements Disposable {
     this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
     const db = this.#opened
     this.#statements.clear()
-    // only once, since on a disk that corrupts data this would never end
+    // reopen it only once, since a disk that corrupts data would cause an endless loop
     this.#opened = this.#suspect ? undefined : null
     this.#suspect = true
     try {
@@ -359,7 +382,7 @@ export class Transcripts implements Disposable {
 
   #wasDamaged(error: unknown, aside: string): void {
     this.#log.warn(
-      `The database of conversations was damaged (${messageOf(error)}). It was set aside as ${aside}.`,
+      `The database of conversations was damaged (${messageOf(error)}). It was moved to ${aside}.`,
     )
     this.#trouble.tell(
       l10n.t(

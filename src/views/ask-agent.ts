@@ -49,7 +49,7 @@ export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promis
  * Shows errors of actions that the user clicked, instead of only logging them. If the agent requires sign-in, offers it
  * and then repeats the action. Cancellation isn't shown. Never rejects.
  */
-export async function tellFailure(
+export async function showFailureOrSignIn(
   agentId: string,
   offerSignIn: OfferSignIn,
   work: () => Promise<void>,
@@ -65,7 +65,7 @@ export async function tellFailure(
     }
     const signIn = l10n.t('Sign In…')
     if ((await vscode.window.showErrorMessage(text, signIn)) !== signIn) return
-    const again = () => tellFailure(agentId, offerSignIn, work)
+    const again = () => showFailureOrSignIn(agentId, offerSignIn, work)
     await offerSignIn(agentId, again).catch(
       failed => void vscode.window.showErrorMessage(plainMessage(messageOf(failed))),
     )

@@ -6,11 +6,11 @@ import { UnavailableError } from '../common/errors.ts'
 import { kindWords } from '../conversation/permission-words.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import {
-  type CallAnswer,
-  QuestionCalls,
-  type WaitingQuestion,
-  waitingQuestions,
-} from '../sessions/question-calls.ts'
+  type NotificationAnswer,
+  RequestNotifications,
+  type RequestSummary,
+  requestSummaries,
+} from '../sessions/request-notifications.ts'
 import { Activities } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
@@ -20,18 +20,18 @@ import { ContextKey, HiddenCommandId } from './ids.ts'
 
 interface RequestItem extends vscode.QuickPickItem {
   open: OpenSession
-  /** absent if the session as a whole waits */
+  /** absent if the agent reports only that it's waiting */
   requestId?: string
 }
 
 interface Choice {
   label: string
-  answer: CallAnswer
+  answer: NotificationAnswer
 }
 
 /**
  * Draws the user's attention to a pending request that isn't visible: with a badge on the view, and a notification with
- * two short answers. That is a progress notification with links, the only kind that can be closed when the request is
+ * two short answers. It's a progress notification with links, because no other kind can be closed when the request is
  * over.
  */
 export class Attention extends Owner {
@@ -53,7 +53,7 @@ export class Attention extends Owner {
       }),
     )
     this.register(
-      new QuestionCalls({
+      new RequestNotifications({
         manager,
         isSeen: open => surfaces.showing(open)?.isVisible ?? false,
         onDidLook: surfaces.onDidLook,
@@ -72,17 +72,19 @@ export class Attention extends Owner {
 
   #notify(
     open: OpenSession,
-    question: WaitingQuestion | undefined,
+    question: RequestSummary | undefined,
     over: AbortSignal,
-  ): Promise<CallAnswer | undefined> {
+  ): Promise<NotificationAnswer | undefined> {
     const id = randomUUID()
     const choices = choicesOf(question)
     const title = `${textOf(open, question)}  ${choices.map(({ label }, i) => linkTo(label, [id, i])).join(' · ')}`
-    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
+    // VS Code uses a string as the label of the button. By default it's "Cancel", which would seem to cancel the request.
+    const cancellable = l10n.t('Dismiss') as unknown as boolean
+    const options = { location: vscode.ProgressLocation.Notification, title, cancellable }
     return new Promise(resolve => {
       void vscode.window.withProgress(options, (_progress, dismissed) => {
         return new Promise<void>(close => {
-          const end = (answer?: CallAnswer) => {
+          const end = (answer?: NotificationAnswer) => {
             this.#notifications.delete(id)
             close()
             resolve(answer)
@@ -100,7 +102,7 @@ export class Attention extends Owner {
   async show(): Promise<void> {
     const items = this.#activities.waiting().flatMap((open): RequestItem[] => {
       const description = sessionTitle(open.session.state) ?? open.agentName
-      const questions = waitingQuestions(open.session)
+      const questions = requestSummaries(open.session)
       // an agent may report that it waits without a request
       if (questions.length === 0) {
         return [{ label: description, description: open.agentName, open }]
@@ -126,14 +128,14 @@ export class Attention extends Owner {
   }
 }
 
-function textOf({ agentName }: OpenSession, question: WaitingQuestion | undefined): string {
+function textOf({ agentName }: OpenSession, question: RequestSummary | undefined): string {
   if (!question) return l10n.t('{0} needs your answer.', agentName)
   const text = l10n.t('{0} asks: {1}', agentName, question.text)
   return question.count > 1 ? l10n.t('{0} (1 of {1})', text, question.count) : text
 }
 
 /** At most two short answers, with Parley's wording; everything else is answered in the conversation. */
-function choicesOf(question: WaitingQuestion | undefined): Choice[] {
+function choicesOf(question: RequestSummary | undefined): Choice[] {
   const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
     const option = question?.options.find(one => one.kind === kind)
     return option ? [{ label: kindWords(kind, l10n.t), answer: { optionId: option.optionId } }] : []

@@ -1,4 +1,3 @@
-import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { readSetting } from '../agents/vscode-settings.ts'
 import { CommandId } from './ids.ts'
@@ -28,8 +27,9 @@ export function codeActions(
     actions.push(action)
   }
   if (serious.length > 0) {
-    add(l10n.t('Fix with Parley'), FIX, CommandId.fix, serious)
-    add(l10n.t('Explain with Parley'), FIX, CommandId.explain, serious)
-  } else if (asked && !range.isEmpty) add(l10n.t('Explain with Parley'), EXPLAIN, CommandId.explain, [])
+    add(vscode.l10n.t('Fix with Parley'), FIX, CommandId.fix, serious)
+    add(vscode.l10n.t('Explain with Parley'), FIX, CommandId.explain, serious)
+  } else if (asked && !range.isEmpty)
+    add(vscode.l10n.t('Explain with Parley'), EXPLAIN, CommandId.explain, [])
   return actions
 }

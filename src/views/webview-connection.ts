@@ -88,7 +88,7 @@ export class WebviewConnection implements vscode.Disposable {
       if (params === undefined) await this.#connection.sendNotification(type.method)
       else await this.#connection.sendNotification(type.method, params)
     } catch (error) {
-      this.#log.debug(`A view did not take ${type.method}: ${messageOf(error)}`)
+      this.#log.debug(`A view didn't accept ${type.method}: ${messageOf(error)}`)
       throw error
     }
   }
@@ -106,7 +106,7 @@ export class WebviewConnection implements vscode.Disposable {
     this.#connection.onNotification(type.method, async (params: unknown) => {
       const checked = schema.safeParse(params)
       if (!checked.success) {
-        this.#log.warn(`A view sent a ${type.method} that does not fit: ${checked.error.message}`)
+        this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
         return
       }
       try {
@@ -125,7 +125,7 @@ export class WebviewConnection implements vscode.Disposable {
     this.#connection.onRequest<unknown, void>(type.method, async (params: unknown) => {
       const checked = schema.safeParse(params)
       if (!checked.success) {
-        this.#log.warn(`A view sent a ${type.method} that does not fit: ${checked.error.message}`)
+        this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
         return new ResponseError<void>(INVALID_PARAMS, refusal(checked.error))
       }
       try {

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import * as l10n from '@vscode/l10n'
+import { readFileSync } from 'node:fs'
 import * as vscode from 'vscode'
+
+import type { Preview } from './bridge/preview.ts'
+import { escapeHtml, PLACE_PREVIEW, previewHtml } from './page-preview.ts'
 
 export interface WebviewPageOptions {
   /** The bundle's name in `dist/webview/`. */
@@ -12,8 +15,11 @@ export interface WebviewPageOptions {
 declare const FIRST_FILES: string
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
-export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: l10n.t('History') })
-export const AGENTS_PAGE = (): WebviewPageOptions => ({ name: 'agents', title: l10n.t('Manage Agents') })
+export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: vscode.l10n.t('History') })
+export const AGENTS_PAGE = (): WebviewPageOptions => ({
+  name: 'agents',
+  title: vscode.l10n.t('Manage Agents'),
+})
 
 /**
  * A page in a webview, which starts to load on construction. Messages are queued for the first listener, so that the page
@@ -29,6 +35,7 @@ export class WebviewPage {
     view: vscode.WebviewView | vscode.WebviewPanel,
     extensionUri: vscode.Uri,
     options: WebviewPageOptions,
+    preview?: Preview,
   ) {
     const { webview } = view
     this.#webview = webview
@@ -43,7 +50,7 @@ export class WebviewPage {
       enableScripts: true,
       localResourceRoots: [vscode.Uri.joinPath(extensionUri, 'dist', 'webview')],
     }
-    webview.html = webviewHtml(webview, extensionUri, options)
+    webview.html = webviewHtml(webview, extensionUri, options, preview)
   }
 
   /** VS Code has closed the view or tab. */
@@ -71,11 +78,17 @@ export class WebviewPage {
  * styles come only from the bundle and its scripts, agents may inline images (`data:`), and nothing is loaded from the
  * network.
  */
-function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPageOptions): string {
+function webviewHtml(
+  webview: vscode.Webview,
+  extensionUri: vscode.Uri,
+  page: WebviewPageOptions,
+  preview: Preview | undefined,
+): string {
   const nonce = randomBytes(16).toString('base64')
-  const asset = (file: string) =>
-    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
-  // listed here, so that they load at the same time as the styles and the script
+  const folder = vscode.Uri.joinPath(extensionUri, 'dist', 'webview')
+  const folderUrl = webview.asWebviewUri(folder).toString()
+  const asset = (file: string) => `${folderUrl}/${file}`
+  // listed here, so that they load at the same time as the script
   const firstFiles: Record<string, string[] | undefined> = JSON.parse(FIRST_FILES)
   const script = `${page.name}.js`
   const preloads = [...(firstFiles[page.name] ?? []), script].map(file => {
@@ -84,6 +97,15 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
       : 'rel="preload" as="font" crossorigin'
     return `<link ${kind} href="${escapeHtml(asset(file))}">`
   })
+  // in the page itself, so that a preview is shown without waiting for anything
+  const styles = readFileSync(vscode.Uri.joinPath(folder, `${page.name}.css`).fsPath, 'utf8').replaceAll(
+    'url("./',
+    `url("${folderUrl}/`,
+  )
+  const below = `${vscode.l10n.t('Looking for agents on this machine…')} ${vscode.l10n.t('Cancel')}`
+  const previewed = preview
+    ? `${previewHtml(preview, below)}\n<script nonce="${nonce}">${PLACE_PREVIEW}</script>`
+    : ''
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' ${webview.cspSource}`,
@@ -101,13 +123,14 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
 <meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <script nonce="${nonce}">${KEEP_EARLY_MESSAGES}; ${LOAD_FILES}</script>
+<style nonce="${nonce}">${styles}</style>
 <title>${escapeHtml(page.title)}</title>
 </head>
 <body data-view="${page.name}">
 <div id="root"></div>
+${previewed}
 <script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(stringsOf(vscode.l10n.bundle))}</script>
 <template id="files" data-script="${escapeHtml(asset(script))}">
-<link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
 ${preloads.join('\n')}
 </template>
 </body>
@@ -119,19 +142,14 @@ const KEEP_EARLY_MESSAGES =
   'globalThis.earlyMessages = []; addEventListener("message", globalThis.keepMessage = event => earlyMessages.push(event))'
 
 /**
- * Loads the page's files after its `load` event, and runs the script when the styles are applied: VS Code shows a page
- * and delivers its messages when it has loaded, or 200 ms after it was written, so what the page shows first would wait.
+ * Loads the page's files after its `load` event: VS Code shows a page and delivers its messages when it has loaded, or
+ * 200 ms after it was written, so what the page shows first would wait.
  */
 const LOAD_FILES = `addEventListener("load", () => {
   const files = document.getElementById("files")
   document.head.append(files.content)
-  const styles = document.querySelector("link[rel=stylesheet]")
-  styles.onload = styles.onerror = () => import(files.dataset.script)
+  import(files.dataset.script)
 })`
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
-}
 
 /** JSON that can't end the script element that contains it. */
 function jsonForHtml(value: unknown): string {

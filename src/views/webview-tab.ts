@@ -41,14 +41,14 @@ export abstract class WebviewTab extends Owner {
 
   /** Restores the tab after a reload. */
   restore(panel: vscode.WebviewPanel, page: WebviewPage): void {
-    // it was opened again before
+    // the user has opened it again already
     if (this.#panel) panel.dispose()
     else this.#show(panel, page, false)
   }
 
   /**
-   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab,
-   * rather than a reload restoring it.
+   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab;
+   * otherwise a reload restored it.
    */
   protected abstract connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void
 

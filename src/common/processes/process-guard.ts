@@ -57,7 +57,7 @@ export function createProcessGuard(
     const lost = (why: string) => {
       if (child !== started) return
       child = undefined
-      if (!disposed) options.log.warn(`The process guard is gone: ${why}`)
+      if (!disposed) options.log.warn(`The process guard ended: ${why}`)
     }
     started.once('error', error => lost(messageOf(error)))
     started.once('exit', (code, signal) => lost(`${signal ?? `exit code ${code}`}`))

@@ -63,6 +63,15 @@ export class ProcessTree {
   }
 
   /**
+   * Kills all of it, without waiting for its end. Its processes are listed first: once the root is dead, neither this process
+   * nor the guard can find those outside its group.
+   */
+  async killAll(): Promise<void> {
+    await this.look()
+    await this.signal('SIGKILL')
+  }
+
+  /**
    * Ends the tree: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it has exited; never rejects.
    */
   async end(killAfterMs: number): Promise<boolean> {
@@ -165,7 +174,7 @@ export class ProcessTree {
     const parentStarted = row.ppid === this.root ? (this.#rootStarted ?? 0) : this.#descendants.get(row.ppid)
     if (parentStarted === undefined || row.started < parentStarted) return false
     const parent = rows.get(row.ppid)
-    // The id was reused: only processes that started before the new one are children of ours.
+    // The id was reused: only children that started before the new process belong to this tree.
     if (!parent || parent.started <= parentStarted) return true
     return row.started < parent.started
   }

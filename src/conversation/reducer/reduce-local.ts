@@ -16,7 +16,7 @@ import {
   permissionAsked,
   requestAnswered,
   requestClosed,
-  visitDone,
+  urlCompleted,
 } from './reduce-requests.ts'
 import { forgetSubagents } from './reduce-subagents.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
@@ -35,16 +35,16 @@ export type LocalEvent =
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
   /** A request was answered or withdrawn. */
   | { type: 'request_answered'; requestId: string; outcome: PermissionOutcome | ElicitationOutcome }
-  /** A request is shown as pending and isn't: how it ended is unknown here. */
+  /** A request is shown as pending but no longer is. How it ended is unknown. */
   | { type: 'request_closed'; requestId: string }
   /** The user has completed what a URL was opened for. */
   | { type: 'visit_done'; elicitationId: string }
-  /** The user chose an option's value (or the choice failed and is taken back). */
+  /** The user chose an option's value, or the choice failed and is reverted. */
   | { type: 'config_option'; optionId: string; value: string | boolean }
   /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
   | { type: 'terminal'; terminal: TerminalPatch & { truncated?: boolean } }
   | { type: 'terminal_output'; terminalId: string; text: string }
-  /** The replay is over. What it left open stays so only while the agent works. */
+  /** The replay is over. Entries that it left open stay open only while the agent works. */
   | { type: 'load_finished' }
   /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
@@ -81,7 +81,7 @@ export function reduceLocal(state: ReducingState, event: LocalEvent, now?: numbe
       requestClosed(step, event.requestId)
       break
     case 'visit_done':
-      visitDone(step, event.elicitationId)
+      urlCompleted(step, event.elicitationId)
       break
     case 'config_option':
       setOption(step, event.optionId, event.value)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
-import { isBlank, ownBlocks, pushBlock, textOf } from '../blocks.ts'
+import { copyBlocks, isBlank, pushBlock, textOf } from '../blocks.ts'
 import { dropFinishedPlans } from './reduce-head.ts'
 import {
   append,
@@ -76,7 +76,7 @@ export function messageUpsert(
           above.flatMap(at => blocksAt(state, at)),
         )
   if (!rest) {
-    for (const [i, at] of parts.entries()) setBlocks(step, at, i === 0 ? ownBlocks(content) : [])
+    for (const [i, at] of parts.entries()) setBlocks(step, at, i === 0 ? copyBlocks(content) : [])
   } else if (!isBehind) setBlocks(step, position, rest)
   else if (rest.length > 0) continueMessage(step, role, messageId, rest)
 }
@@ -98,7 +98,7 @@ function withoutBeginning(
   content: readonly ContentBlock[],
   beginning: readonly ContentBlock[],
 ): ContentBlock[] | undefined {
-  const rest = ownBlocks(content)
+  const rest = copyBlocks(content)
   for (const block of beginning) {
     const first = rest[0]
     if (!first) return undefined
@@ -157,7 +157,7 @@ function createMessage(
   content: readonly ContentBlock[],
 ): void {
   const { memory } = step.state
-  // During a turn of ours, another user message is part of it; otherwise it begins a turn.
+  // During a turn that Parley started, another user message is part of it; otherwise it begins a turn.
   if (role === 'user' && !memory.ownTurn) beginTurn(step)
   const position = appendMessage(step, role, messageId, content)
   if (messageId === undefined) return
@@ -173,7 +173,7 @@ export function appendMessage(
   content: readonly ContentBlock[],
 ): number {
   const { memory } = step.state
-  const blocks = ownBlocks(content)
+  const blocks = copyBlocks(content)
   const position = append(
     step,
     messageId === undefined
@@ -220,7 +220,7 @@ export function expectEcho(position: number, content: readonly ContentBlock[]): 
   }
 }
 
-/** Whether the piece of a user message is the echo of a prompt of ours, and so is shown already. */
+/** Whether the piece of a user message is the echo of a prompt from Parley, and so is shown already. */
 function takeEcho(
   state: ReducingState,
   messageId: string | undefined,

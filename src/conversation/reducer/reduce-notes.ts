@@ -1,5 +1,5 @@
 import type { ContentBlock, SessionUpdate } from '../../acp/model.ts'
-import { isBlank, ownBlocks } from '../blocks.ts'
+import { copyBlocks, isBlank } from '../blocks.ts'
 import { append, appendContent, type Step, stopTime, touch } from './reducing-state.ts'
 
 type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
@@ -26,7 +26,7 @@ export function compactionUpsert(step: Step, update: Update<'compaction'>): void
   const entry = entries[position]
   if (entry?.kind !== 'compaction') return
   entry.status = update.status
-  if (update.summary !== undefined) entry.summary = ownBlocks(update.summary)
+  if (update.summary !== undefined) entry.summary = copyBlocks(update.summary)
   if (update.error === null) delete entry.error
   else if (update.error !== undefined) entry.error = update.error
   if (update.status === 'completed' || update.status === 'failed' || update.status === 'cancelled') {
@@ -50,7 +50,7 @@ export function compactionChunk(step: Step, compactionId: string, content: Conte
   if (entry?.kind === 'compaction') appendContent(step, position, entry.summary, content)
 }
 
-/** Closes compactions that no update will close any more. */
+/** Closes compactions that no update will close anymore. */
 export function closeCompactions(step: Step): void {
   const { memory, entries } = step.state
   for (const position of [...memory.openCompactions]) {
@@ -64,7 +64,7 @@ export function closeCompactions(step: Step): void {
 }
 
 function createCompaction(step: Step, compactionId: string, content: readonly ContentBlock[] = []): number {
-  const summary = ownBlocks(content)
+  const summary = copyBlocks(content)
   const position = append(step, { kind: 'compaction', compactionId, status: 'in_progress', summary })
   step.state.memory.compactions.set(compactionId, position)
   step.state.memory.openCompactions.add(position)

@@ -133,7 +133,7 @@ export function closeRequests(step: Step): void {
 }
 
 /** Can come after the end of the turn: the user may take time in the browser. */
-export function visitDone(step: Step, elicitationId: string): void {
+export function urlCompleted(step: Step, elicitationId: string): void {
   const { memory, entries } = step.state
   const position = memory.visits.get(elicitationId)
   const entry = position === undefined ? undefined : entries[position]
@@ -144,7 +144,7 @@ export function visitDone(step: Step, elicitationId: string): void {
 }
 
 /** No longer shows opened URLs as waiting for completion. */
-export function endVisits(step: Step): void {
+export function endUrlWaits(step: Step): void {
   const { memory, entries } = step.state
   for (const position of memory.visits.values()) {
     const entry = entries[position]

@@ -1,5 +1,5 @@
 import type { ContentBlock, SessionMessagePatch, SubagentPatch, SubagentState } from '../../acp/model.ts'
-import { isBlank, ownBlocks } from '../blocks.ts'
+import { copyBlocks, isBlank } from '../blocks.ts'
 import type { Change, SubagentEntry } from '../state.ts'
 import { closeOpen } from './reduce-turn.ts'
 import {
@@ -63,7 +63,7 @@ export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): vo
   patchField(entry, 'to', patch.to)
   patchField(entry, 'fromMessageId', patch.fromMessageId)
   patchField(entry, 'toMessageId', patch.toMessageId)
-  if (patch.content !== undefined) entry.blocks = ownBlocks(patch.content)
+  if (patch.content !== undefined) entry.blocks = copyBlocks(patch.content)
   if (found !== undefined) touch(step, position)
 }
 
@@ -99,7 +99,7 @@ function isAtRest({ state }: SubagentEntry): boolean {
 }
 
 function createMessage(step: Step, messageId: string, content: readonly ContentBlock[] = []): number {
-  const position = append(step, { kind: 'session_message', messageId, blocks: ownBlocks(content) })
+  const position = append(step, { kind: 'session_message', messageId, blocks: copyBlocks(content) })
   step.state.memory.sessionMessages.set(messageId, position)
   return position
 }

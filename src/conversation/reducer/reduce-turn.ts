@@ -1,6 +1,6 @@
 import type { AgentErrorInfo, ReportedBackground, StopReason, TokenCount } from '../../acp/model.ts'
 import type { Entry } from '../state.ts'
-import { endVisits } from './reduce-requests.ts'
+import { endUrlWaits } from './reduce-requests.ts'
 import { closeToolCalls } from './reduce-tool-calls.ts'
 import {
   append,
@@ -13,16 +13,16 @@ import {
   updateActivity,
 } from './reducing-state.ts'
 
-/** The reason of a turn that neither the agent nor the user ended, but the end of the process or window. */
+/** The stop reason of a turn that ended because the agent's process or the window ended. */
 export const INTERRUPTED = 'interrupted'
 /** The turn of a prompt ended without any content, as with some agents when the model refused. */
 const EMPTY = 'empty'
 
 /**
- * Foreground work runs. A state that this version of Parley doesn't know, or that of an agent that doesn't know it
- * itself, is an unconfirmed busy state.
+ * The agent reported foreground work. A state that this version of Parley doesn't know, or one that the agent itself calls
+ * unknown, counts as busy but unconfirmed.
  */
-export function workGoesOn(step: Step, state: string, reported: ReportedBackground = {}): void {
+export function reportWork(step: Step, state: string, reported: ReportedBackground = {}): void {
   const { memory } = step.state
   const background = reportedBackground(reported)
   if (background) updateBackground(step, background)
@@ -121,9 +121,9 @@ export function setBackground({ state, changes }: Step, background: Background):
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** Closes thoughts and tool calls that no update will close any more. Requests are withdrawn by their owner. */
+/** Closes thoughts and tool calls that no update will close anymore. Requests are withdrawn by their owner. */
 export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
   endThought(step)
   closeToolCalls(step, cutShort, background)
-  endVisits(step)
+  endUrlWaits(step)
 }

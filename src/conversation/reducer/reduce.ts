@@ -6,7 +6,7 @@ import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-not
 import { sessionMessageChunk, sessionMessageUpsert, subagentUpsert } from './reduce-subagents.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { toolCallContent, toolCallUpsert } from './reduce-tool-calls.ts'
-import { endWork, workGoesOn } from './reduce-turn.ts'
+import { endWork, reportWork } from './reduce-turn.ts'
 import { endThought, type ReducingState, type Step } from './reducing-state.ts'
 
 export { createSessionState, type ReducingState } from './reducing-state.ts'
@@ -90,7 +90,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       break
     case 'state':
       if (isIdle(update)) endWork(step, update)
-      else workGoesOn(step, update.state, update)
+      else reportWork(step, update.state, update)
       break
     case 'unknown':
       unknown(step, update)

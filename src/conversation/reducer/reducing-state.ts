@@ -25,7 +25,7 @@ export const NO_BACKGROUND: Background = {
   others: 0,
 }
 
-/** A prompt of ours that the agent has not repeated yet. */
+/** A prompt from Parley that the agent hasn't echoed yet. */
 export interface Echo {
   /** where the prompt's entry is */
   position: number
@@ -65,15 +65,15 @@ interface ReducerMemory {
   openThought?: number
   /** background work, as last reported */
   background: Background
-  /** foreground work runs, as last reported by the agent or started by a prompt of ours */
+  /** foreground work runs, as last reported by the agent or started by a prompt from Parley */
   running: boolean
-  /** the running work was started by one of our prompts */
+  /** the running work was started by a prompt from Parley */
   ownTurn: boolean
-  /** the agent reported that it waits for the user */
+  /** the agent reported that it's waiting for the user */
   actionReported: boolean
   /** the prompt from Parley that the agent hasn't echoed yet */
   echo?: Echo
-  /** ids that the agent gave to prompts of ours */
+  /** ids that the agent gave to prompts from Parley */
   ownMessages: Set<string>
   /**
    * the requests that wait for the user, by their ids: those of the session and of its subagents, in one map for all
@@ -147,7 +147,7 @@ function createMemory({
   }
 }
 
-/** One update on its way through the reducer. `now` is absent in a replay. */
+/** One update while it's being reduced. `now` is absent in a replay. */
 export interface Step {
   readonly state: ReducingState
   readonly now: number | undefined
@@ -280,7 +280,7 @@ export function countOf({ toolCalls, terminals, subagents, others }: Background)
   return toolCalls.size + terminals.size + subagents.size + others
 }
 
-/** Whether a tool call is still running; if it shows a terminal, only the terminal's state tells. */
+/** Whether a tool call is still running; if it shows a terminal, only the terminal's state counts. */
 export function isBackgroundWork(
   { entries, memory }: ReducingState,
   background: Background,

@@ -20,7 +20,7 @@ interface ProviderCommandOptions {
   providers: ProviderConfigs
 }
 
-/** *Configure Providers…*: to which endpoint an agent sends its model requests, for agents that support it. */
+/** *Configure Providers…*: sets the endpoints to which an agent sends its model requests, if the agent supports it. */
 export function providerCommands(options: ProviderCommandOptions) {
   const { surfaces, agents } = options
   return {
@@ -66,7 +66,9 @@ async function configure({ host, providers }: ProviderCommandOptions, agentId: s
     case 'forget':
       await providers.reset(agentId, providerId)
       void vscode.window.showInformationMessage(
-        plainMessage(l10n.t('{0} uses its own settings for “{1}” after its next start.', name, providerId)),
+        plainMessage(
+          l10n.t('The next time {0} starts, it uses its own settings for “{1}”.', name, providerId),
+        ),
       )
   }
 }

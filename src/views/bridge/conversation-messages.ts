@@ -6,6 +6,7 @@ import * as z from 'zod'
 import type { Entry } from '../../conversation/state.ts'
 import { agentsId, answer, nothing, request } from './contract.ts'
 import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
+import { MAX_PREVIEW_LENGTH, PREVIEW_TAGS, type Preview, type PreviewElement } from './preview.ts'
 
 const MiB = 1024 * 1024
 const id = agentsId
@@ -99,6 +100,26 @@ const entryCommand = z.enum([
   'parley.forkFromHere',
 ])
 
+const pixels = z.number().min(0).max(100_000)
+const previewElement: z.ZodType<PreviewElement> = z.object({
+  tag: z.enum(PREVIEW_TAGS),
+  class: z.string().optional(),
+  dir: z.enum(['auto', 'ltr', 'rtl']).optional(),
+  start: z.number().int().optional(),
+  size: z.tuple([pixels, pixels]).optional(),
+})
+const preview: z.ZodType<Preview> = z
+  .object({
+    themeId: z.string(),
+    colors: z.record(z.string().startsWith('--parley-'), z.string()),
+    title: z.string(),
+    besideTitle: pixels,
+    dock: pixels,
+    composer: pixels,
+    rows: z.array(z.union([z.string(), previewElement, z.null()])),
+  })
+  .refine(preview => JSON.stringify(preview).length <= MAX_PREVIEW_LENGTH, 'a smaller preview')
+
 export type ConversationMessages = typeof conversationMessages
 
 export const conversationMessages = {
@@ -145,6 +166,9 @@ export const conversationMessages = {
   'appearance/theme': z.object({ themeId: z.string().max(512) }),
   /** The user's layout for all diffs: side by side if there is space, or always inline. */
   'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
+
+  /** The end of the conversation as the page shows it after the snapshot or patch with this revision. */
+  'conversation/preview': z.object({ key, revision: index, preview }),
 
   // ---- the composer and its queue ----------------------------------------------------------------------------------
 
@@ -247,7 +271,7 @@ export const conversationMessages = {
 
   // ---- changed files -----------------------------------------------------------------------------------------------
 
-  /** Opens a file's diff against its text from before the session's first touch. */
+  /** Opens a file's diff against its text without this session's changes. */
   'changes/open': z.object({ key, path }),
   /** Opens all diffs in one editor. */
   'changes/review': keyed,
@@ -258,7 +282,7 @@ export const conversationMessages = {
   /** Whether this window follows its agents. */
   'follow/set': z.object({ on: z.boolean() }),
 
-  // ---- the editor around it ----------------------------------------------------------------------------------------
+  // ---- the editor ----------------------------------------------------------------------------------------
 
   /** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
   'conversation/link': z.object({ href: path }),

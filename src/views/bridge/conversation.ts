@@ -67,6 +67,8 @@ export interface AccountNote {
   text: string
   /** absent if it isn't known */
   signedIn?: boolean
+  /** The agent runs, and has no way to sign in. */
+  hasNoSignIn?: true
 }
 
 /** An agent that can be installed from the registry. */

@@ -52,7 +52,7 @@ export const button = {
 }
 
 export function exitSentence(exit: AgentExit): string {
-  if (exit.signal) return l10n.t('The agent was ended by signal {0}.', exit.signal)
+  if (exit.signal) return l10n.t('The agent was terminated by signal {0}.', exit.signal)
   if (typeof exit.exitCode === 'number') return l10n.t('The agent exited with code {0}.', exit.exitCode)
   if (exit.message) return sentence(exit.message)
   return l10n.t('The connection to the agent was closed.')

@@ -138,18 +138,11 @@ export function cardFor(id: string, failure: Failure, canInstall = true): Card {
         id,
         kind: 'warning',
         title: l10n.t('{0} is taking longer than expected', failure.agentName),
-        text:
-          failure.seconds === 1
-            ? l10n.t(
-                "The agent hasn't responded for 1 second. You can keep waiting: an agent's first start can take a while.",
-              )
-            : l10n.t(
-                "The agent hasn't responded for {0} seconds. You can keep waiting: an agent's first start can take a while.",
-                failure.seconds,
-              ),
+        text: slowText(failure),
         buttons: [
           { id: CardButtonId.giveUp, label: l10n.t('Stop Waiting'), icon: 'close' },
           button.restart(),
+          ...(failure.servers.length > 0 ? [button.openSettings('mcpServers')] : []),
           button.openLog(),
         ],
       }
@@ -217,6 +210,33 @@ function settingOf(problems: readonly string[]): SettingName | undefined {
   const names = new Set(problems.map(problem => /^parley\.([\w.]*\w)/.exec(problem)?.[1]))
   const [name] = names
   return names.size === 1 && isSettingName(name) ? name : undefined
+}
+
+/** Maximum number of servers that are named. */
+const MAX_NAMED = 4
+
+function slowText({ agentName, seconds, servers }: Extract<Failure, { type: 'slow' }>): string {
+  const waited =
+    seconds === 1
+      ? l10n.t(
+          "The agent hasn't responded for 1 second. You can keep waiting: an agent's first start can take a while.",
+        )
+      : l10n.t(
+          "The agent hasn't responded for {0} seconds. You can keep waiting: an agent's first start can take a while.",
+          seconds,
+        )
+  const [first] = servers
+  if (first === undefined) return waited
+  const names = servers.slice(0, MAX_NAMED).join(', ')
+  const reason =
+    servers.length === 1
+      ? l10n.t('{0} may be waiting for the MCP server “{1}” to start.', agentName, first)
+      : l10n.t(
+          '{0} may be waiting for an MCP server to start: {1}.',
+          agentName,
+          servers.length > MAX_NAMED ? `${names}…` : names,
+        )
+  return `${waited} ${reason}`
 }
 
 function requestTitle(attempt: Attempt, agentName: string): string {

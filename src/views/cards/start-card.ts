@@ -96,7 +96,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
 
 /** The output of a program that failed before the protocol began: usually the reason, so it's shown expanded. */
 function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
-  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output outside the protocol'), stdout])
+  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Non-protocol output'), stdout])
   return {
     details: [...words, ...texts([l10n.t('Command'), command])],
     ...(words.length > 0 && { unfolded: true }),

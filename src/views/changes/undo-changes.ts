@@ -97,7 +97,7 @@ export async function restoreUndone(id: string, { tracker, sessions }: UndoServi
   const left = await tracker.restore(id)
   warnOf(left, names =>
     l10n.t(
-      "These files weren't restored because they have unsaved changes or the same lines changed since: {0}",
+      "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
       names,
     ),
   )

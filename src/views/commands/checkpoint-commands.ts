@@ -143,8 +143,8 @@ function detailOf(open: OpenSession, plan: Plan): string {
   ]
   const { files: omitted, folders } = open.changes.omitted
   const notes = [
-    ...(omitted === 1 ? [l10n.t("1 more file changed that isn't tracked.")] : []),
-    ...(omitted > 1 ? [l10n.t("{0} more files changed that aren't tracked.", omitted)] : []),
+    ...(omitted === 1 ? [l10n.t("1 more changed file isn't tracked.")] : []),
+    ...(omitted > 1 ? [l10n.t("{0} more changed files aren't tracked.", omitted)] : []),
     ...folders.map(folder =>
       l10n.t(
         "Changes that commands made in {0} aren't tracked: the folder is too large.",

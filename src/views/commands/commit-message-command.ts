@@ -6,10 +6,10 @@ import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { commitMessageIn, commitMessagePrompt, stagedChanges } from '../../editor/commit-changes.ts'
 import { ensureScratchFolder } from '../../editor/roots.ts'
-import { type AskAsideOptions, askAside } from '../../sessions/ask-aside.ts'
+import { askInHiddenSession, type HiddenSessionOptions } from '../../sessions/hidden-session.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { tellFailure } from '../ask-agent.ts'
+import { showFailureOrSignIn } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
@@ -29,7 +29,7 @@ export interface CommitMessageOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
-  records: AskAsideOptions['records']
+  records: HiddenSessionOptions['records']
   /** The directory of Parley's own files. */
   globalStorage: string
   log: Logger
@@ -60,13 +60,13 @@ export function commitMessageCommand(options: CommitMessageOptions) {
         const begun = repository.inputBox.value
         const text = commitMessagePrompt(changes, begun.trim())
         const { controller } = surfaces.active
-        await tellFailure(
+        await showFailureOrSignIn(
           agentId,
           (id, then) => controller.offerSignIn(id, then),
           async () => {
             const message = await withProgress(host(agentId).name, async signal => {
               const cwd = await ensureScratchFolder(options.globalStorage)
-              return askAside(text, { ...options, host: host(agentId), cwd }, signal)
+              return askInHiddenSession(text, { ...options, host: host(agentId), cwd }, signal)
             })
             await write(repository, begun, commitMessageIn(message), host(agentId).name)
           },

@@ -110,7 +110,7 @@ async function pickFromRegistry(installs: InstallManager): Promise<string | unde
 
 async function pickUpdate(installs: InstallManager): Promise<string | undefined> {
   await installs.load()
-  // the registry has nothing to say of none
+  // without installed agents, the registry has no updates to check
   if (installs.installed.length === 0) throw new UnavailableError(noneInstalled())
   const title = l10n.t('Checking for updates of agents…')
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { UnavailableError } from '../../common/errors.ts'
-import { waitingQuestions } from '../../sessions/question-calls.ts'
+import { requestSummaries } from '../../sessions/request-notifications.ts'
 import { Navigate, type NavigateTo, ShowFind } from '../bridge/conversation.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { isConversationFocused } from '../conversation/view-focus.ts'
@@ -20,7 +20,7 @@ export function navigationCommands(surfaces: ConversationSurfaces) {
   const go = (to: NavigateTo) => async () => {
     const { active, current } = await shown()
     if (to === 'question') {
-      if (waitingQuestions(current.session).length === 0)
+      if (requestSummaries(current.session).length === 0)
         throw new UnavailableError(l10n.t('No pending requests'))
     } else if (current.session.state.entries.length === 0)
       throw new UnavailableError(l10n.t('No prompts have been sent yet.'))

@@ -6,7 +6,7 @@ import type { SessionOrganizer } from '../../sessions/listing/session-organizer.
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import { tellFailure, waitForAgent } from '../ask-agent.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { ConversationTab } from '../conversation/conversation-tab.ts'
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
@@ -36,7 +36,7 @@ export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) 
       })
       if (title === undefined || title.trim() === (reference.title ?? '')) return
       const { controller } = surfaces.active
-      await tellFailure(
+      await showFailureOrSignIn(
         reference.agentId,
         (agentId, then) => controller.offerSignIn(agentId, then),
         () =>

@@ -15,6 +15,7 @@ import { conversationMessages } from '../bridge/conversation-messages.ts'
 import { ShowPage, type ViewPage } from '../bridge/history.ts'
 import type { UndoServices } from '../changes/undo-changes.ts'
 import type { FollowAgent } from '../follow-agent.ts'
+import type { PreviewStore } from '../page-preview.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { WebviewConnection } from '../webview-connection.ts'
@@ -45,6 +46,7 @@ export interface ConversationBridgeOptions {
   changes: UndoServices
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
+  previews: PreviewStore
   /** only for the side bar, which lists the conversations in editor tabs */
   tabs?: OpenTabs
   log: Logger
@@ -65,7 +67,7 @@ export class ConversationBridge extends Owner {
 
   readonly onDidFocus = this.#focus.event
 
-  /** `listen`: registers handlers of what else the page shows. */
+  /** `listen`: registers handlers for other content of the page, such as History. */
   constructor(
     page: WebviewPage,
     options: ConversationBridgeOptions,
@@ -105,11 +107,16 @@ export class ConversationBridge extends Owner {
     if (options.tabs) this.register(options.tabs.onDidChange(() => this.#pump.headChanged()))
     const session = this.register(new DisposableStore())
     let following: DisposableStore | undefined
+    let previewed: string | undefined
     const follow = () => {
       if (following) session.release(following)
+      if (previewed !== undefined && previewed !== controller.key) options.previews.remove(previewed)
+      previewed = controller.key
+      options.previews.displayed(previewed)
       following = session.add(new DisposableStore())
       const shown = controller.current?.session
       if (shown) {
+        following.add(shown.onDidChange(() => options.previews.outdated(controller.key)))
         following.add(shown.onDidChange(changes => this.#pump.add(changes)))
         following.add(shown.onDidChange(changes => this.#find.note(changes)))
         following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
@@ -193,6 +200,9 @@ export class ConversationBridge extends Owner {
         this.#focusWanted = false
         if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
         this.#requestWanted = undefined
+      },
+      'conversation/preview': ({ key, revision, preview }) => {
+        if (mine(key) && this.#pump.isUpToDate(revision)) options.previews.save(key, preview)
       },
       'conversation/entries': ({ key, from, to }) => this.#pump.entriesFetched(entries(key).slice(from, to)),
       'conversation/terminals': ({ key, ids }) => {

@@ -1,15 +1,18 @@
-import type * as vscode from 'vscode'
+import path from 'node:path'
+import * as vscode from 'vscode'
 import { type Disposable, DisposableStore } from '../../common/disposable.ts'
-import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import { MentionSearch } from '../../editor/mentions/vscode-search.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
+import { ContextKey } from '../ids.ts'
 import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
-import { draftStorage, mementoStore } from '../storage/stores.ts'
+import { mementoStore } from '../storage/stores.ts'
+import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
@@ -94,5 +97,21 @@ export function composerServices(context: vscode.ExtensionContext, log: Logger, 
     drafts: own.add(new DraftStore(draftStorage(context, log))),
     mentions: own.add(new MentionSearch(mementoStore(context.workspaceState))),
     optionMemory: own.add(new OptionMemory(mementoStore(context.globalState))),
+  }
+}
+
+/** The drafts of this workspace. A window without a workspace has no folder for files. */
+function draftStorage(
+  { storageUri, workspaceState }: vscode.ExtensionContext,
+  log: Logger,
+): { windows: WindowStates; items: KeyValueStore } {
+  const store = mementoStore(workspaceState)
+  if (!storageUri) return { windows: new MementoState(store, 'parley.drafts'), items: store }
+  const folder = path.join(storageUri.fsPath, 'drafts')
+  // Checks that the window itself responds: with VS Code in a browser, the extension host outlives its window by hours.
+  const confirm = () => vscode.commands.executeCommand('setContext', ContextKey.windowIsOpen, true)
+  return {
+    windows: new WindowFiles({ folder, log, confirm }),
+    items: new FolderStore(path.join(storageUri.fsPath, 'draft-items'), log),
   }
 }

@@ -15,7 +15,7 @@ import { ConversationBridge, type ConversationBridgeOptions } from './conversati
 import type { ConversationSurface } from './conversation-surface.ts'
 import { isConversationFocused } from './view-focus.ts'
 
-/** A conversation in an editor tab, which has its title. */
+/** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
   readonly #panel: vscode.WebviewPanel
@@ -25,8 +25,8 @@ export class ConversationTab extends Owner implements ConversationSurface {
   #indicator: SessionIndicator | undefined
 
   /**
-   * `onFocus`: as its page reports. `onFront`: it is the active editor now. `onSeen`: it is shown, or hidden. Closing the
-   * panel disposes the tab and its controller.
+   * `onFocus`: the page reports the focus. `onFront`: the tab became the active editor. `onSeen`: the tab was shown or hidden.
+   * Closing the panel disposes the tab and its controller.
    */
   constructor(
     panel: vscode.WebviewPanel,

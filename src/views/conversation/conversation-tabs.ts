@@ -1,21 +1,19 @@
 import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { sessionKey } from '../../common/session-key.ts'
+import { LAST_SESSION, sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
-import { LAST_SESSION } from '../../sessions/session-opener.ts'
 import type { TabNote } from '../bridge/conversation.ts'
 import { TAB_VIEW_TYPE } from '../ids.ts'
+import { TABS } from '../storage/stores.ts'
 import { CONVERSATION_PAGE, WebviewPage } from '../webview-page.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
 
-/** The sessions of tabs by their keys; a tab keeps its key across reloads. */
-const TABS = 'parley.tabs'
 const TABS_KEPT = 100
 
 export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
@@ -103,6 +101,8 @@ export class ConversationTabs extends Owner {
     this.#tabs.add(tab)
     this.register(tab)
     panel.onDidDispose(() => {
+      // it isn't restored, and may change without a page that shows it
+      options.previews.remove(controller.key)
       surfaces.remove(tab)
       this.#newKeys.delete(newKey)
       this.#tabs.delete(tab)

@@ -6,6 +6,7 @@ import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { HistoryPlace, ViewPage } from '../bridge/history.ts'
 import { ContextKey, ViewId } from '../ids.ts'
+import { SHOWN_PAGE } from '../storage/stores.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import type { FocusReport } from './active-place.ts'
@@ -29,9 +30,6 @@ export interface SecondPage {
   /** The user opened it. */
   looked(): void
 }
-
-/** The page that the view showed last, to restore it after a reload. */
-const SHOWN_PAGE = 'parley.page'
 
 /**
  * The view in the side bar: the conversation, or History instead, while the conversation continues. Connects the view's

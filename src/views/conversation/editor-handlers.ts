@@ -42,22 +42,22 @@ export function editorHandlers(controller: ConversationController, diffs: Diffs,
     return change && part?.type === 'diff' ? { change, patch: part.patch, roots: open.plan.setup } : undefined
   }
   return {
-    'conversation/link': ({ href }) => tellFailed(openLink(href, roots())),
-    'conversation/file': place => tellFailed(openFile(place, roots())),
+    'conversation/link': ({ href }) => showFailure(openLink(href, roots())),
+    'conversation/file': place => showFailure(openFile(place, roots())),
     'conversation/diff': place => {
       const found = changeOf(place)
-      if (found) return tellFailed(openDiff(found, diffs))
+      if (found) return showFailure(openDiff(found, diffs))
     },
     'conversation/findFragment': async place => {
       const found = changeOf(place)
       return (found && (await findFragment(found.change, found.roots))) ?? null
     },
     'conversation/copy': ({ text }) => vscode.env.clipboard.writeText(text),
-    'conversation/insertCode': ({ text }) => tellFailed(insertCode(text)),
-    'conversation/openText': ({ text, language }) => tellFailed(openText(text, language)),
+    'conversation/insertCode': ({ text }) => showFailure(insertCode(text)),
+    'conversation/openText': ({ text, language }) => showFailure(openText(text, language)),
     'conversation/openBlob': ({ name, mimeType, data }) =>
-      tellFailed(openContent(name, mimeType, Buffer.from(data, 'base64'))),
-    'conversation/applyCode': code => tellFailed(applyCode(code, roots(), proposals)),
+      showFailure(openContent(name, mimeType, Buffer.from(data, 'base64'))),
+    'conversation/applyCode': code => showFailure(applyCode(code, roots(), proposals)),
     'conversation/card': ({ cardId, buttonId }) => pressCardButton(controller, cardId, buttonId),
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await vscode.commands.executeCommand(command)
@@ -68,7 +68,7 @@ export function editorHandlers(controller: ConversationController, diffs: Diffs,
 }
 
 /** Shows errors of actions that the user clicked, instead of only logging them. */
-export async function tellFailed(done: Promise<void>): Promise<void> {
+export async function showFailure(done: Promise<void>): Promise<void> {
   try {
     await done
   } catch (error) {

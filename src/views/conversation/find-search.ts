@@ -14,7 +14,7 @@ const PARTIAL_MS = 150
 const EXPRESSION_MS = 500
 /** The maximum share of the time for searching updates of a running conversation. */
 const SHARE = 1 / 8
-const LEAST_WAIT_MS = 100
+const MIN_WAIT_MS = 100
 
 interface Search {
   id: number
@@ -199,7 +199,7 @@ export class FindSearch extends Owner {
 
   #schedule(): void {
     if (!this.#visible) return
-    this.#timer ??= setTimeout(() => this.#follow(), Math.max(LEAST_WAIT_MS, this.#cost / SHARE))
+    this.#timer ??= setTimeout(() => this.#follow(), Math.max(MIN_WAIT_MS, this.#cost / SHARE))
   }
 
   /** Searches changed entries again. */

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { Agent } from '../../acp/agent.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { besideText } from '../../common/draft.ts'
+import { attachedItems } from '../../common/draft.ts'
 import type { Prompt } from '../../conversation/prompt-queue.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { Session } from '../../conversation/session.ts'
@@ -39,19 +39,26 @@ export interface HeadSources {
 /** Everything a view shows of a conversation besides its entries. */
 export function buildHead(sources: HeadSources): ConversationHead {
   const { controller, agents, optionMemory, accounts } = sources
-  const { current, phase, agentId } = controller
+  const { current, phase, agentId, agentName } = controller
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
   const state = session?.state
   return {
     phase,
-    progress: progressOf(controller, agent?.name ?? agentId),
+    progress: progressOf(controller, agentName),
     key: controller.key,
     keyBefore: controller.keyBefore,
-    agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
+    agent: agentId === undefined ? undefined : { agentId, name: agentName ?? agentId, icon: agent?.icon },
     program: programOf(session?.agent),
     sessionId: session?.sessionId,
-    account: agentId === undefined || agent?.source === 'demo' ? undefined : accounts.describe(agentId),
+    account:
+      agentId === undefined || agent?.source === 'demo'
+        ? undefined
+        : {
+            ...accounts.describe(agentId),
+            // an agent that isn't running is only a placeholder, whose methods aren't known
+            ...(phase === 'ready' && session?.agent.authMethods.length === 0 && { hasNoSignIn: true }),
+          },
     canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
     title: (session && titleOf(session)) ?? titleOfAttempt(controller),
     activity: state?.activity ?? 'idle',
@@ -129,7 +136,7 @@ function programOf(agent: Agent | undefined): string | undefined {
 
 function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
   if (state !== 'sending' && state !== 'queued') return []
-  return [{ id, state, text: draft.text, attachments: besideText(draft).length }]
+  return [{ id, state, text: draft.text, attachments: attachedItems(draft).length }]
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {

@@ -113,6 +113,11 @@ export class PatchPump extends Owner {
     this.#schedule()
   }
 
+  /** Whether the view needs nothing after what was sent with this revision. */
+  isUpToDate(revision: number): boolean {
+    return this.#visible && revision === this.#revision && !this.#timer
+  }
+
   /** Sends pending changes without waiting for the next frame. */
   sendNow(): void {
     if (!this.#timer) return

@@ -5,12 +5,12 @@ import { openLink } from '../../editor/vscode-open.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
-import { tellFailure, waitForAgent } from '../ask-agent.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { Handlers } from '../bridge/contract.ts'
 import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { answerElicitation } from './answer-elicitation.ts'
 import type { OpenTabs } from './conversation-surface.ts'
-import { tellFailed } from './editor-handlers.ts'
+import { showFailure } from './editor-handlers.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController
@@ -33,7 +33,7 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
       const open = controller.shownAs(key)
       if (!open) return
       const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
-      return tellFailed(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
+      return showFailure(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
     },
     'conversation/permission': ({ key, requestId, optionId }) => {
       // a request that is no longer pending is shown with its outcome
@@ -41,12 +41,12 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
       const session = controller.shownAs(key)?.session
-      if (session) return tellFailed(answerElicitation(session, { openLink }, requestId, answer))
+      if (session) return showFailure(answerElicitation(session, { openLink }, requestId, answer))
     },
     'conversation/rename': ({ key, title }) => {
       const open = controller.shownAs(key)
       if (!open) return
-      return tellFailure(
+      return showFailureOrSignIn(
         open.agentId,
         (agentId, then) => controller.offerSignIn(agentId, then),
         () =>

@@ -7,7 +7,7 @@ import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
-import { tellFailure, waitForAgent } from '../ask-agent.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import * as bridge from '../bridge/history.ts'
 import { type HistoryAction, historyMessages } from '../bridge/history-messages.ts'
 import { listenFocus } from '../conversation/view-focus.ts'
@@ -97,7 +97,7 @@ export class HistoryView extends Owner {
   }
 
   #tell(agentId: string, work: () => Promise<void>): Promise<void> {
-    return tellFailure(agentId, this.#options.actions.offerSignIn, work)
+    return showFailureOrSignIn(agentId, this.#options.actions.offerSignIn, work)
   }
 
   /** Runs an action from a row's context menu. Input or confirmation is requested in the row itself. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../../common/disposable.ts'
-import { type ChipRange, type Draft, EMPTY_DRAFT, soundDraft } from '../../common/draft.ts'
+import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
@@ -41,8 +41,8 @@ interface StoredText extends Text {
 
 /**
  * Stores drafts and unsent prompts by conversation: drafts are written in the background and when the window closes,
- * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. What closed windows have left is
- * taken over by this window.
+ * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. This window takes
+ * over what closed windows have left.
  */
 export class DraftStore extends Owner implements Drafts {
   readonly #windows: WindowStates
@@ -193,7 +193,7 @@ export class DraftStore extends Owner implements Drafts {
 
   #whole({ text, marks, items }: Text): Draft<Attachment> {
     const read = draftItems.safeParse(items === undefined ? [] : this.#items.get(items))
-    return soundDraft({ text, marks, items: read.success ? read.data : [] })
+    return validDraft({ text, marks, items: read.success ? read.data : [] })
   }
 
   #stored({ text, marks, items }: Draft<Attachment>): Text {

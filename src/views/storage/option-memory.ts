@@ -1,11 +1,12 @@
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
+import { isRecord } from '../../common/is-record.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { RememberedOption } from '../bridge/conversation.ts'
 
 const KEY = 'parley.optionValues'
 /** Maximum number of recently used values; the oldest are dropped first. */
-const MOST_RECENT = 5
+const MAX_RECENT = 5
 const MAX_FAVORITES = 200
 
 /** The models, modes and other values that the user marked or used, by agent and option; shared by all windows. */
@@ -38,7 +39,7 @@ export class OptionMemory extends Owner {
 
   used(agentId: string, optionId: string, value: string): void {
     const { favorites, recent } = this.#of(agentId, optionId)
-    const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MOST_RECENT)
+    const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MAX_RECENT)
     this.#set(agentId, optionId, { favorites, recent: fresh })
   }
 
@@ -68,8 +69,4 @@ function read(value: unknown): RememberedOption {
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,14 @@
 import path from 'node:path'
-import * as vscode from 'vscode'
+import type * as vscode from 'vscode'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { FileStore, FolderStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
-import { ContextKey } from '../ids.ts'
-import { MementoState, WindowFiles, type WindowStates } from './window-states.ts'
+
+/** The page that the side bar showed last, to restore it after a reload. */
+export const SHOWN_PAGE = 'parley.page'
+
+/** The sessions of tabs by their keys; a tab keeps its key across reloads. */
+export const TABS = 'parley.tabs'
 
 /** VS Code's own storage. Values are written with a delay. */
 export function mementoStore(memento: vscode.Memento): KeyValueStore {
@@ -34,18 +38,15 @@ export function viewStore(
     : mementoStore(workspaceState)
 }
 
-/** The drafts of this workspace. A window without a workspace has no folder for files. */
-export function draftStorage(
-  { storageUri, workspaceState }: vscode.ExtensionContext,
-  log: Logger,
-): { windows: WindowStates; items: KeyValueStore } {
-  const store = mementoStore(workspaceState)
-  if (!storageUri) return { windows: new MementoState(store, 'parley.drafts'), items: store }
-  const folder = path.join(storageUri.fsPath, 'drafts')
-  // Checks that the window itself responds, since in a browser the extension host outlives its window by hours.
-  const confirm = () => vscode.commands.executeCommand('setContext', ContextKey.windowIsOpen, true)
-  return {
-    windows: new WindowFiles({ folder, log, confirm }),
-    items: new FolderStore(path.join(storageUri.fsPath, 'draft-items'), log),
-  }
+/** The folders to which stores write files. */
+export function storeFolders({ storageUri, globalStorageUri }: vscode.ExtensionContext): string[] {
+  const inWorkspace = storageUri
+    ? ['', 'views', 'draft-items'].map(name => path.join(storageUri.fsPath, name))
+    : []
+  return [path.join(globalStorageUri.fsPath, 'previews'), ...inWorkspace]
+}
+
+/** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */
+export function previewFiles({ globalStorageUri }: vscode.ExtensionContext, log: Logger): KeyValueStore {
+  return new FolderStore(path.join(globalStorageUri.fsPath, 'previews'), log)
 }

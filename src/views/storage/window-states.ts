@@ -35,8 +35,8 @@ export interface WindowStates extends Disposable {
 const openHere = new Set<string>()
 const CONFIRM_MS = 10_000
 /**
- * After this time without a confirmation, a window is considered closed although its process runs: VS Code in a browser
- * was closed.
+ * After this time without a confirmation, a window is considered closed although its process is running, as when a
+ * browser with VS Code was closed.
  */
 const MAX_SILENCE_MS = 60_000
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
-  besideText,
+  attachedItems,
   type Draft,
   draftOf,
   inText,
   isEmptyDraft,
   joinDrafts,
   partsOf,
-  soundDraft,
+  validDraft,
   wordsFor,
 } from '../../../src/common/draft.ts'
 
@@ -56,7 +56,7 @@ const bare = (draft: Draft<Item>) => ({
   text: draft.text,
   marks: draft.marks.map(({ from, to }) => [from, to]),
   items: draft.items.map(({ type, name }) => [type, name]),
-  beside: besideText(draft).map(({ name }) => name),
+  beside: attachedItems(draft).map(({ name }) => name),
 })
 
 describe('a draft', () => {
@@ -78,7 +78,7 @@ describe('a draft', () => {
       { from: 3, to: 3, id: a.id },
       { from: 2, to: 3, id: 'who' },
     ]
-    const { marks: sound } = soundDraft({ text: '@a b', marks, items: [a] })
+    const { marks: sound } = validDraft({ text: '@a b', marks, items: [a] })
     assert.deepEqual(sound, [{ from: 0, to: 2, id: a.id }])
   })
 

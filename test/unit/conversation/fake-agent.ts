@@ -148,7 +148,7 @@ export class FakeAgent implements Agent {
   #require(capability: 'load' | 'resume' | 'list' | 'close' | 'delete' | 'logout'): void {
     if (this.#exit) throw new AgentClosedError(this.#exit)
     if (this.capabilities[capability]) return
-    const message = `The agent cannot ${capability}.`
+    const message = `The agent can't ${capability}.`
     throw new AgentRequestError(capability, 'unsupported', { code: -32601, message })
   }
 

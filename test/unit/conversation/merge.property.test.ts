@@ -205,7 +205,7 @@ describe('merging a replay with the known conversation (property)', () => {
     )
   })
 
-  it('marks only what just Parley has, with a note below it', () => {
+  it('marks only entries that the replay lacks, with a note below them', () => {
     fc.assert(
       fc.property(conversation, loss, (plans, how) => {
         const known = seen(plans, false).entries

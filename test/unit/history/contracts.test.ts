@@ -11,7 +11,7 @@ import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { Transcripts } from '../../../src/history/transcripts.ts'
-import type { Transcripts as SavedConversations, SessionRecords } from '../../../src/sessions/ports.ts'
+import type { SavedConversations, SessionRecords } from '../../../src/sessions/ports.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
 import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
@@ -55,6 +55,13 @@ describe('a key-value store', () => {
       assert.equal(store.get('a'), false)
       store.set('a', undefined)
       assert.equal(store.get('a'), undefined)
+    })
+
+    it(`${name} tells keys apart, whatever they are`, () => {
+      const store = create()
+      const keys = ['a/\ud800', 'a/\ud801', 'a/\ufffd']
+      for (const key of keys) store.set(key, JSON.stringify(key))
+      for (const key of keys) assert.equal(store.get(key), JSON.stringify(key))
     })
   }
 })
@@ -103,6 +110,23 @@ describe('the session records', () => {
       assert.equal(all.get('a', 's')?.givenTitle, undefined)
     })
 
+    it(`${name} contain a session by any id`, () => {
+      const all = create()
+      const ids = ['\ud800', 'a\udfff', '\ufffd', 'id:"\ud800"', 'id:"', 'ż 👩‍💻']
+      for (const [position, id] of ids.entries()) all.opened('a', record(id, `Title ${position}`))
+      for (const id of ids) all.opened('a', record(id))
+      assert.deepEqual(
+        all
+          .list('a')
+          .map(({ sessionId }) => sessionId)
+          .sort(),
+        [...ids].sort(),
+      )
+      for (const [position, id] of ids.entries()) assert.equal(all.get('a', id)?.title, `Title ${position}`)
+      for (const id of ids) all.forget('a', id)
+      assert.deepEqual(all.list('a'), [])
+    })
+
     it(`${name} contain an agent as it was when it last ran`, () => {
       const all = create()
       const agent = { name: 'A', list: true, load: true, resume: false, fork: true }
@@ -126,9 +150,9 @@ describe('the saved conversations', () => {
     position,
     entry: { kind: 'message', id: `e${position}`, turn: 1, role: 'agent', blocks: [{ type: 'text', text }] },
   })
-  const texts = (store: SavedConversations) =>
+  const texts = (store: SavedConversations, sessionId = 's') =>
     store
-      .read('a', 's')
+      .read('a', sessionId)
       ?.entries.map(one =>
         one.kind === 'message' && one.blocks[0]?.type === 'text' ? one.blocks[0].text : '?',
       )
@@ -161,6 +185,23 @@ describe('the saved conversations', () => {
       assert.deepEqual(store.read('a', 's')?.terminals, [])
       store.forget('a', 's')
       assert.equal(store.read('a', 's'), undefined)
+    })
+
+    it(`${name} contain the conversations of sessions with any ids`, () => {
+      const store = create()
+      const ids = ['\ud800', '\ud801', '\ufffd', 'id:"\ud800"', 'id:"', 'ż 👩‍💻']
+      for (const id of ids)
+        store.write('a', id, { replace: false, entries: [entry(0, JSON.stringify(id))], terminals: [] })
+      for (const id of ids) {
+        assert.deepEqual(texts(store, id), [JSON.stringify(id)])
+        store.write('a', id, { replace: false, entries: [entry(1, 'more')], terminals: [] })
+        assert.deepEqual(texts(store, id), [JSON.stringify(id), 'more'])
+      }
+      store.forget('a', '\ud800')
+      assert.deepEqual(
+        ids.filter(id => store.read('a', id)),
+        ids.slice(1),
+      )
     })
 
     it(`${name} have another revision after a write that changes them`, () => {
@@ -231,6 +272,22 @@ describe('the session leases', () => {
       poll()
       assert.deepEqual(events, ['requested a/s', 'lost a/s'])
       assert.ok(!one.acquire('a', 's'))
+    })
+
+    it(`${name} tell sessions with any ids apart`, () => {
+      const { one, two, poll } = create()
+      const events: string[] = []
+      one.onDidRequest(({ sessionId }) => events.push(`requested ${JSON.stringify(sessionId)}`))
+      one.onDidLose(({ sessionId }) => events.push(`lost ${JSON.stringify(sessionId)}`))
+      assert.ok(one.acquire('a', '\ud800'))
+      assert.ok(two.acquire('a', '\ud801'))
+      assert.ok(!two.acquire('a', '\ud800'))
+      poll()
+      two.request('a', '\ud800')
+      poll()
+      assert.deepEqual(events, ['requested "\\ud800"'])
+      one.release('a', '\ud800')
+      assert.ok(two.acquire('a', '\ud800'))
     })
   }
 })

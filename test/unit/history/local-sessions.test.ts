@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
 
@@ -439,6 +440,56 @@ describe('LocalSessions', () => {
       const sessions = make()
       remembers(sessions)
       assert.equal(problems.length, 1)
+      assert(!existsSync(file))
+    })
+
+    it('saves everything once the file can be created', () => {
+      writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
+      const sessions = make()
+      remembers(sessions)
+      sessions.addUsage(used('one', { cost: 1, mark: 1 }))
+      const known = sessions.list('claude')
+      rmSync(path.join(directory, 'state'))
+      now += 10_000
+      sessions.touched('codex', 'one', 'Renamed')
+      assert.deepEqual(sessions.list('claude'), known)
+      const other = make()
+      assert.deepEqual(other.list('claude'), known)
+      assert.equal(other.get('codex', 'one')?.title, 'Renamed')
+      assert.equal(other.usage('')[0]?.cost, 1)
+      assert.equal(problems.length, 1)
+    })
+
+    it('saves everything once the file can be created, without another change', () => {
+      mock.timers.enable({ apis: ['setTimeout'] })
+      try {
+        writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
+        const sessions = make()
+        sessions.opened('claude', session('one', 'First'))
+        const later = (ms: number) => {
+          now += ms
+          mock.timers.tick(ms)
+        }
+        later(6000)
+        rmSync(path.join(directory, 'state'))
+        later(6000)
+        assert.equal(make().get('claude', 'one')?.title, 'First')
+      } finally {
+        mock.timers.reset()
+      }
+    })
+
+    it('saves everything when it is closed, even soon after it could not be opened', () => {
+      writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
+      const sessions = make()
+      sessions.opened('claude', session('one', 'First'))
+      rmSync(path.join(directory, 'state'))
+      sessions.dispose()
+      assert.equal(make().get('claude', 'one')?.title, 'First')
+    })
+
+    it("creates no file when it's closed unused", () => {
+      make().dispose()
       assert(!existsSync(file))
     })
 

@@ -102,6 +102,27 @@ describe('Transcripts', () => {
     }
   })
 
+  it('saves once a file that could not be created can be, and never after it was closed', function () {
+    if (!sqlite) this.skip()
+    writeFileSync(path.dirname(file), 'a file where a directory should be')
+    let now = 1000
+    const transcripts = make({ now: () => now })
+    const write = () =>
+      transcripts.write('a', 's', { replace: true, entries: [entry(0, 'x')], terminals: [] })
+    assert.equal(transcripts.acquire('a', 's'), true)
+    assert.equal(write(), false)
+    rmSync(path.dirname(file))
+    assert.equal(write(), false, 'not tried again with every change')
+    now += 10_000
+    assert.equal(write(), true)
+    assert.deepEqual(textsOf(make()), ['x'])
+    assert.equal(make({ now: () => now }).isElsewhere('a', 's'), true)
+    assert.equal(problems.length, 1)
+    transcripts.dispose()
+    now += 10_000
+    assert.equal(write(), false)
+  })
+
   it('continues without SQLite, and logs it once', () => {
     const transcripts = make({ sqlite: undefined })
     const write = () =>
@@ -214,7 +235,10 @@ describe('Transcripts', () => {
     })
 
     it('replaces a whole conversation, and deletes one', () => {
-      const transcripts = make()
+      const deleted: string[] = []
+      const transcripts = make({
+        onDelete: (agentId: string, sessionId: string) => void deleted.push(`${agentId}/${sessionId}`),
+      })
       for (const id of ['s', 'u']) {
         transcripts.write('a', id, {
           replace: false,
@@ -233,6 +257,7 @@ describe('Transcripts', () => {
       assert.deepEqual(textsOf(transcripts, 'u'), ['one', 'two'])
       transcripts.forget('a', 'u')
       assert.equal(transcripts.read('a', 'u'), undefined)
+      assert.deepEqual(deleted, ['a/u'])
     })
 
     const damaged = () =>
@@ -325,7 +350,12 @@ describe('Transcripts', () => {
     it("stays below the configured size: the oldest conversations that aren't open anywhere are deleted", async () => {
       let now = 0
       let maxBytes = 100 << 20
-      const options = { now: () => now, maxBytes: () => maxBytes }
+      const deleted: string[] = []
+      const options = {
+        now: () => now,
+        maxBytes: () => maxBytes,
+        onDelete: (agentId: string, sessionId: string) => void deleted.push(`${agentId}/${sessionId}`),
+      }
       const transcripts = make(options)
       const other = make(options)
       const long = 'x'.repeat(100_000)
@@ -344,6 +374,8 @@ describe('Transcripts', () => {
       assert.ok(transcripts.has('a', 's1'), 'open in this one')
       assert.ok(!transcripts.has('a', 's2'))
       assert.ok(transcripts.has('a', 's19'), 'the newest')
+      assert.equal(deleted[0], 'a/s2')
+      assert.ok(deleted.every(key => !transcripts.has('a', key.slice(2))))
       await until(() => Number(query('PRAGMA page_count')?.page_count) * 4096 < 1_500_000, 'the file shrinks')
       // also while it grows
       now += 100_000

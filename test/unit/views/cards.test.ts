@@ -101,11 +101,25 @@ describe('cards', () => {
   it('have separate texts for one and several seconds', () => {
     const named = { agentId: 'a', agentName: 'Agent' }
     const said = (seconds: number) => [
-      cardFor('id', { type: 'slow', ...named, seconds }).text,
+      cardFor('id', { type: 'slow', ...named, seconds, servers: [] }).text,
       cardFor('id', { type: 'slow-option', ...named, optionId: 'mode', optionName: 'Mode', seconds }).text,
     ]
     for (const text of said(1)) assert.match(text, /for 1 second\./)
     for (const text of said(15)) assert.match(text, /for 15 seconds\./)
+  })
+
+  it('name the MCP servers that a slow agent may be waiting for', () => {
+    const slow = (...servers: string[]) =>
+      cardFor('id', { type: 'slow', agentId: 'a', agentName: 'Agent', seconds: 15, servers })
+    assert.doesNotMatch(slow().text, /MCP/)
+    assert.match(slow('git').text, /Agent may be waiting for the MCP server “git” to start\.$/)
+    assert.match(slow('git', 'web').text, /waiting for an MCP server to start: git, web\.$/)
+    assert.match(slow('a', 'b', 'c', 'd', 'e').text, /start: a, b, c, d….$/)
+    const settings = `${CardButtonId.openSettings}mcpServers`
+    assert.deepEqual(
+      [slow(), slow('git')].map(({ buttons }) => buttons.some(({ id }) => id === settings)),
+      [false, true],
+    )
   })
 
   it('show where a missing command was searched for, with Retry and Open Settings', () => {

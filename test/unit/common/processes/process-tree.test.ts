@@ -70,7 +70,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [102])
   })
 
-  it('stops the children of an agent that crashed before the first look', async () => {
+  it('stops the children of an agent that crashed before its processes were first listed', async () => {
     const tree = new ProcessTree(100, system)
     system.start(101, 100, now + 5)
     system.start(102, 101, now + 9)
@@ -105,7 +105,7 @@ describe('ProcessTree on Windows', () => {
     assert.deepEqual(system.ended, [100])
   })
 
-  it('stops looking when all processes are gone', async () => {
+  it('stops listing processes when all of them are gone', async () => {
     const tree = new ProcessTree(100, system)
     system.exit(100)
     tree.rootExited()

@@ -1,11 +1,12 @@
-import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { DisposableStore } from './common/disposable.ts'
-import { CancelledError, messageOf, UnavailableError } from './common/errors.ts'
 import type { Logger } from './common/logger.ts'
-import { plainMessage } from './common/plain-message.ts'
+import { LAST_SESSION, sessionKey } from './common/session-key.ts'
 import { BaseFiles } from './editor/changes/vscode-base-files.ts'
 import type { Services } from './services.ts'
+import type { SessionReference } from './sessions/open-session.ts'
+import type { Preview } from './views/bridge/preview.ts'
+import { reportErrors } from './views/commands/report-errors.ts'
 import {
   ALL_COMMANDS,
   type CommandHandlers,
@@ -14,6 +15,8 @@ import {
   TAB_VIEW_TYPE,
   ViewId,
 } from './views/ids.ts'
+import { asPreview } from './views/page-preview.ts'
+import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './views/storage/stores.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -27,9 +30,12 @@ let loading: Promise<Services> | undefined
 /**
  * Registers only what VS Code must know at startup. The services are loaded when the first view is shown or the first
  * command runs; a view's page loads at the same time.
+ *
+ * This file and what it imports are built as one CommonJS file, because VS Code takes several times as long to load an
+ * ES module. Everything else is ES modules, which have their own copies of the code that they share with this file. So what
+ * is passed between the two must not depend on `instanceof` or a module's variables.
  */
 export function activate(context: vscode.ExtensionContext): void {
-  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
   const own = new DisposableStore()
   context.subscriptions.push(own)
   const log = own.add(vscode.window.createOutputChannel('Parley', { log: true }))
@@ -44,8 +50,11 @@ export function activate(context: vscode.ExtensionContext): void {
     return loading
   }
   const baseFiles = own.add(new BaseFiles(async () => (await services()).tracker))
-  const openPage = (view: vscode.WebviewView | vscode.WebviewPanel, options: WebviewPageOptions) =>
-    new WebviewPage(view, context.extensionUri, options)
+  const openPage = (
+    view: vscode.WebviewView | vscode.WebviewPanel,
+    options: WebviewPageOptions,
+    preview?: Preview,
+  ) => new WebviewPage(view, context.extensionUri, options, preview)
 
   own.add(
     vscode.languages.registerCodeActionsProvider(
@@ -65,7 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
       ViewId.conversation,
       {
         async resolveWebviewView(view) {
-          const page = openPage(view, CONVERSATION_PAGE)
+          const page = openPage(view, CONVERSATION_PAGE, previewOfSideBar(context, log))
           const { sideBar } = await services()
           if (!page.isDisposed) sideBar.show(view, page)
         },
@@ -86,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own.add(
     vscode.window.registerWebviewPanelSerializer(TAB_VIEW_TYPE, {
       async deserializeWebviewPanel(panel, state: unknown) {
-        const page = openPage(panel, CONVERSATION_PAGE)
+        const page = openPage(panel, CONVERSATION_PAGE, previewOfTab(context, log, state))
         const { tabs } = await services()
         if (!page.isDisposed) tabs.restore(panel, page, state)
       },
@@ -103,27 +112,12 @@ export function activate(context: vscode.ExtensionContext): void {
   )
 }
 
-/**
- * Registers every command. The handlers are loaded by the first command that runs. A handler that throws is reported to
- * the user and in the log, unless the user canceled; its command then returns `undefined`. An {@link UnavailableError}
- * is shown as information.
- */
+/** Registers every command. The handlers are loaded by the first command that runs; they report their own errors. */
 function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>): vscode.Disposable {
   const registered = ALL_COMMANDS.map(command =>
-    vscode.commands.registerCommand(command, async (...args: unknown[]) => {
-      try {
-        return await (await handlers())[command](...args)
-      } catch (error) {
-        if (error instanceof CancelledError) return undefined
-        if (error instanceof UnavailableError) {
-          void vscode.window.showInformationMessage(plainMessage(error.message))
-          return undefined
-        }
-        log.error(`${command}: ${messageOf(error)}`)
-        void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
-        return undefined
-      }
-    }),
+    vscode.commands.registerCommand(command, (...args: unknown[]) =>
+      reportErrors(command, log, async () => (await handlers())[command](...args)),
+    ),
   )
   return vscode.Disposable.from(...registered)
 }
@@ -131,4 +125,26 @@ function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>)
 /** VS Code disposes the subscriptions meanwhile and waits up to 5 s for this, so that agents get time to exit. */
 export async function deactivate(): Promise<void> {
   await (await loading)?.processesEnded
+}
+
+/** What the side bar shows until its page's script shows the saved conversation. */
+function previewOfSideBar(context: vscode.ExtensionContext, log: Logger): Preview | undefined {
+  if (viewStore(context, log).get(SHOWN_PAGE) === 'history') return undefined
+  return savedPreview(context, log, context.workspaceState.get(LAST_SESSION))
+}
+
+/** The same for a tab. `state`: the page's stored state, unchecked. */
+function previewOfTab(context: vscode.ExtensionContext, log: Logger, state: unknown): Preview | undefined {
+  const tabs = context.workspaceState.get<Record<string, SessionReference>>(TABS) ?? {}
+  return savedPreview(context, log, tabs[String((state as { key?: unknown } | undefined)?.key)])
+}
+
+/** Only for a session that this window restores. */
+function savedPreview(
+  context: vscode.ExtensionContext,
+  log: Logger,
+  session: SessionReference | undefined,
+): Preview | undefined {
+  if (!session || !vscode.workspace.isTrusted) return undefined
+  return asPreview(previewFiles(context, log).get(sessionKey(session.agentId, session.sessionId)))
 }

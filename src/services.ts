@@ -4,12 +4,13 @@ import * as vscode from 'vscode'
 import { startAgent } from './acp/start-agent.ts'
 import { startInstalled } from './agents/registry/installed-agents.ts'
 import { readSetting } from './agents/vscode-settings.ts'
-import type { DisposableStore } from './common/disposable.ts'
+import { type DisposableStore, toDisposable } from './common/disposable.ts'
 import type { KeyValueStore } from './common/key-value-store.ts'
 import { redactingLogger } from './common/logger.ts'
 import { createProcessGuard } from './common/processes/process-guard.ts'
 import { SecretRegistry } from './common/secrets.ts'
-import { sessionOfKey } from './common/session-key.ts'
+import { sessionKey, sessionOfKey } from './common/session-key.ts'
+import { removeUnfinishedFiles } from './common/unfinished-files.ts'
 import { ChangeTracker } from './editor/changes/change-tracker.ts'
 import type { CheckpointLimits } from './editor/changes/checkpoints.ts'
 import { ChangeDecorations } from './editor/changes/vscode-change-decorations.ts'
@@ -49,6 +50,7 @@ import { generalCommands } from './views/commands/general-commands.ts'
 import { installCommands } from './views/commands/install-commands.ts'
 import { navigationCommands } from './views/commands/navigation-commands.ts'
 import { optionCommands } from './views/commands/option-commands.ts'
+import { reportErrors } from './views/commands/report-errors.ts'
 import { ruleCommands } from './views/commands/rule-commands.ts'
 import { placeCommands, sessionCommands, titleBarCommands } from './views/commands/session-commands.ts'
 import { signInCommands } from './views/commands/sign-in-commands.ts'
@@ -62,19 +64,23 @@ import { createHistoryServices } from './views/history/history-services.ts'
 import type { HistoryTab, HistoryView } from './views/history/history-view.ts'
 import { type CommandHandlers, CommandId, ContextKey, HiddenCommandId, ProposalId } from './views/ids.ts'
 import { NativePrompts } from './views/native-elicitation.ts'
+import { PreviewStore } from './views/page-preview.ts'
 import { ruleSettings } from './views/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
-import { mementoStore, viewStore, workStore } from './views/storage/stores.ts'
+import { mementoStore, previewFiles, storeFolders, viewStore, workStore } from './views/storage/stores.ts'
 
-/** The entry points for VS Code: connects the pages of views and runs commands. */
+/** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
+const CLEAN_AFTER_MS = 10_000
+
+/** The entry points for VS Code: what connects the pages of views and runs commands. */
 export interface Services {
   sideBar: ConversationView
   historyTab: HistoryTab
   tabs: ConversationTabs
   manageAgents: ManageAgents
   commands: CommandHandlers
-  /** Resolves after the disposal, once all processes have exited or the guard ends what is left. */
+  /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
   processesEnded: Promise<void>
   /** Tracks agents' changes of this window's files. */
   tracker: ChangeTracker
@@ -92,6 +98,7 @@ export interface ServicesOptions {
  * runs.
  */
 export function createServices({ context, log: channel, own }: ServicesOptions): Services {
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
   void vscode.commands.executeCommand('setContext', ContextKey.inUse, true)
   const secrets = new SecretRegistry()
   const log = redactingLogger(channel, text => secrets.redact(text))
@@ -118,10 +125,26 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const queues = own.add(new PromptQueues(composer.drafts))
 
   const trouble = new StorageTrouble(message => void vscode.window.showWarningMessage(message))
+  const previews = new PreviewStore(previewFiles(context, log), {
+    redact: text => secrets.redact(text),
+    isSaved(key) {
+      const { agentId, sessionId } = sessionOfKey(key)
+      return transcripts.has(agentId, sessionId)
+    },
+  })
+  const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(context), log), CLEAN_AFTER_MS)
+  own.add(toDisposable(() => clearTimeout(cleaner)))
   const fileOf = (name: string) => vscode.Uri.joinPath(context.globalStorageUri, name).fsPath
   const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const transcripts = own.add(
-    new Transcripts({ file: fileOf('conversations.db'), trouble, log, secrets, maxBytes: maxHistoryBytes }),
+    new Transcripts({
+      file: fileOf('conversations.db'),
+      trouble,
+      log,
+      secrets,
+      maxBytes: maxHistoryBytes,
+      onDelete: (agentId, sessionId) => previews.remove(sessionKey(agentId, sessionId)),
+    }),
   )
   const files = vscodeFiles(log, protectedFiles)
   const changesFolder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
@@ -199,6 +222,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ruleMessages: { rules, consent: agentServices.ruleConsent, settings: ruleSettings },
     diffs: own.add(new Diffs()),
     proposals,
+    previews,
     log,
   }
   const { sideBar, surfaces, tabs, indicators } = createConversationServices({
@@ -283,7 +307,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
         const running = host(agentId)
         return running.renew(() => running.ensure())
       },
-      // an agent with the same id from another source keeps its stored values
+      // the stored values stay if another source provides an agent with the same id
       forget: async agentId => {
         if (!agents.get(agentId)) await signInValues.forget(agentId)
       },
@@ -318,7 +342,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   }
   const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
   const commands = Object.fromEntries(
-    Object.entries(all).map(([id, run]) => [id, (...args: unknown[]) => surfaces.run(() => run(...args))]),
+    Object.entries(all).map(([id, run]) => [
+      id,
+      (...args: unknown[]) => reportErrors(id, log, () => surfaces.run(() => run(...args))),
+    ]),
   ) as CommandHandlers
   return { sideBar, historyTab, tabs, manageAgents, commands, processesEnded: guard.closed, tracker }
 }

@@ -2,7 +2,7 @@ import { raceAbort } from '../common/async.ts'
 import { LATE_REPLAY_MS } from '../common/limits.ts'
 import type { SessionUpdate } from './model.ts'
 
-/** Updates that describe the session as a whole. They are true whichever request they were sent for. */
+/** Updates that describe the session as a whole. They apply whichever request they were sent for. */
 const OF_THE_SESSION: ReadonlySet<SessionUpdate['type']> = new Set([
   'commands',
   'config_options',
@@ -15,12 +15,12 @@ interface Abandoned {
   /** Never rejects. */
   readonly settled: Promise<void>
   replayed: boolean
-  /** Starts the wait for the end of a late replay again. */
+  /** Restarts the wait for the end of a late replay. */
   postpone?: () => void
 }
 
 /**
- * The loads and resumes that the user gave up and the agent has not answered yet, by session. Agents ignore the
+ * The loads and resumes that the user canceled and the agent hasn't answered yet, by session. Agents ignore the
  * cancellation: what they still replay belongs to no conversation and must not mix with later requests.
  */
 export class AbandonedRequests {
@@ -49,7 +49,7 @@ export class AbandonedRequests {
     return true
   }
 
-  /** Resolves when no abandoned request can send updates any more; `undefined` if there is none. */
+  /** Resolves when no abandoned request can send updates anymore; `undefined` if there is none. */
   settled(sessionId: string): Promise<void> | undefined {
     return this.#bySession.get(sessionId)?.settled
   }

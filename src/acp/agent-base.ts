@@ -1,5 +1,6 @@
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
+import { isRecord } from '../common/is-record.ts'
 import type { Logger } from '../common/logger.ts'
 import { AbandonedRequests } from './abandoned-requests.ts'
 import type { Agent, AgentClient } from './agent.ts'
@@ -23,7 +24,7 @@ import type {
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
 import { readAuthMethods, readInfo, type WireInitialize } from './wire/initialize.ts'
-import { isRecord, maybeList, type Report } from './wire/lenient.ts'
+import { maybeList, type Report } from './wire/lenient.ts'
 import {
   outcomeToWire,
   readAuthStatus,
@@ -65,7 +66,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #sessions = new Map<string, S>()
   readonly #abandoned = new AbandonedRequests()
 
-  /** `offers`: whether the user can do anything with a way to sign in. */
+  /** `offers`: whether the user can use a sign-in method. */
   constructor(
     { link, answer, client, log }: SurfaceOptions,
     capabilities: AgentCapabilities,
@@ -314,7 +315,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const { mcp } = this.capabilities
     for (const server of setup.mcpServers) {
       if (!mcp[server.type])
-        this.log.warn(`MCP server ${server.name}: the agent takes no ${server.type} servers`)
+        this.log.warn(`MCP server ${server.name}: the agent doesn't support ${server.type} servers`)
     }
     return setupToWire(setup, this.capabilities, server => this.serverToWire(server))
   }
@@ -353,7 +354,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   protected require(can: boolean | undefined, what: string): void {
-    if (!can) throw new NotSupportedError(`The agent cannot ${what}.`)
+    if (!can) throw new NotSupportedError(`The agent can't ${what}.`)
   }
 
   /** Sends a request. Errors in `params` and errors from the agent both reject with an {@link AgentRequestError}. */
@@ -370,7 +371,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
-  /** Like `ask`, but fails if the agent lacks the capability (`can`). `what`: the action, as it reads after "cannot". */
+  /** Like `ask`, but fails if the agent lacks the capability (`can`). `what`: the action, as it reads after "can't". */
   protected askIf(
     can: boolean | undefined,
     what: string,
@@ -400,7 +401,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
       try {
         onLate?.(start(result))
       } catch (error) {
-        this.log.debug(`${method} was answered too late, and not as it should: ${messageOf(error)}`)
+        this.log.debug(`The late response to ${method} was invalid: ${messageOf(error)}`)
       }
     }
     return start(await this.ask(method, params, signal, answer => void answer.then(late, () => {})))

@@ -9,9 +9,9 @@ import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
 
-/** maximum number of characters of an agent's other output that a failure card shows */
+/** maximum number of characters of an agent's non-protocol output that a failure card shows */
 const NOISE_TAIL = 4 * 1024
-/** maximum number of its lines that are logged */
+/** maximum number of lines of that output that are logged */
 const NOISE_LINES = 1000
 /** Longest time between two signs of an agent's end: its exit, its last messages, the end of its output, in milliseconds. */
 const END_SPREAD = 1000
@@ -106,20 +106,20 @@ export class AgentLink implements Disposable {
   async #endByExit(): Promise<void> {
     const { exitCode, signal } = await this.#process.exited
     await this.#outputRead()
-    const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode}`
+    const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode}`
     await this.#end({ reason: 'exited', exitCode, signal, message: `The agent ${how}.` })
   }
 
   /**
-   * Resolves when all that the agent wrote has been read. A child process may keep the pipe open: then when no message has
-   * come for a while.
+   * Resolves when everything that the agent wrote has been read. A child process may keep the pipe open; then it resolves
+   * when no message has arrived for a while.
    */
   async #outputRead(): Promise<void> {
     const ended = this.#outputEnd.promise.then(() => true)
     for (let seen = -1; seen !== this.connection.received; ) {
       seen = this.connection.received
       if (await withTimeout(ended, END_SPREAD)) return
-      // If this process was busy all the time, it hasn't looked at the pipe yet.
+      // If this process was busy the whole time, it hasn't read from the pipe yet.
       await new Promise(setImmediate)
     }
   }
@@ -151,6 +151,6 @@ export function limitLog(write: (message: string) => void, max: number): (messag
   return message => {
     if (count > max) return
     count++
-    write(count > max ? `${message} (more of this kind is not logged)` : message)
+    write(count > max ? `${message} (further messages of this kind aren't logged)` : message)
   }
 }

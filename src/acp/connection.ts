@@ -187,7 +187,7 @@ export class Connection implements Disposable {
           : this.#rpc.sendRequest(method, ParameterStructures.byName, params)
       } catch (error) {
         // The stream is closed already. `end` gives the reason as soon as the agent's exit is known.
-        this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+        this.#log.debug(`${method} wasn't sent: ${messageOf(error)}`)
         return
       }
       // it is written synchronously, and only then has an id
@@ -225,10 +225,10 @@ export class Connection implements Disposable {
     if (this.#closed || this.#ended) return
     try {
       this.#rpc.sendNotification(method, ParameterStructures.byName, params).catch((error: unknown) => {
-        this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+        this.#log.debug(`${method} wasn't sent: ${messageOf(error)}`)
       })
     } catch (error) {
-      this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+      this.#log.debug(`${method} wasn't sent: ${messageOf(error)}`)
     }
   }
 
@@ -277,7 +277,7 @@ export class Connection implements Disposable {
   #orphanError(message: WireMessage): void {
     const error = message.error ?? { code: RpcCode.internalError, message: '' }
     this.#log.warn(
-      `The agent sent an error for no request: ${error.code} ${this.#secrets.redact(error.message)}`,
+      `The agent sent an error that belongs to no request: ${error.code} ${this.#secrets.redact(error.message)}`,
     )
     if (this.#pending.size !== 1) return
     const [fail] = this.#pending
@@ -305,7 +305,7 @@ export class Connection implements Disposable {
       }
       const answer = this.#handlers.request(method, params, cancellation.signal)
       if (answer === undefined) {
-        this.#log.debug(`The agent asked for ${method}, which there is not`)
+        this.#log.debug(`The agent requested the unknown method ${method}`)
         return new ResponseError(RpcCode.methodNotFound, `Method not found: ${method}`)
       }
       return (await answer) ?? {}

@@ -254,7 +254,7 @@ export interface Cost {
  * @see https://agentclientprotocol.com/rfds/end-turn-token-usage
  */
 export interface TokenCount {
-  /** v2 counts the turn that ended. v1 says both that and the whole session; measured agents count the turn. */
+  /** v2 counts the turn that ended. The specification of v1 says both turn and session; measured agents count the turn. */
   of: 'turn' | 'unknown'
   total: number
   input: number

@@ -23,7 +23,7 @@ import { problemOf } from './wire/lenient.ts'
 
 const STABLE_VERSION = 1
 const DRAFT_VERSION = 2
-/** The protocol versions Parley speaks, oldest first. */
+/** The protocol versions that Parley supports, oldest first. */
 const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 
 export const startAgent: StartAgent = async (launch, client, options) => {
@@ -108,7 +108,7 @@ class VersionError extends Error {
   readonly offered: number
 
   constructor(offered: number) {
-    super(`The agent speaks version ${offered}`)
+    super(`The agent uses version ${offered}`)
     this.offered = offered
   }
 }
@@ -158,7 +158,7 @@ function methodsIn({ data }: RpcError, { log }: ConnectOptions): AuthMethod[] {
   return readAuthMethods(authMethods, problem => log.warn(`Dropped: ${problem}`))
 }
 
-/** The newest version of an agent that refused ours with an error, as v2's negotiation defines it. */
+/** The newest version supported by an agent that refused the offered one with an error, as v2's negotiation defines it. */
 function offeredVersion(error: RpcError): number | undefined {
   const supported = versionDataSchema.safeParse(error.data).data?.supported
   if (supported) return Math.max(...supported)
@@ -178,11 +178,11 @@ function sentence(failure: AgentStartFailure): string {
     case 'exited':
       return failure.exit.message ?? 'The agent ended before it was ready.'
     case 'initialize-timeout':
-      return `The agent did not answer within ${failure.seconds} seconds.`
+      return `The agent didn't respond within ${failure.seconds} seconds.`
     case 'initialize-error':
       return failure.error.message
     case 'version':
-      return `The agent speaks version ${failure.offered} of the protocol, Parley ${failure.supported.join(', ')}.`
+      return `The agent uses version ${failure.offered} of the protocol, but Parley supports ${failure.supported.join(', ')}.`
     case 'cancelled':
       return 'Cancelled'
   }

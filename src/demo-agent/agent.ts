@@ -33,7 +33,7 @@ const initializeRequest = z.object({
 /** The demo agent's protocol methods, without the content of turns. */
 export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
-  const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
+  const sessions = new Sessions(store, error => log(`The session couldn't be written: ${String(error)}`))
   let features: ClientFeatures = NO_FEATURES
 
   const start = (session: DemoSession, client: AgentContext) => {

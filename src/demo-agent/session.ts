@@ -227,6 +227,7 @@ export class Sessions {
       { ...meta, cwd: place.cwd, additionalDirectories: place.additionalDirectories ?? [] },
       place,
     )
+    if (live) session.used = live.used
     session.change({})
     return session
   }
@@ -247,6 +248,7 @@ export class Sessions {
     const updates = this.#store.transcript(sessionId)
     this.#store.append(fork.sessionId, [...updates, ...interruptions(updates)])
     const session = this.#session(fork, place)
+    if (live) session.used = live.used
     session.change({})
     return session
   }
@@ -322,8 +324,7 @@ function cursorOf(meta: SessionMeta): string {
 
 function isAfter(meta: SessionMeta, cursor: string): boolean {
   const [updatedAt = '', sessionId = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (Number.isNaN(Date.parse(updatedAt)))
-    throw RequestError.invalidParams({ cursor }, 'not a cursor of ours')
+  if (Number.isNaN(Date.parse(updatedAt))) throw RequestError.invalidParams({ cursor }, 'unknown cursor')
   return meta.updatedAt < updatedAt || (meta.updatedAt === updatedAt && meta.sessionId > sessionId)
 }
 

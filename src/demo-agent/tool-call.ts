@@ -31,7 +31,7 @@ export class ToolCall {
     return this.#emit({ sessionUpdate: 'tool_call', toolCallId: this.id, status: 'pending', ...this.start })
   }
 
-  /** @param recordAs what a replay shows instead of content that won't exist any more by then (a terminal) */
+  /** @param recordAs what a replay shows instead of content that won't exist anymore by then (a terminal) */
   update(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
     return this.#emit(this.#patch(change), recordAs && this.#patch(recordAs))
   }

@@ -146,14 +146,14 @@ export class Turn {
     return { totalTokens, inputTokens, outputTokens }
   }
 
-  /** After a cancellation, reports that no work of this turn is running any more. */
+  /** After a cancellation, reports that no work of this turn is running anymore. */
   async closeOpenCalls(): Promise<void> {
     for (const call of this.#calls.filter(candidate => candidate.isOpen)) {
       const update: SessionUpdate = {
         sessionUpdate: 'tool_call_update',
         toolCallId: call.id,
         status: 'failed',
-        content: [{ type: 'content', content: { type: 'text', text: 'Cancelled.' } }],
+        content: [{ type: 'content', content: { type: 'text', text: 'Canceled.' } }],
         _meta: { [STOPPED]: true },
       }
       this.session.record(update)
@@ -195,7 +195,7 @@ export async function mayRun(
   const free = topic === 'edit' && turn.session.settings.mode === 'edit'
   if (standing === 'allow' || (free && standing === undefined)) return true
   if (standing === 'reject') {
-    await call.fail('Not done: you chose never to allow this in this session.', subject.content ?? [])
+    await call.fail('Rejected: you chose to reject all of these in this session.', subject.content ?? [])
     return false
   }
   const things = topic === 'edit' ? 'edits' : 'commands'

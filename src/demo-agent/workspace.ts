@@ -8,7 +8,7 @@ const FAVORITES = [/^readme(\.md|\.txt|\.rst)?$/i, /\.md$/i, /^package\.json$/i]
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'target', 'vendor', '__pycache__'])
 const TEXT_EXTENSIONS =
   /\.(md|txt|rst|[cm]?[jt]sx?|json|py|rb|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|sh|ya?ml|toml|css|html|sql)$/i
-const LARGEST = 256 * 1024
+const MAX_FILE_BYTES = 256 * 1024
 
 /** The text of a file, including unsaved changes in the editor if the client provides its file system. */
 export async function readText(turn: Turn, file: string, limit?: number): Promise<string> {
@@ -119,8 +119,8 @@ async function textFiles(directory: string, depth: number): Promise<string[]> {
     if (entry.name.startsWith('.')) continue
     const full = path.join(directory, entry.name)
     if (entry.isFile() && TEXT_EXTENSIONS.test(entry.name)) {
-      const { size } = await fs.stat(full).catch(() => ({ size: LARGEST + 1 }))
-      if (size > 0 && size <= LARGEST) files.push(full)
+      const { size } = await fs.stat(full).catch(() => ({ size: MAX_FILE_BYTES + 1 }))
+      if (size > 0 && size <= MAX_FILE_BYTES) files.push(full)
     } else if (entry.isDirectory() && depth > 0 && !SKIPPED.has(entry.name)) {
       files.push(...(await textFiles(full, depth - 1)))
     }

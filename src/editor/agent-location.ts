@@ -6,28 +6,28 @@ import type { Session } from '../conversation/session.ts'
  * Reports where the session's agent works: the newest location of each tool call, once. A replay reports old work and is
  * ignored.
  */
-export function onAgentLocation(session: Session, hear: (location: ToolCallLocation) => void): Disposable {
-  /** by tool call: the number of reported locations, and the last of them */
-  const heard = new Map<string, string>()
+export function onAgentLocation(session: Session, report: (location: ToolCallLocation) => void): Disposable {
+  /** by tool call: the path and line that were reported last */
+  const reported = new Map<string, string>()
   return session.onDidChange(changes => {
     for (const change of changes) {
-      if (change.type === 'reset') heard.clear()
+      if (change.type === 'reset') reported.clear()
       if (change.type !== 'entry' || session.phase !== 'ready') continue
       const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
       if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
       const location = entry.locations.at(-1)
       if (!location) continue
       const mark = `${location.path}:${location.line ?? ''}`
-      if (heard.get(entry.toolCallId) === mark) continue
-      heard.set(entry.toolCallId, mark)
-      hear(location)
+      if (reported.get(entry.toolCallId) === mark) continue
+      reported.set(entry.toolCallId, mark)
+      report(location)
     }
   })
 }
 
 /** Chooses the editor group that shows where an agent works, without disturbing the user. */
 
-export interface GroupSeen {
+export interface EditorGroup {
   viewColumn: number
   isActive: boolean
   /** The kind of its active tab: a text or diff, another kind such as a conversation, or none. */
@@ -39,17 +39,20 @@ export interface GroupSeen {
 }
 
 /** After this time without a key or click, a group may be used. Milliseconds. */
-export const RESTS_AFTER_MS = 5000
+export const IDLE_AFTER_MS = 5000
 
 /**
  * The group in which to show a file; `beside` for a new one; `undefined` if the user is working where it would be shown.
  * A conversation in a tab is never covered.
  */
-export function placeFor(groups: readonly GroupSeen[], now: number): number | 'beside' | undefined {
+export function chooseEditorGroup(
+  groups: readonly EditorGroup[],
+  now: number,
+): number | 'beside' | undefined {
   const free = groups.filter(group => group.shows !== 'other')
   if (free.length === 0) return groups.length === 0 ? 1 : 'beside'
-  const rests = free.filter(
-    group => !group.isDirty && (group.usedAt === undefined || now - group.usedAt >= RESTS_AFTER_MS),
+  const idle = free.filter(
+    group => !group.isDirty && (group.usedAt === undefined || now - group.usedAt >= IDLE_AFTER_MS),
   )
-  return (rests.find(group => group.isActive) ?? rests[0])?.viewColumn
+  return (idle.find(group => group.isActive) ?? idle[0])?.viewColumn
 }

@@ -156,7 +156,7 @@ function findGit(): Promise<string | undefined> {
 }
 
 /** A longer diff is truncated, with a note at its end. UTF-16 units. */
-const MOST = 400_000
+const MAX_DIFF = 400_000
 
 /** The changes in the repositories of the folders, as one diff; empty without changes. */
 export async function gitChanges(folders: readonly string[], staged: boolean): Promise<string> {
@@ -170,9 +170,9 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
     }),
   )
   const whole = diffs.filter(text => text !== '').join('\n')
-  return whole.length > MOST ? `${whole.slice(0, MOST)}\n[… the rest of the diff is left out]` : whole
+  return whole.length > MAX_DIFF ? `${whole.slice(0, MAX_DIFF)}\n[… the rest of the diff is left out]` : whole
 }
 
 async function run(cwd: string, args: string[]): Promise<string | undefined> {
-  return (await runGit(cwd, args, { timeoutMs: GIT_MS, most: MOST }))?.text
+  return (await runGit(cwd, args, { timeoutMs: GIT_MS, most: MAX_DIFF }))?.text
 }

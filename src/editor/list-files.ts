@@ -14,7 +14,7 @@ import { runGit } from './git.ts'
 const MAX_FILES = 200_000
 /** UTF-16 units */
 const MAX_OUTPUT = 40_000_000
-/** After this many names, other work gets a turn. */
+/** After this many names, other work can run. */
 const YIELD_AFTER = 500
 /** Names that are never listed, used for folders outside of a repository. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])

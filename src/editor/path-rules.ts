@@ -119,7 +119,7 @@ export class PathRules {
     try {
       return fileURLToPath(uri, { windows: this.platform === 'win32' })
     } catch {
-      throw new InvalidPathError(uri, 'it is not a valid file URI')
+      throw new InvalidPathError(uri, "it isn't a valid file URI")
     }
   }
 }
@@ -129,6 +129,6 @@ export class InvalidPathError extends Error {
   override readonly name = 'InvalidPathError'
 
   constructor(path: string, why: string) {
-    super(`${JSON.stringify(path)} is not a path that can be used: ${why}.`)
+    super(`${JSON.stringify(path)} isn't a usable path: ${why}.`)
   }
 }

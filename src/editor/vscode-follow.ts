@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
-import { type GroupSeen, placeFor } from './agent-location.ts'
+import { chooseEditorGroup, type EditorGroup } from './agent-location.ts'
 import { PathGuard } from './path-guard.ts'
 
 /** If locations arrive faster than this, only the last one is shown. Milliseconds. */
 const DEBOUNCE_MS = 200
 const HIGHLIGHT_MS = 1500
 /** Larger files aren't opened automatically. Bytes. */
-const LARGEST = 5_000_000
+const MAX_FILE_BYTES = 5_000_000
 
 /** Shows in a preview editor where an agent works, without taking the focus. */
 export class FollowEditor extends Owner {
@@ -66,8 +66,8 @@ export class FollowEditor extends Owner {
     const file = await new PathGuard(roots).check(path)
     if (!file.inside) return
     const info = await stat(file.path)
-    if (!info.isFile() || info.size > LARGEST) return
-    const place = placeFor(this.#groups(), Date.now())
+    if (!info.isFile() || info.size > MAX_FILE_BYTES) return
+    const place = chooseEditorGroup(this.#groups(), Date.now())
     if (place === undefined) return
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file.path))
     const editor = await vscode.window.showTextDocument(document, {
@@ -86,7 +86,7 @@ export class FollowEditor extends Owner {
     }, HIGHLIGHT_MS)
   }
 
-  #groups(): GroupSeen[] {
+  #groups(): EditorGroup[] {
     return vscode.window.tabGroups.all.map(group => {
       const tab = group.activeTab
       const text = tab?.input instanceof vscode.TabInputText || tab?.input instanceof vscode.TabInputTextDiff

@@ -74,7 +74,7 @@ export class McpServers extends Owner {
       }),
     )
     for (const { name, passed, reason } of selection.notes) {
-      if (!passed) log.warn(`The MCP server "${name}" was not passed to the agent: ${reason}`)
+      if (!passed) log.warn(`The MCP server "${name}" wasn't passed to the agent: ${reason}`)
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
     }
     // Invalid entries are also shown with the session, not only in the log.

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { filledText, isEnvironmentName, notAnEnvironmentName, processText } from '../agents/agent-settings.ts'
-import { isPlainObject, type SettingLayer, type SettingScope } from '../agents/setting-layers.ts'
+import type { SettingLayer, SettingScope } from '../agents/setting-layers.ts'
 import {
   describeIssue,
   issuePath,
@@ -9,6 +9,7 @@ import {
   type SettingProblem,
   settingProblem,
 } from '../agents/setting-problem.ts'
+import { isRecord } from '../common/is-record.ts'
 
 const SETTING = 'parley.mcpServers'
 
@@ -126,20 +127,20 @@ class LayerReader {
       if (server) servers.push(server)
     }
     if (value === undefined) return { servers, names, inputs }
-    if (!isPlainObject(value)) {
+    if (!isRecord(value)) {
       this.#problem([], l10n.t('expected an object with "servers", found {0}', kindOf(value)))
       return { servers, names, inputs }
     }
     for (const [key, raw] of Object.entries(value)) {
       if (key === 'servers' || key === 'mcpServers') {
-        if (!isPlainObject(raw)) {
+        if (!isRecord(raw)) {
           this.#problem([key], l10n.t('expected an object with servers by name, found {0}', kindOf(raw)))
           continue
         }
         for (const [name, server] of Object.entries(raw)) readServer([key, name], name, server)
       } else if (key === 'inputs') {
         inputs = this.#readInputs(raw)
-      } else if (isPlainObject(raw) && ('command' in raw || 'url' in raw)) {
+      } else if (isRecord(raw) && ('command' in raw || 'url' in raw)) {
         readServer([key], key, raw)
       } else {
         this.#problem(
@@ -155,7 +156,7 @@ class LayerReader {
   #readServer(path: Path, name: string, raw: unknown): McpServerDefinition | undefined {
     if (name.trim() === '')
       return this.#problem(path, l10n.t('expected a non-empty name, found an empty one'))
-    if (!isPlainObject(raw)) {
+    if (!isRecord(raw)) {
       return this.#problem(
         path,
         l10n.t('expected an object with a "command" or a "url", found {0}', kindOf(raw)),

@@ -22,16 +22,10 @@ import {
 } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
-import type {
-  Drafts,
-  MakePrompt,
-  PromptInput,
-  SignedInAccounts,
-  SignInTerminal,
-  SignInVariables,
-} from './ports.ts'
+import type { Drafts, MakePrompt, PromptInput, SignInTerminal, SignInVariables } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { SessionOpener, type SessionOpenerOptions } from './session-opener.ts'
+import type { Accounts } from './sign-in/accounts.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
 
 export interface ControllerOptions extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts'> {
@@ -44,7 +38,7 @@ export interface ControllerOptions extends Omit<SessionOpenerOptions, 'elsewhere
   newKey?: string
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
-  accounts: SignedInAccounts
+  accounts: Pick<Accounts, 'get' | 'refused' | 'signedIn' | 'onDidSignIn'>
 }
 
 /**
@@ -67,7 +61,7 @@ export class ConversationController extends Owner {
   readonly #slowOptions: SlowOptions
   #nextChange = deferred()
 
-  /** Anything but the conversation itself changed: phase, failures, agent. */
+  /** Something other than the conversation itself changed: phase, failures, agent. */
   readonly onDidChange = this.#change.event
   /** The queued prompts of the displayed session changed. */
   readonly onDidChangeQueue = this.#queueChange.event
@@ -284,6 +278,8 @@ export class ConversationController extends Owner {
       throw new Error(l10n.t('The conversation has changed. Try again.'))
     }
     const open = this.current
+    if (!open && !this.trusted)
+      throw new Error(l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."))
     if (!open || this.#displayed.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
     return open
   }
@@ -307,8 +303,8 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * The open session that a page showed under this key, for what the user did there: the view may show another one by the
-   * time that it is told.
+   * The open session that a page showed under this key. By the time that the user's action arrives, the view may show
+   * another one.
    */
   shownAs(key: string): OpenSession | undefined {
     if (key === this.key || key === this.keyBefore) return this.current

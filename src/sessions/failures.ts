@@ -25,8 +25,8 @@ export type Attempt =
   | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 
 /**
- * Everything that can stop a conversation. Each kind has its own card with its own next steps. The displayed conversation
- * stays in every case.
+ * Everything that can stop a conversation. Each kind has its own card with its own next steps. The conversation stays
+ * displayed in every case.
  */
 export type Failure =
   | { type: 'no-agent' }
@@ -58,14 +58,14 @@ export type Failure =
       running?: string
       /** the last method that failed; `message` says why */
       tried?: string
-      /** it can't be used from here: `message` says why */
+      /** the tried method can't be used from VS Code; `message` says why */
       unavailable?: boolean
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
   /** it can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
-  /** another window has the session; `taken`: it took it from this one */
+  /** another window has the session; `taken`: that window took it from this one */
   | {
       type: 'elsewhere'
       agentId: string
@@ -76,7 +76,14 @@ export type Failure =
     }
   | { type: 'unresponsive'; agentName: string }
   /** the session has been opening for this many seconds */
-  | { type: 'slow'; agentId: string; agentName: string; seconds: number }
+  | {
+      type: 'slow'
+      agentId: string
+      agentName: string
+      seconds: number
+      /** the MCP servers that the session gets: some agents wait for all of them to start */
+      servers: string[]
+    }
   /** the agent hasn't answered a change of an option for this many seconds */
   | {
       type: 'slow-option'
@@ -89,7 +96,7 @@ export type Failure =
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }
 
-/** Whether something failed: not if the user only has to choose an agent, or to trust the workspace, first. */
+/** Whether something failed; false if the user only has to choose an agent or trust the workspace first. */
 export function isError({ type }: Failure): boolean {
   return type !== 'no-agent' && type !== 'untrusted'
 }

@@ -6,8 +6,8 @@ import type { PromptQueue } from '../conversation/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
-import { followChanges, noticeChanges, reportProtected } from './notice-changes.ts'
-import type { SessionPlan, Transcripts } from './ports.ts'
+import { detectChanges, followChanges, reportProtected } from './detect-changes.ts'
+import type { SavedConversations, SessionPlan } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
 import { TranscriptRecorder } from './transcript-recorder.ts'
@@ -24,7 +24,7 @@ export interface OpenSessionOptions {
 export interface SessionWork {
   queue: PromptQueue
   services: ServicesShared
-  transcripts: Transcripts
+  transcripts: Pick<SavedConversations, 'write'>
   /** Where usage and cost are counted. */
   usage: UsageRecords | undefined
   /** The conversation of a fork already has entries, which aren't saved yet. */
@@ -77,7 +77,7 @@ export class OpenSession extends Owner {
     const { files, onDidSave } = shared
     if (onDidSave) {
       const { onDidWrite } = services
-      this.register(noticeChanges(session, changes, onDidSave, files.log))
+      this.register(detectChanges(session, changes, onDidSave, files.log))
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
     this.register(new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'))

@@ -2,7 +2,6 @@ import type { AgentLaunch } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
-  AuthStatus,
   ContentBlock,
   ElicitationOutcome,
   ElicitationRequest,
@@ -13,10 +12,9 @@ import type { SystemPrompt } from '../agents/definition.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
 import type { Attachment } from '../conversation/attachment.ts'
-import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { RootsPlan } from '../editor/roots.ts'
-import type { KnownAgent, LocalSession } from '../history/session-store.ts'
-import type { TranscriptWriter } from './transcript-recorder.ts'
+import type { LocalSessions } from '../history/local-sessions.ts'
+import type { Transcripts } from '../history/transcripts.ts'
 
 /** An agent that a user can pick. */
 export interface AgentEntry {
@@ -92,41 +90,14 @@ export interface Drafts {
   set(key: string, draft: Draft<Attachment>): void
 }
 
-/** A session that Parley opened at some time. */
-export type SessionRecord = Omit<LocalSession, 'agentId' | 'createdAt'>
+/** What sessions use of the database of sessions. */
+export type SessionRecords = Pick<
+  LocalSessions,
+  'agentIds' | 'list' | 'get' | 'opened' | 'touched' | 'noted' | 'forget' | 'agent' | 'agentRuns'
+>
 
-/** What Parley stores across windows, so that no session is lost if its agent can't list sessions or isn't running. */
-export interface SessionRecords {
-  /** Agents with stored sessions; some may no longer exist. */
-  agentIds(): string[]
-  /** The agent's sessions, newest first. */
-  list(agentId: string): SessionRecord[]
-  get(agentId: string, sessionId: string): SessionRecord | undefined
-  opened(
-    agentId: string,
-    record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
-  ): void
-  touched(agentId: string, sessionId: string, title: string | undefined): void
-  /** The user renamed or archived a session, possibly one that Parley didn't open. An empty title means none. */
-  noted(
-    agentId: string,
-    session: Pick<SessionRecord, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
-    said: { title?: string; givenTitle?: string; archived?: boolean },
-  ): void
-  forget(agentId: string, sessionId: string): void
-  /** The agent when it last ran; it may no longer exist. */
-  agent(agentId: string): KnownAgent | undefined
-  /** The agent was started. */
-  agentRuns(agentId: string, agent: KnownAgent): void
-}
-
-/** The saved conversations of this machine. */
-export interface Transcripts extends TranscriptWriter {
-  read(agentId: string, sessionId: string): KeptConversation | undefined
-  /** Changes with every write by any window; `undefined` if nothing is saved. */
-  revision(agentId: string, sessionId: string): string | undefined
-  forget(agentId: string, sessionId: string): void
-}
+/** What sessions use of the saved conversations. */
+export type SavedConversations = Pick<Transcripts, 'read' | 'revision' | 'write' | 'forget'>
 
 export interface PromptInput {
   text: string
@@ -151,17 +122,6 @@ export type SignInTerminal = (agentId: string, method: AuthMethod, signal: Abort
  * the user cancels.
  */
 export type SignInVariables = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
-
-/** Who is signed in to which agent, as far as agents report it. */
-export interface SignedInAccounts {
-  get(agentId: string): AuthStatus | undefined
-  /** The agent refused a request because it requires sign-in. */
-  refused(agentId: string): void
-  /** Call it after the user signed in to an agent; asks the agent again. */
-  signedIn(agentId: string): void
-  /** The user signed in to the agent with this id, in any conversation. */
-  readonly onDidSignIn: Event<string>
-}
 
 /** Asks the user outside of any conversation. Resolves to `cancel` when `signal` aborts. */
 export interface NativeElicitation {

@@ -18,8 +18,8 @@ export function promptBefore(
 }
 
 /** Maximum number of prompts at once, and of their total size in UTF-16 units, since images are large. */
-const MOST = 50
-const MOST_LENGTH = 4_000_000
+const MAX_PROMPTS = 50
+const MAX_LENGTH = 4_000_000
 
 /**
  * The user's last prompts before an entry, oldest first. `from`: index of the first one's entry; 0 if there is none
@@ -36,7 +36,7 @@ export function promptsBefore(
     if (!entry || !isWritten(entry)) continue
     prompts.unshift(entry.blocks)
     length += lengthOf(entry.blocks)
-    if (prompts.length >= MOST || length >= MOST_LENGTH) return { prompts, from: i }
+    if (prompts.length >= MAX_PROMPTS || length >= MAX_LENGTH) return { prompts, from: i }
   }
   return { prompts, from: 0 }
 }

@@ -8,8 +8,8 @@ import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
 /**
- * The state of a session at a glance. `done` and `failed` mean that work ended while the session wasn't visible, until it
- * is; a session whose agent exited stays `failed`.
+ * The state of a session at a glance. `done` and `failed`: its work ended, and the session hasn't been visible since. A
+ * session whose agent exited stays `failed`.
  */
 export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 
@@ -151,8 +151,8 @@ const AT_WORK = 'parley.atWork'
 type Named = [agentId: string, sessionId: string]
 
 /**
- * The sessions that were running when the window closed. Their agents ended with it, so each is remembered until it's opened
- * again.
+ * The sessions that were running when the window closed. Their agents ended with the window, so each session counts as
+ * interrupted until it's opened again.
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>

@@ -2,10 +2,10 @@ import * as l10n from '@vscode/l10n'
 import { delay } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
-import type { Event } from '../common/event.ts'
 import { TAKE_OVER_MS } from '../common/limits.ts'
-import type { KeptConversation } from '../conversation/restore-state.ts'
+import type { Transcripts } from '../history/transcripts.ts'
 import type { OpenSession } from './open-session.ts'
+import type { SavedConversations } from './ports.ts'
 
 const LOOK_EVERY_MS = 200
 /** How often the conversation of another window is read again. Milliseconds. */
@@ -16,20 +16,11 @@ interface SessionId {
   sessionId: string
 }
 
-/** Which sessions this window has, among all windows of the machine; stored by `Transcripts`. */
-export interface SessionLeases {
-  /** Takes a session for this window. Returns false if another window has it. */
-  acquire(agentId: string, sessionId: string): boolean
-  release(agentId: string, sessionId: string): void
-  /** Asks the window that has the session to release it. */
-  request(agentId: string, sessionId: string): void
-  /** Takes a session that another window doesn't release. */
-  seize(agentId: string, sessionId: string): void
-  /** Another window has taken a session that was open in this one. */
-  readonly onDidLose: Event<SessionId>
-  /** Another window asks for a session that is open in this one. */
-  readonly onDidRequest: Event<SessionId>
-}
+/** Which sessions this window has, among all windows of the machine. */
+export type SessionLeases = Pick<
+  Transcripts,
+  'acquire' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
+>
 
 /** The session is open in another window. */
 export class SessionElsewhereError extends Error {
@@ -40,7 +31,10 @@ export class SessionElsewhereError extends Error {
   }
 }
 
-/** Has another window close the session. Rejects with `CancelledError` when `signal` aborts. */
+/**
+ * Requests another window to close the session, and takes it from that window after `graceMs`. Rejects with
+ * `CancelledError` when `signal` aborts.
+ */
 export async function takeOver(
   leases: SessionLeases,
   { agentId, sessionId }: SessionId,
@@ -59,10 +53,7 @@ export async function takeOver(
 /** Shows a conversation as another window saves it, read-only, until it's disposed. */
 export function followElsewhere(
   { agentId, session }: OpenSession,
-  saved: {
-    read(agentId: string, sessionId: string): KeptConversation | undefined
-    revision(agentId: string, sessionId: string): string | undefined
-  },
+  saved: Pick<SavedConversations, 'read' | 'revision'>,
 ): Disposable {
   let shown: string | undefined
   const look = () => {

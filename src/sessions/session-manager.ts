@@ -18,7 +18,13 @@ import type { Reopening } from './failures.ts'
 import { ABSENT, AbsentAgent, type AgentHost } from './hosts/agent-host.ts'
 import { OpenSession, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
-import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
+import type {
+  NativeElicitation,
+  SavedConversations,
+  SessionPlan,
+  SessionPlanner,
+  SessionRecords,
+} from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
 import {
@@ -37,7 +43,7 @@ export interface SessionManagerOptions {
   planner: SessionPlanner
   services: ServicesShared
   records: SessionRecords
-  transcripts: Transcripts
+  transcripts: SavedConversations
   /** Which window has which session. Without it, this window has all. */
   leases?: SessionLeases
   queues: PromptQueues
@@ -55,6 +61,8 @@ export interface SessionManagerOptions {
 
 /** Reports progress while a session is being opened. */
 export interface OpenProgress {
+  /** The agent runs, and is asked to open the session now. */
+  onPlan?: (plan: SessionPlan) => void
   /** The session can be displayed. `replays`: its history is loaded now. */
   onSession?: (open: OpenSession, replays: boolean) => void
 }
@@ -106,6 +114,7 @@ export class SessionManager extends Owner {
     const { planner } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan || signal.aborted) throw new CancelledError()
+    progress.onPlan?.(plan)
     return this.#arrivals.track(agentId, async () => {
       const session = await sessions.newSession(plan.setup, signal)
       if (queue !== undefined) {
@@ -167,6 +176,7 @@ export class SessionManager extends Owner {
     const { agent, sessions, plan } = await this.#reach(reference, signal)
     await this.#unarchive(agent, reference)
     if (signal.aborted) throw new CancelledError()
+    progress.onPlan?.(plan)
     const { load, resume } = agent.capabilities
     const before = previous?.session ?? (how === 'load' ? undefined : this.#keptState(reference))
     // the saved conversation has more than a replay: times, answers, output
@@ -226,6 +236,7 @@ export class SessionManager extends Owner {
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
     const { sessions, plan } = await this.#reach(reference, signal)
+    progress.onPlan?.(plan)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
     const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId))
     return this.#arrivals.track(agentId, async () => {
@@ -294,6 +305,12 @@ export class SessionManager extends Owner {
   /** Updates a saved conversation with what another window adds to it. */
   follow(open: OpenSession): Disposable {
     return followElsewhere(open, this.#options.transcripts)
+  }
+
+  /** Continues a saved conversation from what another window, which is gone or has closed it, saved last. */
+  catchUp({ agentId, session }: OpenSession): void {
+    const conversation = this.#options.transcripts.read(agentId, session.sessionId)
+    if (conversation) session.catchUp(conversation)
   }
 
   /** Another window takes the session over: stops the turn, saves the conversation and closes the session. */

@@ -3,6 +3,7 @@ import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
+import { LAST_SESSION } from '../common/session-key.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
@@ -10,9 +11,6 @@ import { type OpenSession, referenceOf, type SessionReference } from './open-ses
 import type { AgentDirectory } from './ports.ts'
 import { SessionElsewhereError } from './session-leases.ts'
 import type { OpenProgress, SessionManager } from './session-manager.ts'
-
-/** The last displayed session, to restore it after a reload. */
-export const LAST_SESSION = 'parley.lastSession'
 
 export interface SessionOpenerOptions {
   manager: SessionManager
@@ -25,7 +23,7 @@ export interface SessionOpenerOptions {
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   log: Logger
-  /** After this time without an answer, the user is told that the agent is slow. Milliseconds. */
+  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
   slowAfterMs?: number
 }
 
@@ -270,6 +268,7 @@ export class SessionOpener {
     this.#look = undefined
     this.#restoring = undefined
     this.#finish()
+    this.#takingOver?.abort()
     current?.abort.abort(new CancelledError())
   }
 
@@ -332,12 +331,20 @@ export class SessionOpener {
     const kept = displayed.continues(attempt) ? displayed.current : undefined
     const current = { abort, agentId: attempt.agentId, attempt, before }
     this.#current = current
-    this.#slow = setTimeout(() => this.#showSlow(attempt), this.#options.slowAfterMs ?? SLOW_ANSWER_MS)
+    let servers: string[] = []
+    this.#slow = setTimeout(
+      () => this.#showSlow(attempt, servers),
+      this.#options.slowAfterMs ?? SLOW_ANSWER_MS,
+    )
     displayed.phase = 'starting'
     if (!displayed.continues(attempt)) displayed.display(undefined)
     this.#changed()
     try {
       const opened = await open(abort.signal, {
+        onPlan: ({ mcpServers }) => {
+          servers = mcpServers.filter(({ passed }) => passed).map(({ name }) => name)
+          if (this.#current === current && this.#failures.has('slow')) this.#showSlow(attempt, servers)
+        },
         onSession: (session, replays) => {
           if (this.#current !== current) return
           // a reopened session replaces the displayed one only after its replay is complete
@@ -406,13 +413,12 @@ export class SessionOpener {
     this.#following?.dispose()
     // what the other window saved last: the session continues from what is displayed
     const { current } = this.#displayed
-    if (current && this.#displayed.continues(attempt)) manager.follow(current).dispose()
+    if (current && this.#displayed.continues(attempt)) manager.catchUp(current)
     await this.retry(attempt)
   }
 
   dispose(): void {
     this.abort()
-    this.#takingOver?.abort()
     this.#following?.dispose()
   }
 
@@ -427,10 +433,11 @@ export class SessionOpener {
   }
 
   /** Some agents never answer. The user is notified and can cancel. */
-  #showSlow({ agentId }: Attempt): void {
+  #showSlow({ agentId }: Attempt, servers: string[]): void {
     const seconds = Math.round((this.#options.slowAfterMs ?? SLOW_ANSWER_MS) / 1000)
     const agentName = this.#options.host(agentId).name
-    this.#failures.add({ type: 'slow', agentId, agentName, seconds })
+    this.#failures.drop('slow')
+    this.#failures.add({ type: 'slow', agentId, agentName, seconds, servers })
   }
 
   /** A session without an agent can be continued only from this failure's card. */

@@ -4,7 +4,7 @@ import { draftOf, inText } from '../common/draft.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionState } from '../conversation/state.ts'
 
-const LONGEST = 120
+const MAX_LENGTH = 120
 
 /** The form in which some agents replay the mention of a file: its whole URI. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
@@ -44,5 +44,5 @@ function firstLine(text: string): string | undefined {
     .find(part => part !== '')
   if (!line) return undefined
   const letters = Array.from(line)
-  return letters.length > LONGEST ? `${letters.slice(0, LONGEST).join('')}…` : line
+  return letters.length > MAX_LENGTH ? `${letters.slice(0, MAX_LENGTH).join('')}…` : line
 }

@@ -3,16 +3,12 @@ import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, EntryId, SessionState } from '../conversation/state.ts'
+import { REOPEN_AFTER_MS } from '../history/database.ts'
 import { growingText } from '../history/transcript-schema.ts'
-import type { TranscriptChanges } from '../history/transcripts.ts'
+import type { TranscriptChanges, Transcripts } from '../history/transcripts.ts'
 
 /** While an agent works, changes are written at this interval, in milliseconds; a crash loses at most that much. */
 const WRITE_EVERY_MS = 1000
-
-export interface TranscriptWriter {
-  /** Returns whether it is on disk. If not, it's written with the next changes. */
-  write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean
-}
 
 /**
  * Saves a conversation as it grows: only what changed, at most once a second, immediately when the agent is idle. Of a
@@ -22,17 +18,18 @@ export interface TranscriptWriter {
 export class TranscriptRecorder extends Owner {
   readonly #agentId: string
   readonly #session: Session
-  readonly #writer: TranscriptWriter
+  readonly #writer: Pick<Transcripts, 'write'>
   readonly #changes = new ChangeSet()
   /** entries and terminals with appended text that was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
   /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
+  #isOver = false
   #timer: NodeJS.Timeout | undefined
 
   /** `unkept`: the initial content of the session isn't saved under its id yet. */
-  constructor(agentId: string, session: Session, writer: TranscriptWriter, unkept = false) {
+  constructor(agentId: string, session: Session, writer: Pick<Transcripts, 'write'>, unkept = false) {
     super()
     this.#agentId = agentId
     this.#session = session
@@ -60,7 +57,12 @@ export class TranscriptRecorder extends Owner {
         this.#schedule(0)
       }),
     )
-    this.register(toDisposable(() => this.flush()))
+    this.register(
+      toDisposable(() => {
+        this.#isOver = true
+        this.flush()
+      }),
+    )
     if (unkept) this.#schedule(0)
   }
 
@@ -81,10 +83,11 @@ export class TranscriptRecorder extends Owner {
       this.#session.sessionId,
       this.#replace ? everything(state) : this.#changed(state, changes),
     )
-    // write the rest with the next change, or immediately if only the whole can be written
-    const again = !written && !this.#replace
+    if (!written && !this.#replace) this.#schedule(WRITE_EVERY_MS)
+    // after its end, the session may be continued and saved by another recorder
+    else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)
+    // what wasn't written is part of the whole
     this.#replace = !written
-    if (again) this.#schedule(0)
   }
 
   #changed(state: SessionState, changes: TakenChanges): TranscriptChanges {
@@ -107,7 +110,7 @@ export class TranscriptRecorder extends Owner {
 
   #schedule(wanted: number): void {
     // writing a whole conversation takes time, so don't do it while it's being rendered
-    const delay = this.#replace ? WRITE_EVERY_MS : wanted
+    const delay = this.#replace ? Math.max(wanted, WRITE_EVERY_MS) : wanted
     if (this.#timer && delay > 0) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.flush(), delay)

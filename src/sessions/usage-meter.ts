@@ -1,7 +1,7 @@
 import { Owner, toDisposable } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
-import { dayOf } from '../history/local-sessions.ts'
-import type { SessionUsage, UsageRecord } from '../history/session-store.ts'
+import { dayOf, type LocalSessions } from '../history/local-sessions.ts'
+import type { UsageRecord } from '../history/session-store.ts'
 
 /** A larger amount or count is treated as a mistake, not as the cost of a session. */
 const MAX_AMOUNT = 1e12
@@ -12,10 +12,7 @@ const MAX_CURRENCIES = 8
 const TOKENS = ''
 
 /** Counts what sessions use, by day and agent. */
-export interface UsageRecords {
-  addUsage(record: UsageRecord): void
-  sessionUsage(agentId: string, sessionId: string): SessionUsage[]
-}
+export type UsageRecords = Pick<LocalSessions, 'addUsage' | 'sessionUsage'>
 
 export interface UsageMeterOptions {
   agentId: string
@@ -40,7 +37,7 @@ interface Mark {
  * Counts what one open session uses. Agents report the cost of the whole session so far, and repeat it when the session
  * is loaded: only what exceeds the highest report is added. The cost of a session before Parley knew it is never counted.
  * Some agents restart at zero in a new process, which shows if the first turn ends below the counted amount. If it ends
- * above, the difference is counted: rather too little than twice. Only tokens of turns that ran here are counted.
+ * above, only the difference is counted: better too little than twice. Only tokens of turns that ran here are counted.
  */
 export class UsageMeter extends Owner {
   readonly #options: UsageMeterOptions
@@ -51,7 +48,7 @@ export class UsageMeter extends Owner {
   /** A turn started here: amounts reported from now on are spent here. */
   #isLive = false
   #runs = false
-  /** A turn has ended, or runs, whose tokens aren't counted. */
+  /** The tokens of a turn that is running or has ended aren't counted yet. */
   #owesTokens = false
   #tokens: unknown
 

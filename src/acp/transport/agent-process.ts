@@ -188,7 +188,7 @@ function isLowSurrogate(code: number): boolean {
 }
 
 /** characters after which an unterminated line is reported */
-const LONGEST_LINE = 16 * 1024
+const MAX_LINE_LENGTH = 16 * 1024
 
 /** Decodes UTF-8 and reports complete lines, without their line ends. */
 export class LineDecoder {
@@ -208,9 +208,9 @@ export class LineDecoder {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) this.#onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
-    while (this.#rest.length > LONGEST_LINE) {
-      this.#onLine(this.#rest.slice(0, LONGEST_LINE))
-      this.#rest = this.#rest.slice(LONGEST_LINE)
+    while (this.#rest.length > MAX_LINE_LENGTH) {
+      this.#onLine(this.#rest.slice(0, MAX_LINE_LENGTH))
+      this.#rest = this.#rest.slice(MAX_LINE_LENGTH)
     }
     return text
   }

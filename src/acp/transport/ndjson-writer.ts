@@ -2,12 +2,12 @@ import type { Writable } from 'node:stream'
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node'
 import { deferred } from '../../common/async.ts'
 
-/** Nothing can be written any more, because the stream was ended, here or by the agent. */
+/** Nothing can be written anymore, because the stream was ended, here or by the agent. */
 export class WriterClosedError extends Error {
   override readonly name = 'WriterClosedError'
 
   constructor(cause?: unknown) {
-    super('The agent takes no more messages.', { cause })
+    super("The agent doesn't accept messages anymore.", { cause })
   }
 }
 

@@ -13,7 +13,7 @@ export interface PausableReader extends MessageReader {
 }
 
 /**
- * Lets one message at a time into vscode-jsonrpc, and notifications past its queue.
+ * Passes requests and responses to vscode-jsonrpc one at a time, and handles notifications without its queue.
  *
  * vscode-jsonrpc takes each message from its queue in a timer callback of its own, and keeps reading meanwhile. Therefore
  * a message that `takes` handles (every notification) is handled immediately, in place, which is much faster. Any other

@@ -1,3 +1,4 @@
+import { isRecord } from '../../common/is-record.ts'
 import { type Agent, AgentClosedError } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
 import { RpcCode, toAgentError } from '../errors.ts'
@@ -11,14 +12,14 @@ import type {
 } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
-import { isRecord, type Report } from '../wire/lenient.ts'
+import type { Report } from '../wire/lenient.ts'
 import { promptToWire } from '../wire/requests.ts'
 import { type SetVia, WireSession } from '../wire/session.ts'
 import { readTokens } from '../wire/state.ts'
 import { answerRequest } from './client-requests.ts'
 import { readUpdate, type UpdateSinkV1 } from './update.ts'
 
-/** An agent that speaks ACP v1. */
+/** An agent that uses ACP v1. */
 export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   readonly protocolVersion = 1
 

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { raceAbort } from '../../common/async.ts'
+import { isRecord } from '../../common/is-record.ts'
 import { type AgentClient, FileMissingError } from '../agent.ts'
 import type { PermissionRequest, PermissionSubject } from '../model.ts'
 import { given } from '../wire/content.ts'
-import { anything, isRecord, maybe, maybeText, type Report, readList } from '../wire/lenient.ts'
+import { anything, maybe, maybeText, type Report, readList } from '../wire/lenient.ts'
 import { answer, type outcomeToWire, readPermissionOptions } from '../wire/requests.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 
@@ -86,7 +87,7 @@ export function answerRequest(
   }
 }
 
-/** Agents read a file before they create it, and one takes any error for a missing file as a failure of its write. */
+/** Agents read a file before they create it. One of them gives up the write on any error, even for a missing file. */
 async function readTextFile(
   client: AgentClient,
   request: Parameters<AgentClient['readTextFile']>[0],

@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { ContentBlock, SessionUpdate } from '../model.ts'
 import { given } from '../wire/content.ts'
-import { anything, isRecord, type Json, maybeText } from '../wire/lenient.ts'
+import { anything, type Json, maybeText } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { Agent } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
 import { NotSupportedError } from '../errors.ts'
@@ -15,13 +16,13 @@ import type {
 } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
-import { anything, isRecord, maybeText, type Report } from '../wire/lenient.ts'
+import { anything, maybeText, type Report } from '../wire/lenient.ts'
 import { answer, promptToWire, readPermissionOptions } from '../wire/requests.ts'
 import { type SetVia, WireSession } from '../wire/session.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
 
-/** An agent that speaks ACP v2, a draft. */
+/** An agent that uses ACP v2, a draft. */
 export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   readonly protocolVersion = 2
   /** It replays with `session/load`, as in an early draft. */
@@ -133,7 +134,7 @@ export class SessionV2 extends WireSession implements UpdateSinkV2 {
 }
 
 /**
- * Whether the agent speaks an early draft of v2. That draft had `agentInfo` and `session/load`, and only new, prompt and
+ * Whether the agent uses an early draft of v2. That draft had `agentInfo` and `session/load`, and only new, prompt and
  * cancel were required session methods.
  */
 function isEarlyDraft(wire: WireInitialize): boolean {
@@ -173,7 +174,7 @@ export function serverToWire(server: McpServer) {
     const { type, name, command, args, env } = server
     return { type, name, command, args, env }
   }
-  if (server.type === 'sse') throw new NotSupportedError('The agent takes no sse servers.')
+  if (server.type === 'sse') throw new NotSupportedError("The agent doesn't support MCP servers over SSE.")
   const { name, url, headers } = server
   return { type: 'http' as const, name, url, headers }
 }

@@ -1,8 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { ContentBlock, MessageRole, SessionUpdate, TerminalPatch } from '../model.ts'
 import { readBlock } from '../wire/content.ts'
-import { anything, isRecord, type Json, maybeText, readList } from '../wire/lenient.ts'
+import { anything, type Json, maybeText, readList } from '../wire/lenient.ts'
 import { readState } from '../wire/state.ts'
 import { readCanCancel, readToolCall, readToolContent } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
@@ -128,7 +129,7 @@ function readTerminalOutput(raw: Json, sink: UpdateSinkV2): SessionUpdate | unde
   const { terminalId } = chunk
   const text = sink.terminals.append(terminalId, chunk.data)
   return text === undefined
-    ? dropped(sink, 'data is not base64')
+    ? dropped(sink, "data isn't base64")
     : { type: 'terminal_output', terminalId, text }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { ContentBlock } from '../model.ts'
-import { isRecord, maybeNumber, maybeText } from './lenient.ts'
+import { maybeNumber, maybeText } from './lenient.ts'
 
 export const textSchema = z.object({ text: z.string() })
 export const imageSchema = z.object({ data: z.string(), mimeType: z.string(), uri: maybeText })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { AgentClient } from '../agent.ts'
 import { RpcCode, RpcError } from '../errors.ts'
 import type {
@@ -9,16 +10,7 @@ import type {
   ElicitationValue,
 } from '../model.ts'
 import { given } from './content.ts'
-import {
-  anything,
-  isRecord,
-  maybe,
-  maybeFlag,
-  maybeNumber,
-  maybeText,
-  type Report,
-  readList,
-} from './lenient.ts'
+import { anything, maybe, maybeFlag, maybeNumber, maybeText, type Report, readList } from './lenient.ts'
 import { answer } from './requests.ts'
 
 const count = maybe(z.number().int().nonnegative())
@@ -79,7 +71,7 @@ export function answerElicitation(
     const request = readElicitation(wire, report)
     const signal = scopeOf(wire, withdrawal, requestSignal)
     if (!signal) {
-      report('elicitation/create for a request that is not under way')
+      report("elicitation/create for a request that isn't pending")
       return outcomeToWire({ action: 'cancel' })
     }
     const withdrawn = new Promise<ElicitationOutcome>(resolve => {
@@ -126,7 +118,7 @@ function readElicitation(wire: z.output<typeof elicitationSchema>, report: Repor
   switch (wire.mode ?? 'form') {
     case 'form': {
       const form = formSchema.safeParse(wire.requestedSchema).data
-      if (!form) throw invalid('requestedSchema is not a schema')
+      if (!form) throw invalid("requestedSchema isn't a schema")
       return {
         ...base,
         mode: 'form',
@@ -137,7 +129,7 @@ function readElicitation(wire: z.output<typeof elicitationSchema>, report: Repor
     }
     case 'url': {
       const { url, elicitationId } = wire
-      if (!url || !URL.canParse(url)) throw invalid('url is not an address')
+      if (!url || !URL.canParse(url)) throw invalid("url isn't a valid URL")
       if (!elicitationId) throw invalid('elicitationId is missing')
       return { ...base, mode: 'url', elicitationId, url }
     }

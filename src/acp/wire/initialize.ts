@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { AgentClient, ConnectOptions } from '../agent.ts'
 import type { AgentCapabilities, AuthMethod } from '../model.ts'
 import { given } from './content.ts'
-import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
+import { anything, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
 
 /**
- * Parley's capabilities in the form of v1. A capability is listed only once it works. `_meta` has two conventions that no
+ * Parley's capabilities in the form of v1. A capability is listed only if it works. `_meta` has two conventions that no
  * specification contains: output of the agent's own terminals in tool calls, and commands to sign in.
  */
 export function clientCapabilitiesV1(client: Partial<AgentClient>, features: ConnectOptions['features']) {

@@ -16,10 +16,6 @@ export const anything = z.unknown().optional()
 
 export type Json = { [key: string]: unknown }
 
-export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Receives what was dropped, as text for the log. */
 export type Report = (problem: string) => void
 
@@ -31,7 +27,7 @@ export function readList<T>(
   what: string,
 ): T[] {
   if (!Array.isArray(raw)) {
-    if (raw !== undefined && raw !== null) report(`${what} is not a list`)
+    if (raw !== undefined && raw !== null) report(`${what} isn't a list`)
     return []
   }
   const items: T[] = []

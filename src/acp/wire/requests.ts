@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import { NotSupportedError, RpcCode, RpcError } from '../errors.ts'
 import type {
@@ -15,16 +16,7 @@ import type {
   SessionSetup,
 } from '../model.ts'
 import { given } from './content.ts'
-import {
-  anything,
-  isRecord,
-  maybe,
-  maybeFlag,
-  maybeText,
-  problemOf,
-  type Report,
-  readList,
-} from './lenient.ts'
+import { anything, maybe, maybeFlag, maybeText, problemOf, type Report, readList } from './lenient.ts'
 
 /** Answers a request whose params match the schema; otherwise responds with an error that says what is wrong. */
 export async function answer<T extends z.ZodType>(

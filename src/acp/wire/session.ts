@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { Command, ConfigOption, SelectChoice, SessionUpdate } from '../model.ts'
 import { given } from './content.ts'
-import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
+import { anything, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
 
 /** How to set the value of an option on the wire. */

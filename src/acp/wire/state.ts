@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import { errorWords, RpcCode } from '../errors.ts'
 import type { AgentErrorInfo, ReportedBackground, SessionUpdate, TokenCount } from '../model.ts'
 import { given } from './content.ts'
-import { anything, isRecord, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
+import { anything, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
 
 export const stateSchema = z.object({
   state: z.string(),

@@ -1,16 +1,8 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } from '../model.ts'
 import { given, readBlock } from './content.ts'
-import {
-  anything,
-  isRecord,
-  type Json,
-  maybe,
-  maybeText,
-  problemOf,
-  type Report,
-  readList,
-} from './lenient.ts'
+import { anything, type Json, maybe, maybeText, problemOf, type Report, readList } from './lenient.ts'
 
 /** `capabilities` (v2): what the client may request for the tool call. */
 export const toolCallSchema = z.object({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import type {
   Command,
@@ -13,7 +14,6 @@ import type {
 import { given, readBlock } from './content.ts'
 import {
   anything,
-  isRecord,
   type Json,
   maybe,
   maybeList,
@@ -25,7 +25,7 @@ import {
 import { readError, stateSchema } from './state.ts'
 import { readCanCancel } from './tool-call.ts'
 
-/** Receives updates. Only the sink knows the session's earlier ones. */
+/** Receives updates. Only the sink knows the session's earlier updates. */
 export interface UpdateSink {
   emit(update: SessionUpdate): void
   /** `config_option_update`: the raw list */

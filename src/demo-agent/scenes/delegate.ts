@@ -6,24 +6,24 @@ import { shortName, subjectFile } from '../workspace.ts'
 /** `/delegate`: two subagents work concurrently. They are only in the draft of the protocol, not in a released schema. */
 export async function delegate(turn: Turn): Promise<void> {
   if (!turn.features.subagents)
-    return turn.say('Your client offers no sessions within a session, so I have nobody to delegate to.')
+    return turn.say("Your client doesn't support subagents, so I can't delegate anything.")
   const file = await subjectFile(turn, '')
   const name = file ? shortName(turn, file) : 'the folder'
-  await turn.say('I give this to two subagents, who work side by side.\n\n')
+  await turn.say('I delegate this to two subagents that work at the same time.\n\n')
   const reader = new Subagent(turn, 'Reader', `Looks at ${name}`)
-  const critic = new Subagent(turn, 'Critic', 'Has an opinion, without reading')
+  const critic = new Subagent(turn, 'Critic', 'Gives an opinion without reading')
   try {
     await Promise.all([
       reader.work(async () => {
         await reader.call(`Read ${name}`, file)
-        await reader.say(`I looked at \`${name}\`. A script can't say more of it than that it is there.`)
+        await reader.say(`I looked at \`${name}\`. I'm a script, so I can only say that it exists.`)
       }),
-      critic.work(() => critic.say('I have read nothing, and I find it could be **shorter**.')),
+      critic.work(() => critic.say('I read nothing, but I think it could be **shorter**.')),
     ])
   } finally {
     await Promise.all([reader.end(), critic.end()])
   }
-  await turn.say('Both are done: one of them read, the other did not.')
+  await turn.say("Both are done: one of them read, the other didn't.")
 }
 
 /** A subagent's session, which lasts as long as its work. */
@@ -46,7 +46,7 @@ class Subagent {
     this.#stopReason = 'end_turn'
   }
 
-  /** Also after the turn was canceled: no subagent is working any more. */
+  /** Also after the turn was canceled: no subagent is working anymore. */
   async end(): Promise<void> {
     if (!this.#begun) return
     await this.#announce({ state: { state: 'idle', stopReason: this.#stopReason } })

@@ -15,10 +15,10 @@ export interface ReadResult {
 /** `/read [path]`: reads a file and describes it. */
 export async function read(turn: Turn, input: string): Promise<void> {
   const file = input ? await locate(turn, input) : await subjectFile(turn, '')
-  if (!file) return turn.say('There is no text file in this folder that I could read.')
+  if (!file) return turn.say("There's no text file in this folder that I can read.")
   const result = await readFile(turn, file)
   if (result) await turn.say(describe(turn, result))
-  else await turn.say('That did not work; the tool call above says why.')
+  else await turn.say("That didn't work. The tool call above says why.")
 }
 
 /** Reads in a tool call, through the client if it supports that. `undefined` if the file can't be read. */
@@ -47,7 +47,7 @@ export async function readFile(turn: Turn, file: string): Promise<ReadResult | u
     return { file, text }
   } catch (error) {
     turn.rethrowCancelled(error)
-    await call.fail(`${name} could not be read: ${error instanceof Error ? error.message : String(error)}`)
+    await call.fail(`${name} couldn't be read: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }
 }
@@ -58,8 +58,12 @@ export function describe(turn: Turn, { file, text }: ReadResult): string {
   const words = text.match(/\S+/g)?.length ?? 0
   const first = lines.find(line => line.trim() !== '')?.trim()
   const opening = first ? ` It begins with “${first.slice(0, 80).replaceAll('`', "'")}”.` : ''
-  const count = lines.length >= LINES ? `at least ${LINES}` : String(lines.length)
-  return `\`${shortName(turn, file)}\` has ${count} lines and about ${words} words.${opening}\n\n`
+  const many = lines.length >= LINES ? `at least ${LINES} lines` : `${lines.length} lines`
+  const count = lines.length === 1 ? '1 line' : many
+  const name = shortName(turn, file)
+  const lengths = lines.map(line => line.length)
+  const longest = `\`${name}:${lengths.indexOf(Math.max(...lengths)) + 1}\``
+  return `\`${name}\` has ${count} and about ${words === 1 ? '1 word' : `${words} words`}. Its longest line is ${longest}.${opening}\n\n`
 }
 
 function languageOf(file: string): string {
@@ -71,7 +75,7 @@ export type EditResult = 'written' | 'rejected' | 'failed'
 /** `/edit [path]`: proposes a small change, asks for permission, and writes it. */
 export async function edit(turn: Turn, input: string): Promise<void> {
   if (turn.session.settings.mode === 'plan') {
-    return turn.say('I am in the mode *Plan*: I would propose a small edit here, but I change nothing.')
+    return turn.say("I'm in *Plan* mode: I'd propose a small edit here, but I don't change anything.")
   }
   const file = input ? await locate(turn, input) : await subjectFile(turn, '')
   await turn.think(
@@ -82,9 +86,9 @@ export async function edit(turn: Turn, input: string): Promise<void> {
 }
 
 export function afterEdit(result: EditResult): string {
-  if (result === 'written') return 'The change is written. Undo it in the editor if you do not want it.\n\n'
-  if (result === 'rejected') return 'You rejected the edit, so the file is as it was.\n\n'
-  return 'The edit did not work; the tool call above says why.\n\n'
+  if (result === 'written') return "The change is written. Undo it in the editor if you don't want it.\n\n"
+  if (result === 'rejected') return 'You rejected the edit, so the file is unchanged.\n\n'
+  return "The edit didn't work. The tool call above says why.\n\n"
 }
 
 /** For a kind of file without known comment syntax, a new file next to it is written instead. */
@@ -184,6 +188,6 @@ export function proposeEdit(file: string, oldText: string): string | undefined {
 const NEW_FILE = [
   '# A file of the demo agent',
   '',
-  'It was written through your editor, after you allowed it. Delete it whenever you like.',
+  'It was written through your editor after you allowed it. You can delete it at any time.',
   '',
 ].join('\n')

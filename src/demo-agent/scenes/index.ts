@@ -19,24 +19,28 @@ interface SceneCommand {
 }
 
 const SCENES: readonly SceneCommand[] = [
-  { name: 'help', description: 'What the demo agent can show', scene: help },
+  { name: 'help', description: 'What the demo agent can do', scene: help },
   { name: 'tour', description: 'A whole turn: read, plan, edit, run', scene: tour },
   { name: 'plan', description: 'A plan that makes progress', hint: 'what to plan', scene: plan },
   { name: 'read', description: 'Read a file', hint: 'path', scene: read },
   { name: 'edit', description: 'Propose a small edit and ask before writing it', hint: 'path', scene: edit },
   { name: 'run', description: 'Run a command in a terminal', hint: 'command line', scene: run },
   { name: 'fail', description: 'A tool call that fails', scene: fail },
-  { name: 'slow', description: 'Slow work that can be cancelled', hint: 'seconds', scene: slow },
-  { name: 'think', description: 'Thoughts between words', scene: think },
+  { name: 'slow', description: 'Slow work that can be canceled', hint: 'seconds', scene: slow },
+  { name: 'think', description: 'Thoughts between parts of an answer', scene: think },
   { name: 'long', description: 'A long answer', hint: 'number of paragraphs', scene: long },
-  { name: 'markdown', description: 'Everything markdown can be', scene: markdown },
+  {
+    name: 'markdown',
+    description: 'All elements of Markdown: code, tables, formulas, diagrams',
+    scene: markdown,
+  },
   { name: 'media', description: 'An image, a sound and resources', scene: media },
-  { name: 'delegate', description: 'Two subagents at work at once', scene: delegate },
+  { name: 'delegate', description: 'Two subagents that work at the same time', scene: delegate },
   { name: 'where', description: 'The folders and MCP servers of this session', scene: where },
-  { name: 'ask', description: 'Ask something with a form', scene: ask },
-  { name: 'visit', description: 'Ask you to open an address', scene: visit },
+  { name: 'ask', description: 'Ask you something with a form', scene: ask },
+  { name: 'visit', description: 'Ask you to open a URL', scene: visit },
   { name: 'notice', description: 'Notices of every severity', scene: notice },
-  { name: 'compact', description: 'Sum up the context', scene: compact },
+  { name: 'compact', description: 'Compact the context', scene: compact },
   {
     name: 'stop',
     description: 'End the turn for a reason of your choice',
@@ -95,13 +99,16 @@ async function help(turn: Turn): Promise<void> {
   )
   await turn.say(
     [
-      'I am the **demo agent**: a script without a model, an account or a network. I can show:',
+      "I'm the **demo agent**: a script that needs no model, account or network. These are my commands:",
       '',
-      '| command | what |',
+      '| Command | What it shows |',
       '| --- | --- |',
       ...rows,
       '',
-      'Anything else you write starts the tour. The *mode* decides what I ask for, the *model* how fast I talk.',
+      'Any other prompt starts the tour. The *mode* determines when I ask for permission, the *model* how fast I respond.',
+      '',
+      "You can also attach files and images, send prompts while I'm working (`/slow`), see a session's usage and cost, fork it, " +
+        'and load it again later.',
     ].join('\n'),
   )
 }
@@ -114,5 +121,5 @@ async function commitMessage(turn: Turn, input: string): Promise<void> {
 }
 
 async function unknown(turn: Turn, name: string): Promise<void> {
-  await turn.say(`I know no command \`/${name}\`. Type \`/help\` for those I know.`)
+  await turn.say(`I don't know the command \`/${name}\`. Type \`/help\` to list the commands I know.`)
 }

@@ -15,7 +15,7 @@ next()`
 /** `/run [command line]` */
 export async function run(turn: Turn, input: string): Promise<void> {
   if (turn.session.settings.mode === 'plan') {
-    return turn.say('I am in the mode *Plan*: I run no commands.')
+    return turn.say("I'm in *Plan* mode, so I don't run commands.")
   }
   const result = input
     ? await runTool(turn, input, shellLine(input))
@@ -35,11 +35,12 @@ export function lookAround(turn: Turn): Promise<CommandResult | 'rejected' | 'fa
 }
 
 export function afterRun(result: CommandResult | 'rejected' | 'failed'): string {
-  if (result === 'rejected') return 'You rejected the command, so nothing was run.\n\n'
-  if (result === 'failed') return 'The command could not be started; the tool call above says why.\n\n'
-  if (result.signal) return `The command was ended by ${result.signal}.\n\n`
+  if (result === 'rejected') return "You rejected the command, so it wasn't run.\n\n"
+  if (result === 'failed') return "The command couldn't be started. The tool call above says why.\n\n"
+  if (result.signal) return `The command was terminated by ${result.signal}.\n\n`
   const lines = result.output.split('\n').filter(line => line.trim() !== '').length
-  return `The command ended with exit code ${result.exitCode ?? 'unknown'} after ${lines} lines of output.\n\n`
+  const output = lines === 1 ? '1 line' : `${lines} lines`
+  return `The command finished with exit code ${result.exitCode ?? 'unknown'} after ${output} of output.\n\n`
 }
 
 async function runTool(
@@ -60,7 +61,7 @@ async function runTool(
     return result
   } catch (error) {
     turn.rethrowCancelled(error)
-    await call.fail(`The command could not be run: ${error instanceof Error ? error.message : String(error)}`)
+    await call.fail(`The command couldn't be run: ${error instanceof Error ? error.message : String(error)}`)
     return 'failed'
   }
 }

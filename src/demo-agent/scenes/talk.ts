@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { McpServer, StopReason } from '@agentclientprotocol/sdk'
 import { fenced, text } from '../tool-call.ts'
-import { pause, type Turn } from '../turn.ts'
+import { type ClientFeatures, pause, type Turn } from '../turn.ts'
 
 /** `/where`: the session's folders, MCP servers and client capabilities. */
 export async function where(turn: Turn): Promise<void> {
   const [cwd, ...others] = turn.session.roots
   const folders = [`- \`${cwd}\` (the working directory)`, ...others.map(folder => `- \`${folder}\``)]
   const servers = turn.session.mcpServers.map(server => `- ${describeServer(server)}`)
-  const features = Object.entries(turn.features).map(
-    ([name, offered]) => `- ${name}: ${offered ? 'yes' : 'no'}`,
+  const features = Object.entries(FEATURES).map(
+    ([name, what]) => `- ${what}: ${turn.features[name as keyof ClientFeatures] ? 'yes' : 'no'}`,
   )
   await turn.say(
     [
@@ -18,12 +18,24 @@ export async function where(turn: Turn): Promise<void> {
       '',
       '### MCP servers',
       ...(servers.length > 0 ? servers : ['None were passed.']),
-      ...(servers.length > 0 ? ['', 'I only report them: the demo agent connects to no MCP server.'] : []),
+      ...(servers.length > 0 ? ['', "I only list them: the demo agent doesn't connect to MCP servers."] : []),
       '',
       '### What the client offers',
       ...features,
     ].join('\n'),
   )
+}
+
+const FEATURES: Record<keyof ClientFeatures, string> = {
+  readTextFile: 'Reads files, including unsaved changes',
+  writeTextFile: 'Writes files',
+  terminal: 'Runs commands in terminals',
+  booleans: 'Options to turn on and off',
+  notices: 'Notices',
+  compaction: 'Summaries of the context',
+  forms: 'Forms',
+  visits: 'Opens URLs',
+  subagents: 'Subagents',
 }
 
 /** Only names, because the environment and headers may contain secrets. */
@@ -44,20 +56,20 @@ export async function stop(turn: Turn, input: string): Promise<void> {
 
 /** `/notice`: a notice of each severity. */
 export async function notice(turn: Turn): Promise<void> {
-  if (!turn.features.notices) return turn.say('Your client offers no notices, so I may not send any.')
+  if (!turn.features.notices) return turn.say("Your client doesn't support notices, so I can't send any.")
   await turn.emit({ sessionUpdate: 'notice', severity: 'info', title: 'The demo agent says hello' })
   await turn.emit({
     sessionUpdate: 'notice',
     severity: 'warning',
     title: 'The demo agent is running low on ideas',
-    description: 'It has `12` left. This is what a warning with a description looks like.',
+    description: 'It has `12` left. This is a warning with a description.',
   })
   await turn.emit({
     sessionUpdate: 'notice',
     severity: 'error',
-    title: 'Nothing went wrong, this is only shown',
+    title: 'This is an example of an error: nothing went wrong',
   })
-  await turn.say('Those were three notices.')
+  await turn.say('These were three notices.')
 }
 
 /** `/compact`: a compaction of the context with a streamed summary. */
@@ -83,14 +95,14 @@ export async function compact(turn: Turn): Promise<void> {
 /** `/think`: several thoughts with text between them. */
 export async function think(turn: Turn): Promise<void> {
   if (!turn.session.settings.thoughts) {
-    return turn.say('*Show thoughts* is switched off for this session, so there is nothing to see.')
+    return turn.say("*Show thoughts* is turned off for this session, so there's nothing to see.")
   }
   await turn.think(
-    '**Looking at the question**\n\nNobody asked for anything in particular. ' +
-      'That is fine: this is about how thoughts are shown, not about what they are.',
+    '**Looking at the question**\n\nThe prompt asks for nothing in particular. ' +
+      "That's fine: this only shows what thoughts look like.",
   )
   await turn.say('First I thought about the question.\n\n')
-  await turn.think('And now a second thought, after some words. It should be a block of its own.')
+  await turn.think('And now a second thought, after some text. It should be a separate block.')
   await turn.say('Then I had a second thought. Both were scripted.')
 }
 
@@ -105,9 +117,9 @@ export async function long(turn: Turn, input: string): Promise<void> {
 function paragraph(number: number, of: number): string {
   const heading = number % 10 === 1 ? `## Part ${Math.ceil(number / 10)}\n\n` : ''
   return (
-    `${heading}This is paragraph **${number}** of ${of}. It is here to be scrolled past: while it streams, the view ` +
-    'should stay where you put it, and follow only when you are at the end. Select some of this text, scroll up, ' +
-    `type in the composer; none of it should be disturbed by paragraph ${number + 1}.\n\n`
+    `${heading}This is paragraph **${number}** of ${of}. It's here to try out scrolling: while it streams, the view ` +
+    "should stay where you scrolled to, and follow only if you're at the end. Select some of this text, scroll up, " +
+    `or type a prompt: paragraph ${number + 1} shouldn't disturb any of it.\n\n`
   )
 }
 
@@ -158,7 +170,7 @@ export function greet(name: string): string {
 A fence without a language, and a line that is far too long for any side bar ${'and goes on '.repeat(12)}until here.
 \`\`\`
 
-Inline maths $e^{i\\pi} + 1 = 0$ and a block:
+Inline math $e^{i\\pi} + 1 = 0$ and a block:
 
 $$
 \\sum_{k=1}^{n} k = \\frac{n(n+1)}{2}
@@ -179,17 +191,17 @@ That was all of it.
 
 /** `/plan [goal]`: a plan that progresses without any real work. */
 export async function plan(turn: Turn, input: string): Promise<void> {
-  const goal = input || 'show what a plan looks like'
-  await turn.think(`How would one ${goal}? Look first, decide, do it in small steps, check.`)
+  const goal = input || 'an example'
+  await turn.think(`The goal: ${goal}. Look around, decide, work in small steps, check.`)
   const steps = [
     'Look around',
-    `Decide how to ${goal}`,
+    'Decide what to do',
     'Do the first half',
     'Do the second half',
     'Check the result',
   ]
   await turn.plan(steps)
-  await turn.say(`A plan for: **${goal}**. I only pretend to work on it.\n\n`)
+  await turn.say(`A plan for: **${goal}**. I'm only pretending to work on it.\n\n`)
   for (const [number, step] of steps.entries()) {
     await turn.step(number)
     await turn.say(`${number + 1}. ${step} …\n`)
@@ -201,7 +213,7 @@ export async function plan(turn: Turn, input: string): Promise<void> {
 
 /** `/fail`: a tool call that fails, after which the agent continues. */
 export async function fail(turn: Turn): Promise<void> {
-  await turn.say('Now a tool that fails.\n\n')
+  await turn.say('Now I call a tool that fails.\n\n')
   const call = await turn.tool({
     title: 'Fetch https://demo.invalid/data.json',
     kind: 'fetch',
@@ -209,16 +221,16 @@ export async function fail(turn: Turn): Promise<void> {
   })
   await call.run()
   await turn.rest(600)
-  await call.fail('The host demo.invalid does not exist.', [
-    fenced('getaddrinfo ENOTFOUND demo.invalid\n    at the demo agent, which never tried'),
+  await call.fail("The host demo.invalid doesn't exist.", [
+    fenced('getaddrinfo ENOTFOUND demo.invalid\n    at the demo agent (nothing was fetched)'),
   ])
-  await turn.say('It failed, as it was meant to; nothing was really fetched. The turn goes on.')
+  await turn.say('It failed as intended: nothing was really fetched. The turn continues.')
 }
 
 /** `/slow [seconds]`: work that takes the given time and can be canceled at any moment. */
 export async function slow(turn: Turn, input: string): Promise<void> {
   const seconds = Math.min(Math.max(Number.parseFloat(input) || 30, 0.1), 3600)
-  await turn.say(`I will be busy for ${seconds} seconds. Stop me whenever you like.\n\n`)
+  await turn.say(`I'll be busy for ${seconds} seconds. You can stop me at any time.\n\n`)
   const call = await turn.tool({ title: `Work for ${seconds} seconds`, kind: 'other', rawInput: { seconds } })
   await call.run()
   const steps = Math.min(Math.ceil(seconds), 120)
@@ -227,5 +239,5 @@ export async function slow(turn: Turn, input: string): Promise<void> {
     await call.update({ content: [text(`${Math.round((done / steps) * 100)} % done`)] })
   }
   await call.complete()
-  await turn.say('Finished, and nobody stopped me.')
+  await turn.say("Finished: you didn't stop me.")
 }

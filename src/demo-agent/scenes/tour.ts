@@ -8,31 +8,33 @@ import { afterRun, lookAround } from './run.ts'
 /** `/tour`, also the answer to any other prompt: reads a real file, makes a small real edit, and runs a harmless command. */
 export async function tour(turn: Turn, input: string): Promise<void> {
   await turn.think(
-    'I am a script, not a model, so I cannot understand the question. ' +
+    "I'm a script, not a model, so I can't understand the question. " +
       'What I can do is show every step of a turn: read, plan, edit, run. ' +
-      'First I need a file to show it with.',
+      'First I need a file.',
   )
   await turn.say(
-    'I am the **demo agent**: a script that shows what working with an agent looks like, without an account. ' +
-      'Everything I do in your folder is real, and I ask before I change anything.\n\n',
+    "I'm the **demo agent**: a script that shows what it's like to work with an agent. You don't need an account. " +
+      'Everything I do in your folder is real, but I ask before I change anything.\n\n',
   )
   const attached = attachments(turn.prompt)
   if (attached) await turn.say(attached)
 
-  await turn.plan(['Read a file', 'Propose a small edit', 'Run a harmless command', 'Sum up'])
+  await turn.plan(['Read a file', 'Propose a small edit', 'Run a harmless command', 'Summarize'])
   await turn.step(0)
   const file = await subjectFile(turn, input)
   const seen = file ? await readFile(turn, file) : undefined
   await turn.say(
-    seen ? describe(turn, seen) : 'There is no text file here yet, so I will propose a new one.\n\n',
+    seen ? describe(turn, seen) : "There's no text file here yet, so I'll propose a new one.\n\n",
   )
 
   if (turn.session.settings.mode === 'plan' && !(await mayLeavePlan(turn))) {
-    return turn.say('Then I leave it at the plan. Switch the mode, or ask again, whenever you like.')
+    return turn.say("OK, I'll stop at the plan. Switch the mode or ask again at any time.")
   }
   await turn.step(1)
   const target = seen?.file ?? path.join(turn.session.cwd, 'parley-demo.md')
-  await turn.think(`One comment at the end of ${shortName(turn, target)} will do: visible, and easy to undo.`)
+  await turn.think(
+    `A comment at the end of ${shortName(turn, target)} is enough: easy to see, and easy to undo.`,
+  )
   const edited = await editFile(turn, target)
   await turn.say(afterEdit(edited))
 
@@ -45,13 +47,13 @@ export async function tour(turn: Turn, input: string): Promise<void> {
     [
       '### Done',
       '',
-      '| step | result |',
+      '| Step | Result |',
       '| --- | --- |',
-      `| read | ${seen ? `\`${shortName(turn, seen.file)}\`` : 'nothing to read'} |`,
-      `| edit | ${edited} |`,
-      `| command | ${typeof ran === 'string' ? ran : `exit code ${ran.exitCode ?? ran.signal}`} |`,
+      `| Read | ${seen ? `\`${shortName(turn, seen.file)}\`` : 'nothing to read'} |`,
+      `| Edit | ${edited} |`,
+      `| Command | ${typeof ran === 'string' ? ran : `exit code ${ran.exitCode ?? ran.signal}`} |`,
       '',
-      'Type `/help` to see what else I can show: failures, slow work to cancel, all of markdown, images.',
+      'Type `/help` to see what else I can do: failures, slow work to cancel, Markdown, images and more.',
     ].join('\n'),
   )
   await turn.step(4)
@@ -60,12 +62,12 @@ export async function tour(turn: Turn, input: string): Promise<void> {
 /** Asks for permission to leave plan mode, as agents with such a mode do. */
 async function mayLeavePlan(turn: Turn): Promise<boolean> {
   const call = await turn.tool({
-    title: 'Ready to carry out the plan?',
+    title: 'Carry out the plan?',
     kind: 'switch_mode',
     content: [
       {
         type: 'content',
-        content: { type: 'text', text: '1. a comment at the end of one file\n2. a look into the folder' },
+        content: { type: 'text', text: '1. Add a comment at the end of a file\n2. List the folder' },
       },
     ],
   })
@@ -75,7 +77,7 @@ async function mayLeavePlan(turn: Turn): Promise<boolean> {
     { optionId: 'stay', name: 'No, stay in Plan', kind: 'reject_once' },
   ])
   if (chosen !== 'ask' && chosen !== 'edit') {
-    await call.fail('The plan stays a plan.')
+    await call.fail("The plan wasn't carried out.")
     return false
   }
   await call.complete()
@@ -89,7 +91,7 @@ export function attachments(prompt: readonly ContentBlock[]): string | undefined
     const line = nameOf(block)
     return line ? [`- ${line}`] : []
   })
-  return lines.length > 0 ? `You sent along:\n\n${lines.join('\n')}\n\n` : undefined
+  return lines.length > 0 ? `You attached:\n\n${lines.join('\n')}\n\n` : undefined
 }
 
 function nameOf(block: ContentBlock): string | undefined {

@@ -88,7 +88,7 @@ function refuse(): never {
 /** The same agent for a v2 client: it reports turns as states and runs commands itself. */
 export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
-  const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
+  const sessions = new Sessions(store, error => log(`The session couldn't be written: ${String(error)}`))
   /** by session id: resolves when a turn was reported completely */
   const turns = new Map<string, Promise<void>>()
   let features: ClientFeatures = NO_FEATURES
@@ -213,8 +213,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
         throw v2.RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
       }
       const prompt = promptToV1(params.prompt)
-      if (!prompt)
-        throw v2.RequestError.invalidParams({}, 'the prompt has a part of a kind that is not known')
+      if (!prompt) throw v2.RequestError.invalidParams({}, 'the prompt contains an unknown kind of content')
       if (prompt.length === 0) throw v2.RequestError.invalidParams({}, 'the prompt is empty')
       const messageId = randomUUID()
       const turn = play(session, client, prompt, messageId)

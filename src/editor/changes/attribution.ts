@@ -1,6 +1,6 @@
 /** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
 import type { FileChange } from '../../acp/model.ts'
-import type { AgentAuthor, Author, TurnRef } from './change-versions.ts'
+import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { expectedText, originalText, othersPart } from './diff-texts.ts'
 import { type FileState, sameButEnds, textState } from './file-state.ts'
 import { mergeLines, splitLines } from './line-edits.ts'
@@ -9,7 +9,7 @@ import { TrackedFile } from './tracked-file.ts'
 /** What a tool call does to a file, as the agent reports it. */
 export interface ToolChange {
   toolCallId: string
-  /** The change may have been made: the tool call is no longer waiting. */
+  /** The tool call is no longer waiting, so the change may have been made. */
   begun: boolean
   done: boolean
   /** Absent if the tool call only names the file. */
@@ -30,12 +30,12 @@ export interface RunningTurn {
   covers: (path: string) => boolean
 }
 
-/** What a file was before the first tool call that reported a change of it. */
+/** The file as it presumably was before the first tool call that reported a change of it. */
 interface Assumed {
   file: TrackedFile
   text: string
   author: AgentAuthor
-  /** The user has saved the file or decided about its changes since. */
+  /** The user has saved the file, or kept or undone its changes, since then. */
   settled?: true
 }
 
@@ -43,7 +43,7 @@ interface Unclaimed {
   file: TrackedFile
   version: number
   before: TrackedFile
-  /** The file is open, and its document hasn't had the change yet. */
+  /** The file is open, and its document doesn't contain the change yet. */
   isBehind: boolean
 }
 
@@ -52,9 +52,9 @@ export class Attribution {
   readonly #turns = new Map<string, RunningTurn>()
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
-  /** a change that no tool call has reported yet */
+  /** changes that no tool call has reported yet */
   readonly #unclaimed = new Map<string, Unclaimed>()
-  /** the file when its first change was reported, updated with what was reported since */
+  /** files as they presumably were before their first reported change, corrected by later reports */
   readonly #assumed = new Map<string, Assumed>()
 
   // ---- turns -------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ export class Attribution {
   /** Stops attributing changes to the turn. Returns the keys of files that no tool call names anymore. */
   end(session: string, turn: RunningTurn): string[] {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
-    // the next turn may have started meanwhile: what it reported is its own
+    // the next turn may have started meanwhile: keep what that one reported
     const isNext = this.#turns.has(session)
     if (!isNext)
       for (const seen of [this.#unclaimed, this.#assumed])
@@ -118,7 +118,7 @@ export class Attribution {
 
   // ---- authors of a change -----------------------------------------------------------------------------------------
 
-  /** Attributes the tool calls' parts of the change to them. Returns whether there are any. */
+  /** Attributes to the tool calls the parts of the change that they reported. Returns whether there are any. */
   applyClaims(key: string, file: TrackedFile, now: FileState): boolean {
     const claims = this.#claims.get(key) ?? []
     let changed = false
@@ -151,7 +151,7 @@ export class Attribution {
     return file.edit(now, author)
   }
 
-  /** Attributes a change of a file that no one reported. */
+  /** The author of a change that no tool call reported completely. */
   authorOf(key: string, file: TrackedFile, otherwise: Author): Author {
     return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise)
   }
@@ -169,19 +169,19 @@ export class Attribution {
 
   // ---- changes seen before their report ----------------------------------------------------------------------------
 
-  /** A change without a report was seen; a tool call may report it next, or the editor that the user typed it. */
+  /** A change without a report was seen. A tool call may report it later, or the editor may report that the user typed it. */
   seen(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
     if (isOpen) this.#unclaimed.set(key, { file, version: file.version, before, isBehind })
     else this.#unclaimed.delete(key)
   }
 
-  /** Whether the file's document hasn't had the change yet that was seen on disk. */
+  /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
   isBehind(key: string): boolean {
     return this.#unclaimed.get(key)?.isBehind === true
   }
 
-  /** The document was read from disk: it can't be where the change came from. */
+  /** The document was reloaded from disk, so the change can't come from it. */
   caughtUp(key: string): void {
     const unclaimed = this.#unclaimed.get(key)
     if (unclaimed) unclaimed.isBehind = false
@@ -223,15 +223,15 @@ export class Attribution {
     this.#assumed.set(key, { file, text, author })
   }
 
-  /** What the file was when a turn began isn't what it was before its first report, because of the user. */
+  /** From now on, a difference between the start of the turn and its first report may be the user's. */
   settleAssumed(key: string): void {
     const assumed = this.#assumed.get(key)
     if (assumed) assumed.settled = true
   }
 
   /**
-   * The file changed between the beginning of a turn (`before`) and the turn's first report: that was attributed to the
-   * user, and belongs to the turn. Returns the file with these authors, `undefined` if there is no such change.
+   * Corrects the author of a change that was made between the start of a turn (`before`) and the turn's first report: it was
+   * attributed to the user, but belongs to the turn. Returns the corrected file, or `undefined` if there is no such change.
    */
   takeBackUnreported(
     key: string,
@@ -245,7 +245,7 @@ export class Attribution {
     // an agent that overwrites a file may report it as new
     const isNew = file.base.attributes.type === 'absent'
     if (!isText || (!isNew && sameButEnds(before.text, assumed.text))) return undefined
-    if (!assumed.author.turns.some(one => turns.some(isSameTurn(one)))) return undefined
+    if (!sharesTurn(assumed.author, { turns })) return undefined
     const asOneChange = () => {
       const corrected = TrackedFile.of(file.path, before)
       corrected.edit(file.state, assumed.author)
@@ -262,13 +262,13 @@ export class Attribution {
       this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
       return corrected
     }
-    // the reported change is in the same lines: with nothing of the user's on top, all of it is the tool call's
+    // the reported change is in the same lines: if the user hasn't edited them since, all of it is the tool call's
     return file.base.text === assumed.text ? asOneChange() : undefined
   }
 
   /**
-   * A change that was attributed to the user when the first change was reported may be that of another tool call that had
-   * written by then. Returns whether the file's authors changed.
+   * Corrects the author of a change that was on disk when the first change was reported and was attributed to the user, but
+   * was made by another tool call that reports it only now. Returns whether the file's authors changed.
    */
   takeBackAssumed(
     key: string,
@@ -299,10 +299,6 @@ export class Attribution {
   }
 }
 
-function isSameTurn({ session, turn }: TurnRef): (other: TurnRef) => boolean {
-  return other => other.session === session && other.turn === turn
-}
-
 /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */
 export function originalState(
   now: FileState,
@@ -313,7 +309,8 @@ export function originalState(
   if (!change) return done ? undefined : now
   // it was emptied to be written: its text is known once it's there
   const isEmptied = begun && !done && type === 'text' && now.text === ''
-  if (isEmptied && change.operation !== 'add' && change.oldText !== '') return undefined
+  const isWritten = change.operation !== 'add' && change.operation !== 'delete'
+  if (isEmptied && isWritten && change.oldText !== '') return undefined
   const text = originalText(change, type === 'absent' ? null : now.text, patch, done)
   return text === undefined ? undefined : textState(text, now)
 }

@@ -297,7 +297,7 @@ export class ChangeTracker extends Owner {
   // ---- the user's actions ---------------------------------------------------------------------------------------------
 
   /**
-   * The user saved a file in the editor. `likely`: or reverted unsaved changes, to the file before it changed on disk.
+   * The user saved a file in the editor. `likely`: or discarded unsaved changes, which also leaves the document unmodified.
    */
   saved(path: string, text: string, { likely = false } = {}): void {
     const at = this.#ownKey(path)
@@ -338,7 +338,7 @@ export class ChangeTracker extends Owner {
     }
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#writes.get(at)
-    // the agent's own text, or typed before or after it; or what is on disk, since the user has saved it meanwhile
+    // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
     const text = dirty && (write || this.#attribution.isBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
     void this.#ofUser(path, async (key, known) => {
@@ -404,7 +404,7 @@ export class ChangeTracker extends Owner {
         this.#change.fire(new Set([file.path, path]))
       })
     }
-    // a file that no agent changed replaces one that an agent removed: it is the user's
+    // a file that no agent changed replaces one that an agent removed, so it's the user's
     for (const [key, { path }] of [...this.#files]) {
       if (!rules.contains(real, path) || !this.#renaming.has(key)) continue
       await this.#queue.run(key, async () => {
@@ -416,7 +416,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** An agent renamed the file and can't get its name back: under the new one it is the user's, with the agents' edits. */
+  /** A file that an agent renamed can't get its old name back, so under its new name it's the user's, with the agents' edits. */
   async #settleRename(deleted: TrackedFile): Promise<void> {
     const added = movedTo(deleted, [...this.#files.values()])
     if (!added) return
@@ -499,7 +499,7 @@ export class ChangeTracker extends Owner {
         const text = end ? withLineEnd(write.content, end) : write.content
         const isText = now.attributes.type === 'text'
         const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
-        // a formatter changes only spaces, as does the start of what the user is typing
+        // a formatter changes only white space, but so may a user who has just started typing
         const isTyping = this.#document(path)?.isDirty() === true
         const rest = !isTyping && sameButSpace(text, now.text) ? author : 'user'
         this.#edited(key, file, file.edit(now, rest) || first)
@@ -510,7 +510,7 @@ export class ChangeTracker extends Owner {
 
   /**
    * Stores what an agent is about to write before it's on disk, so that no crash hides whose change it is. If the file
-   * isn't written after all, the difference found after the crash takes it back.
+   * isn't written after all, the difference found after the crash removes the change again.
    */
   async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
     await this.#store.put(Buffer.from(file.text))
@@ -530,7 +530,7 @@ export class ChangeTracker extends Owner {
     if (!first) return
     await this.#run(key, async () => {
       const known = this.#files.get(key)
-      // the text that the agent says was there, or any
+      // the text that the agent says was there; without a reported change, any text that isn't empty
       const was = first.change ? (first.change.oldText ?? '') : ' '
       const now = await this.#readWhole({ path, text: known?.text ?? was })
       if (!now) return
@@ -550,8 +550,8 @@ export class ChangeTracker extends Owner {
   }
 
   /**
-   * A file changed during turns without a report. `before`: the file before that, or at least its text. `unsure`: or what
-   * the agent had written by then.
+   * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`:
+   * `before` may already contain a part of what the agent wrote.
    */
   async noticed(
     path: string,
@@ -641,7 +641,7 @@ export class ChangeTracker extends Owner {
         await this.#replace(key, file, target, view)
         this.#decide(key, file)
       } else if (!view.document && !rewound) {
-        // a file that the agent added but that has only the user's lines is the user's
+        // a file that the agent added but that contains only the user's lines becomes the user's
         this.#files.set(key, target)
         this.#edited(key, target, target.hasChanges !== file.hasChanges)
       }
@@ -696,7 +696,7 @@ export class ChangeTracker extends Owner {
     return this.#undone.begin(session, into)
   }
 
-  /** Reverts an undo. Returns the paths that were left alone because something is in the way or unsaved. */
+  /** Reverts an undo. Returns the paths that were left unchanged because of later or unsaved changes. */
   async restore(id: string): Promise<string[]> {
     await this.#ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
@@ -711,7 +711,7 @@ export class ChangeTracker extends Owner {
     const now = await this.#read(path)
     const file = this.#files.get(key) ?? (now && TrackedFile.of(path, now))
     const view = file && this.#view(key, file)
-    // with unsaved changes, the authors of the restored lines couldn't be told; the editor's own undo restores them, too
+    // with unsaved changes, the authors of the restored lines can't be determined; the editor's own undo restores them, too
     if (!view || view.document) return false
     const target = restored(one, view.file, session)
     if (!target) return false
@@ -732,7 +732,7 @@ export class ChangeTracker extends Owner {
       await this.#checkpoints.load()
       this.dropCheckpoints()
     } catch (error) {
-      this.shared.log.warn(`What agents changed could not be read: ${messageOf(error)}`)
+      this.shared.log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)
     }
     if (this.#files.size === 0) return
     this.#watch.set(true)
@@ -762,7 +762,7 @@ export class ChangeTracker extends Owner {
         if (file) await work(key, file)
       })
     } catch (error) {
-      this.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`)
+      this.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
     }
   }
 
@@ -778,7 +778,7 @@ export class ChangeTracker extends Owner {
         await this.#run(at, async () => {
           const file = this.#files.get(at)
           if (file && !this.#writes.has(at) && !this.#renaming.has(at)) await this.#observe(at, file)
-        }).catch(error => this.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`))
+        }).catch(error => this.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`))
       }
     }
     await Promise.all(Array.from({ length: MAX_LOOKS }, next))
@@ -810,7 +810,7 @@ export class ChangeTracker extends Owner {
     return this.#states.read(path, this.#document(path)?.encoding)
   }
 
-  /** Starts to track a file, all of which is the user's so far. Returns false if too many are tracked. */
+  /** Starts to track a file that is entirely the user's so far. Returns false if too many files are tracked. */
   #begin(key: string, path: string, state: FileState): boolean
   #begin(key: string, path: string): Promise<boolean>
   #begin(key: string, path: string, state?: FileState): boolean | Promise<boolean> {
@@ -843,14 +843,14 @@ export class ChangeTracker extends Owner {
     const isOtherText = file.text !== now.text
     const unsaved = this.#document(file.path)
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#saving.get(key)
-    // the editor has written what the user typed; its event follows, or waits for this
+    // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
       this.#attribution.unsee(key)
       this.#edited(key, file, file.edit(now, 'user'))
       return
     }
     const before = file.clone()
-    // or it has, and the file was written again since
+    // or it has saved that, and the file was written again since
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, otherwise)
@@ -862,13 +862,13 @@ export class ChangeTracker extends Owner {
     this.#edited(key, file, edited || changed)
   }
 
-  /** Nothing names the file any more: it is tracked only if agents changed it. */
+  /** No tool call names the file anymore, so it stays tracked only if agents changed it. */
   #forgetUnknown(key: string): void {
     const file = this.#files.get(key)
     if (file?.isKnown === false) this.#settled(key, file)
   }
 
-  /** The file is as it was before agents: no running turn is to take that for a change. */
+  /** The file is as it was before agents changed it; no running turn must take that for a change. */
   #settled(key: string, file: TrackedFile): void {
     this.#forget(key)
     if (file.version > 0) this.#decide(key, file)
@@ -913,7 +913,7 @@ export class ChangeTracker extends Owner {
       )
       if (edit && !(await document.replace(edit, before))) {
         takeBack()
-        throw new Error('The editor did not take the change.')
+        throw new Error('The editor rejected the change.')
       }
       const { attributes } = target
       if (

@@ -76,8 +76,15 @@ function hides<T>(versions: Versions<T>): boolean {
 }
 
 /** Whether one session made both. */
-export function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
+function sharesSession(one: AgentAuthor, other: AgentAuthor): boolean {
   return one.turns.some(({ session }) => other.turns.some(turn => turn.session === session))
+}
+
+/** Whether both were made in one turn. */
+export function sharesTurn(one: AgentAuthor, other: AgentAuthor): boolean {
+  return one.turns.some(({ session, turn }) =>
+    other.turns.some(also => also.session === session && also.turn === turn),
+  )
 }
 
 function sameAuthor(one: Author, other: Author): boolean {

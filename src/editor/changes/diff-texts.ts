@@ -197,7 +197,7 @@ export async function findFragment(change: FileChange, roots: Roots): Promise<nu
   }
 }
 
-/** Lines of a text, 0-based; `end` is exclusive. */
+/** Lines of a text, 0-based; `end` is exclusive. If they are equal, the position before that line. */
 export interface LineRange {
   start: number
   end: number

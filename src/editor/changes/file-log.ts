@@ -9,7 +9,7 @@ import {
   kept,
   type Matches,
   normalized,
-  sharesSession,
+  sharesTurn,
   type Versions,
   without,
 } from './change-versions.ts'
@@ -51,6 +51,8 @@ export class FileLog {
   #seq: number
   #nextId: number
   #text: string | undefined
+  /** What the text was before an agent's edit that emptied it, until the next edit. */
+  #emptied: { segments: Segment[]; by: AgentAuthor } | undefined
 
   readonly #everyTurn: boolean
 
@@ -62,7 +64,7 @@ export class FileLog {
     this.#nextId = 1 + Math.max(0, ...changes.map(({ id }) => id))
   }
 
-  /** For a file that is all the user's. `everyTurn`: as `normalized` has it. */
+  /** For a file that is entirely the user's. `everyTurn`: see `normalized`. */
   static of(text: string, everyTurn?: boolean): FileLog {
     return new FileLog([{ lines: splitLines(text) }], everyTurn)
   }
@@ -94,12 +96,10 @@ export class FileLog {
   }
 
   clone(): FileLog {
-    const copy = new FileLog(
-      this.#segments.map(segment => (isChanged(segment) ? { ...segment } : { lines: segment.lines })),
-      this.#everyTurn,
-    )
+    const copy = new FileLog(copied(this.#segments), this.#everyTurn)
     copy.#nextId = this.#nextId
     copy.#seq = this.#seq
+    copy.#emptied = this.#emptied
     return copy
   }
 
@@ -162,6 +162,7 @@ export class FileLog {
   edit(text: string, by: Author): boolean {
     if (text === this.text) return false
     if (by !== 'user') this.#refill(by)
+    this.#emptied = by !== 'user' && text === '' ? { segments: copied(this.#segments), by } : undefined
     const lines = this.#lines()
     const after = splitLines(text)
     let edits = lineEdits(lines, after)
@@ -175,6 +176,7 @@ export class FileLog {
 
   /** Keeps the changes with these ids, if they match: they become the user's. */
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
+    this.#emptied = undefined
     for (const change of this.#segments.filter(isChanged)) {
       if (!ids || ids.has(change.id)) change.versions = kept(change.versions, matches)
     }
@@ -186,6 +188,7 @@ export class FileLog {
    * user's and `force` is set.
    */
   undo(matches: Matches, options: { ids?: ReadonlySet<number>; force?: boolean } = {}): void {
+    this.#emptied = undefined
     for (const change of this.#segments.filter(isChanged)) {
       if (options.ids && !options.ids.has(change.id)) continue
       const result = without(change.versions, matches, mergeLines)
@@ -194,14 +197,11 @@ export class FileLog {
     this.#tidy()
   }
 
-  /** Programs empty a file before they write it. If that was seen, it was no change of its own. */
+  /** Programs empty a file before they write it. If the empty file was seen during a turn, that wasn't a separate change. */
   #refill(by: AgentAuthor): void {
-    if (this.text !== '') return
-    for (const change of this.#segments.filter(isChanged)) {
-      const last = change.versions.at(-1)!
-      if (last.seq === this.#seq && last.by !== 'user' && sharesSession(last.by, by))
-        change.versions = change.versions.slice(0, -1)
-    }
+    const emptied = this.#emptied
+    if (!emptied || !sharesTurn(emptied.by, by)) return
+    this.#segments.splice(0, this.#segments.length, ...copied(emptied.segments))
     this.#text = undefined
   }
 
@@ -383,6 +383,11 @@ export class FileLog {
   }
 }
 
+/** Segments are changed in place. */
+function copied(segments: readonly Segment[]): Segment[] {
+  return segments.map(segment => ({ ...segment }))
+}
+
 function isChanged(segment: Segment): segment is Changed {
   return 'versions' in segment
 }
@@ -392,8 +397,8 @@ function current(segment: Segment): string[] {
 }
 
 /**
- * Those of the lines that an earlier version had; `indexes`: their positions in `lines`. The user may restore some of the
- * lines or type between them; what an agent writes around them is a single change, undone as one.
+ * The lines that an earlier version contained; `indexes`: their positions in `lines`. The user may restore only some of
+ * the lines or type between them, whereas what an agent writes around them is a single change, undone as one.
  */
 function givenBack(
   versions: Versions<string[]>,

@@ -104,7 +104,7 @@ export class FileStates {
       if (there) await discard(path)
       return
     }
-    if (attributes.type === 'large') throw new Error('The content of a file this large is not kept.')
+    if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
     const bytes = await this.#bytes(path, state)
     await fileSystem.makeFolders(rules.dirname(path))
     if (there && (there.isSymbolicLink() || attributes.type === 'link')) await rm(path)

@@ -162,7 +162,7 @@ export class FolderScan {
     else files.delete(path)
   }
 
-  /** The differences from a snapshot, except those that are known anyway. `isSeen: false`: they can't be determined. */
+  /** The differences from a snapshot. `omitted` doesn't count known files. `isSeen: false`: they can't be determined. */
   async changed(
     { root, files: before, unsure }: FolderSnapshot,
     isKnown: (path: string) => boolean,

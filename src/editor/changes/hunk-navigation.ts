@@ -1,11 +1,6 @@
 /** Finds agents' changes by lines: those at a position, and the next one in the file or the files after it. */
+import type { LineRange } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
-
-/** Lines from `start` to `end` (exclusive), 0-based; if they are equal, the position before that line. */
-export interface LineRange {
-  start: number
-  end: number
-}
 
 type Placed = Pick<Hunk, 'start' | 'after'>
 
@@ -28,7 +23,7 @@ export function hunksOfChange<T extends Placed>(
 ): T[] {
   // removed lines follow the line that it names
   if (last === 0) return hunks.filter(hunk => hunk.after.length === 0 && hunk.start === first)
-  // its lines and ours may start differently if equal lines match in several ways
+  // quick diff and Parley may place a change differently if equal lines match in several ways
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
 }
 

@@ -106,15 +106,15 @@ function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): 
 }
 
 /**
- * A file that agents added, after the user moved it to where agents had deleted one: the deleted file, as the added one is
- * now. `undefined` if they aren't such files.
+ * Merges a file that agents added with the file that they had deleted at the path to which the user moves it now: the
+ * deleted file with the added file's content. `undefined` if they aren't such files.
  */
 export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile | undefined {
   const author = added.attributeAuthors(() => true)[0]
   const deleter = deleted.attributeAuthors(() => true).at(-1)
   const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
   if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
-  // agents took lines of the user's away from it, which can come back only there
+  // agents removed lines of the user's from it, which can be restored only in that file
   if (added.hunks(() => true).some(({ before }) => before.length > 0)) return undefined
   const file = deleted.clone()
   const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)
@@ -137,7 +137,7 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   return file
 }
 
-/** The file, among all, as which agents' rename continues one that they deleted; `undefined` if there is none. */
+/** The file to which agents renamed a file that counts as deleted; `undefined` if there is none. */
 export function movedTo(deleted: TrackedFile, all: readonly TrackedFile[]): TrackedFile | undefined {
   const side = (file: TrackedFile, { attributes, text }: FileState): RenameSide => ({
     file,

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
 
-const MOST_OUTPUT = 10_000_000
+const MAX_OUTPUT = 10_000_000
 /** Maximum size of committed content read at a time. Bytes. */
-export const MOST_BYTES = 20_000_000
+export const MAX_READ_BYTES = 20_000_000
 /** Time limit for a Git command; a repository where one takes longer isn't checked again. Milliseconds. */
 export const TIMEOUT_MS = 5000
 
@@ -71,7 +71,7 @@ async function git(
   cwd: string,
   args: string[],
   input?: string,
-  most = MOST_OUTPUT,
+  most = MAX_OUTPUT,
 ): Promise<string | undefined> {
   const options = { timeoutMs: TIMEOUT_MS, most, ...(input !== undefined && { input }) }
   const output = await runGit(cwd, args, options)
@@ -135,7 +135,7 @@ export async function committedContents(
     const line = lines[i] ?? ''
     if (line.endsWith(' missing')) contents.set(path, { mode: 0 })
     const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
-    if (Number.isNaN(size) || sum + size > MOST_BYTES) continue
+    if (Number.isNaN(size) || sum + size > MAX_READ_BYTES) continue
     sum += size
     wanted.push({ path, name: names[i]! })
   }
@@ -153,7 +153,7 @@ async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): P
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {
     timeoutMs: TIMEOUT_MS,
-    most: MOST_BYTES + MOST_OUTPUT,
+    most: MAX_READ_BYTES + MAX_OUTPUT,
     input: wanted.map(({ name }) => `${name}\n`).join(''),
     encoding: 'latin1',
   })

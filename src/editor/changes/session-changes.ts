@@ -450,7 +450,7 @@ export class SessionChanges extends ChangeScope {
         this.tracker.alias(file.realPath, [file.path, ...file.aliases])
         await this.tracker.tool(file.realPath, author, changes)
       } catch (error) {
-        this.tracker.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`)
+        this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
       }
     }
   }

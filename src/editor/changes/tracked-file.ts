@@ -78,7 +78,7 @@ export class TrackedFile {
     this.#gone = gone
   }
 
-  /** A file that is all the user's. */
+  /** A file that is entirely the user's. */
   static of(path: string, state: FileState, isHistory = false): TrackedFile {
     const attributes: Versions<FileAttributes> = [{ value: state.attributes, by: 'user', seq: 0 }]
     return new TrackedFile(path, FileLog.of(state.text, isHistory), attributes, false, isHistory)
@@ -213,10 +213,14 @@ export class TrackedFile {
     return without(this.#attributes, matches, () => undefined).versions.at(-1)!.value
   }
 
-  /** Without lines that an agent changed and another changed back, except in its history: there is nothing to review. */
+  /**
+   * Omits lines that one agent changed and another changed back, except in the history: there is nothing to review, unless
+   * undoing the change would bring back another agent's lines.
+   */
   hunks(matches: Matches): Hunk[] {
     const hunks = this.#log.hunks(matches)
-    return this.#isHistory ? hunks : hunks.filter(({ before, after }) => !sameLines(before, after))
+    if (this.#isHistory) return hunks
+    return hunks.filter(({ before, after, conflict }) => conflict === 'agent' || !sameLines(before, after))
   }
 
   /** Matching authors of changes other than to the text. */
@@ -330,7 +334,7 @@ export class TrackedFile {
       this.#edit(state, 'user')
       return
     }
-    // those who took all of its lines away removed it
+    // the author who removed all of its lines removed the file
     const authors = this.#log.text === '' ? this.#log.hunks(() => true).flatMap(hunk => hunk.authors) : []
     const by = authors.at(-1)
     if (by) {
@@ -357,7 +361,7 @@ export class TrackedFile {
       const forced = options.force && result.forced
       const next = (forced || result.versions).at(-1)!.value
       if (next.type === 'absent' && this.#log.text !== '') {
-        // others' lines stay, and therefore the file
+        // other authors' lines stay, and therefore the file
         if (this.#log.hunks(author => !matches(author)).length > 0) conflict ??= 'agent'
         else if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
       } else {

@@ -70,7 +70,7 @@ export class UndoLog {
     return { undone, note }
   }
 
-  /** The user replaced this file with another one; from now on, undoing restores what was there before the agent. */
+  /** The user replaced this file with another one. Records an undo of the agents' changes, so that the original can be restored. */
   async putAside(file: TrackedFile): Promise<void> {
     const { note } = this.begin(firstAuthor(file, () => true)?.turns[0]?.session)
     await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })

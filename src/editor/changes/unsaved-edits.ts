@@ -7,7 +7,7 @@ import type { TrackedFile } from './tracked-file.ts'
 
 /**
  * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that
- * the editor's own undo and redo can be recognized. What the user types is found from `at` on.
+ * the editor's own undo and redo can be recognized. `at`: the state that the document's text is based on.
  */
 interface Rewritten {
   states: Array<{ file: TrackedFile; text: string }>
@@ -27,7 +27,7 @@ export interface View {
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
-  /** files that changed on disk under unsaved changes */
+  /** files that changed on disk while their documents had unsaved changes */
   readonly #stale = new Set<string>()
   /** a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()

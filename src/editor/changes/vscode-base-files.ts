@@ -7,8 +7,8 @@ const BASE_SCHEME = 'parley-base'
 const MAX_KNOWN = 2000
 
 /**
- * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that stands
- * for a missing one.
+ * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that
+ * represents a missing one.
  */
 export function baseUri(path: string, session?: string, missing?: boolean): vscode.Uri {
   const query = new URLSearchParams({ ...(session && { session }), ...(missing && { missing: '1' }) })

@@ -76,7 +76,7 @@ export class ChangeEditors extends Owner {
     if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
     review.shown = listed(files)
     this.review(review.changes, review.title).catch(error =>
-      this.#log.warn(`The review could not be shown anew: ${messageOf(error)}`),
+      this.#log.warn(`The review couldn't be updated: ${messageOf(error)}`),
     )
   }
 

@@ -9,7 +9,7 @@ import {
   committedContents,
   committedSince,
   LINK,
-  MOST_BYTES,
+  MAX_READ_BYTES,
   repositoryOf,
   statusOf,
   TIMEOUT_MS,
@@ -42,7 +42,7 @@ export interface Snapshot {
   repositories: RepositorySnapshot[]
   folders: FolderSnapshot[]
   unseen: string[]
-  /** folders whose files all were changed by a user's action */
+  /** folders that the user created, renamed or deleted: all changes in them are the user's */
   accepted: string[]
 }
 
@@ -63,7 +63,7 @@ export interface StateReader {
   stateOf(path: string): Promise<FileState | undefined>
   /** The file state for these bytes. */
   stateWith: StateOf
-  /** Whether it's tracked, so that its changes need no look. */
+  /** Whether the file is tracked already, so that its changes don't have to be detected. */
   isKnown(path: string): boolean
   /** For folders without a repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
@@ -126,7 +126,7 @@ export class WorkTree {
     { repositories, folders, unseen, accepted }: Snapshot,
     isDecided: (path: string) => boolean = () => false,
   ): Promise<Noticed> {
-    // what is listed is not counted, nor what was until the user decided
+    // don't count files that are listed, or that were listed until the user kept or undid their changes
     const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
@@ -177,7 +177,7 @@ export class WorkTree {
     let sum = 0
     for (const path of paths) {
       const { stamp, isFresh, size, changed } = await stampOf(path)
-      const isKept = sum + size < MOST_BYTES && dirty.size < MAX_DIRTY
+      const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
       if (isKept) sum += size
       const before = known?.get(path)
       const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined

@@ -9,7 +9,7 @@ export interface OpenDocument {
   /** the whole text, unsaved changes included, with the document's own line ends */
   text(): string
   isDirty(): boolean
-  /** It was closed meanwhile and can't be changed any more. */
+  /** It was closed meanwhile and can't be changed anymore. */
   isClosed(): boolean
   /** The document's line end, which inserted text gets. */
   readonly lineEnd: '\n' | '\r\n'
@@ -78,7 +78,7 @@ export class DocumentWriter {
    * the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
    */
   async #force(document: OpenDocument, file: GuardedPath, text: string): Promise<void> {
-    this.#log.info(`The editor did not save ${file.path}; writing it directly.`)
+    this.#log.info(`The editor didn't save ${file.path}, so it's written directly.`)
     try {
       const info = await this.#files.stat(file, 'write')
       const onDisk = await this.#files.current(file, info, document.encoding)
@@ -107,7 +107,7 @@ export class DocumentWriter {
       if (!edit || (await document.replace(edit, before))) return true
     }
     if (document.isClosed()) return false
-    throw new FileError('not-saved', `Cannot write ${file.path}: the editor did not take the change.`)
+    throw new FileError('not-saved', `Cannot write ${file.path}: the editor rejected the change.`)
   }
 }
 

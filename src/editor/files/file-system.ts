@@ -122,7 +122,7 @@ export function fileErrorOf(error: unknown, doing: string, path: string): Error 
       return new FileError('folder', `Cannot ${doing} ${path}: it is a folder, not a file.`, cause)
     case 'ENOTDIR':
     case 'EEXIST':
-      return new FileError('other', `Cannot ${doing} ${path}: a folder on its way is a file.`, cause)
+      return new FileError('other', `Cannot ${doing} ${path}: a folder in its path is a file.`, cause)
     case 'ELOOP':
       return new FileError('other', `Cannot ${doing} ${path}: its links lead in a circle.`, cause)
     case 'ENAMETOOLONG':

@@ -25,8 +25,8 @@ export interface Encodings {
 /** Used without an editor: UTF-8, and UTF-16 with a byte order mark. */
 export const unicodeOnly: Encodings = {
   configured: () => undefined,
-  decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
-  encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
+  decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
+  encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
 }
 
 /** `encoding`: the known encoding of the file, such as its document's. */
@@ -64,7 +64,7 @@ export async function encodeFile(
   if (!there) return encodeText(text, 'utf8', false)
   throw new FileError(
     'encoding',
-    `Cannot write ${path}: the file is encoded as ${encoding}, which does not have all characters of the new text.`,
+    `Cannot write ${path}: the file is encoded as ${encoding}, which doesn't have all characters of the new text.`,
   )
 }
 
@@ -75,7 +75,7 @@ function isUtf8Name(encoding: string): boolean {
 /** Maximum size of text read at once, in bytes. */
 export const MAX_READ_BYTES = 16 * 1024 * 1024
 
-export interface LineRange {
+export interface RequestedLines {
   /** 1-based; below 1 counts as 1 */
   line?: number
   limit?: number
@@ -91,7 +91,7 @@ export async function readLines(
   encodings: Encodings,
   file: Place,
   info: FileInfo,
-  range: LineRange,
+  range: RequestedLines,
 ): Promise<string> {
   const isSmall = info.size <= MAX_READ_BYTES
   const bytes = await gather(fileSystem, file, info, isSmall ? {} : range)
@@ -100,7 +100,7 @@ export async function readLines(
   if (decoded === 'unknown-encoding') {
     throw new FileError(
       'encoding',
-      `Cannot read ${file.path}: it is not UTF-8 text. If it has another encoding, set it with "files.encoding".`,
+      `Cannot read ${file.path}: it isn't UTF-8 text. If it has another encoding, set it with "files.encoding".`,
     )
   }
   return isSmall ? sliceLines(decoded.text, range.line, range.limit) : decoded.text
@@ -111,7 +111,7 @@ async function gather(
   fileSystem: FileSystem,
   file: Place,
   info: FileInfo,
-  range: LineRange,
+  range: RequestedLines,
 ): Promise<Uint8Array> {
   const kept: Uint8Array[] = []
   let bytes = 0
@@ -157,7 +157,7 @@ export function tooLarge(path: string, bytes: number): FileError {
   const megabytes = (count: number) => Math.max(1, Math.round(count / 1024 / 1024))
   return new FileError(
     'too-large',
-    `Cannot read that much of ${path} at once: it has ${megabytes(bytes)} MB and the most is ${megabytes(MAX_READ_BYTES)} MB. Read it in parts, with line and limit.`,
+    `Cannot read that much of ${path} at once: it has ${megabytes(bytes)} MB and the maximum is ${megabytes(MAX_READ_BYTES)} MB. Read it in parts, with line and limit.`,
   )
 }
 
@@ -191,7 +191,7 @@ export class TextFiles {
     }
     // Reading or writing a pipe or a device may never end.
     if (info.type === 'other') {
-      throw new FileError('other', `Cannot ${doing} ${file.path}: it is not an ordinary file.`)
+      throw new FileError('other', `Cannot ${doing} ${file.path}: it isn't a regular file.`)
     }
     return info
   }

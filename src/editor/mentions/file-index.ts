@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** An outdated list isn't refreshed more often than this, in milliseconds. */
-const LEAST_AGE_MS = 1500
+const MIN_AGE_MS = 1500
 /** Minimum score of a match, from 0 to 1. */
 const THRESHOLD = 0.2
 
@@ -92,7 +92,7 @@ export class FileIndex {
   async #listOf(root: IndexRoot): Promise<List> {
     const known = this.#lists.get(root.path)
     if (!known) return this.#make(root)
-    const due = this.#stale.has(root.path) && this.#now() - known.madeAt >= LEAST_AGE_MS
+    const due = this.#stale.has(root.path) && this.#now() - known.madeAt >= MIN_AGE_MS
     if (!due) return known
     const fresh = this.#make(root).catch(() => known)
     return (await withTimeout(fresh, FILE_LIST_MS)) ?? known

@@ -6,11 +6,11 @@ import { chipOf } from '../../common/block-chip.ts'
 import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
 
 /** A larger file is linked, not embedded. Bytes. */
-export const MOST_OF_A_FILE = 256 * 1024
+export const MAX_FILE_BYTES = 256 * 1024
 /** Maximum total size that a prompt embeds, in UTF-16 units; everything beyond is linked. */
-const MOST_OF_A_PROMPT = 1024 * 1024
+const MAX_EMBEDDED = 1024 * 1024
 /** A larger image is linked, since models refuse it. Bytes. */
-const MOST_OF_AN_IMAGE = 3 * 1024 * 1024
+const MAX_IMAGE_BYTES = 3 * 1024 * 1024
 
 /** Reads the content for prompts from the editor and the disk. */
 export interface ContextSources {
@@ -44,7 +44,7 @@ export async function makePrompt(
   sources: ContextSources,
 ): Promise<ContentBlock[]> {
   const blocks: ContentBlock[] = []
-  let left = MOST_OF_A_PROMPT
+  let left = MAX_EMBEDDED
   for (const part of parts) {
     const block = isRef(part) ? await lookUp(part, target, sources, left) : part
     const fit = fitFor(block, target)
@@ -100,11 +100,11 @@ async function file(
   if (size === undefined) return link
   link.size = size
   const isImage = /^image\/(png|jpeg|gif|webp)$/.test(mimeType ?? '')
-  if (isImage && can.prompt.image && mimeType && size <= MOST_OF_AN_IMAGE) {
+  if (isImage && can.prompt.image && mimeType && size <= MAX_IMAGE_BYTES) {
     const data = Buffer.from(await sources.readBytes(place)).toString('base64')
     return { type: 'image', data, mimeType, uri }
   }
-  if (!can.prompt.embeddedContext || size > Math.min(MOST_OF_A_FILE, left)) return link
+  if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, left)) return link
   const text = await sources.readText(place)
   return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
 }
@@ -120,10 +120,10 @@ async function symbol(
   if (!can.prompt.embeddedContext || place === undefined || !(await sources.mayRead(place, roots)))
     return link
   const size = await sources.size(place)
-  if (size === undefined || size > 4 * MOST_OF_A_FILE) return link
+  if (size === undefined || size > 4 * MAX_FILE_BYTES) return link
   const lines = (await sources.readText(place))?.split('\n').slice(startLine - 1, endLine)
   const text = lines?.join('\n') ?? ''
-  if (text === '' || text.length > MOST_OF_A_FILE) return link
+  if (text === '' || text.length > MAX_FILE_BYTES) return link
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
 }
 

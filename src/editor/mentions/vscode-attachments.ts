@@ -131,9 +131,9 @@ export function urlAttachment(url: URL): Attachment {
 }
 
 /** A larger image or recording is attached as a file. Bytes. */
-const MOST_MEDIA = 24 * 1024 * 1024
+const MAX_MEDIA_BYTES = 24 * 1024 * 1024
 /** More files at once are assumed to be a mistake. */
-const MOST_FILES = 50
+const MAX_FILES = 50
 
 /** Rejects with a sentence if there is none. */
 export async function capture(kind: CaptureKind): Promise<Attachment[]> {
@@ -183,7 +183,7 @@ export async function attachmentsFor(
   uris: readonly vscode.Uri[],
   mayRead: (uri: vscode.Uri) => boolean = () => true,
 ): Promise<Attachment[]> {
-  const made = await Promise.all(uris.slice(0, MOST_FILES).map(uri => attachmentFor(uri, mayRead(uri))))
+  const made = await Promise.all(uris.slice(0, MAX_FILES).map(uri => attachmentFor(uri, mayRead(uri))))
   return made.filter(one => one !== undefined)
 }
 
@@ -192,7 +192,7 @@ async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachm
   if (!info) return undefined
   const mimeType = mimeTypeOf(uri.path)
   const media = /^(image\/(?:png|jpeg|gif|webp)|audio\/.+)$/.test(mimeType ?? '')
-  if (!info.isFile() || !mayRead || !mimeType || !media || info.size > MOST_MEDIA) {
+  if (!info.isFile() || !mayRead || !mimeType || !media || info.size > MAX_MEDIA_BYTES) {
     return fileAttachment(uri, info.isDirectory())
   }
   const data = (await readFile(uri.fsPath)).toString('base64')

@@ -12,6 +12,7 @@ import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { SYMBOLS_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
 import { listFiles } from '../list-files.ts'
+import { currentSelection } from '../vscode-open.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from './file-index.ts'
 import {
   changesAttachment,
@@ -22,13 +23,13 @@ import {
   urlAttachment,
 } from './vscode-attachments.ts'
 
-const MOST_FILES = 40
-const MOST_OPEN = 6
-const MOST_RECENT = 6
+const MAX_FILES = 40
+const MAX_OPEN = 6
+const MAX_RECENT = 6
 /** Number of remembered files; more than are offered, since open ones are left out. */
-const MOST_KEPT = 30
-const MOST_SYMBOLS = 20
-const MOST_SYMBOLS_HERE = 8
+const MAX_REMEMBERED = 30
+const MAX_SYMBOLS = 20
+const MAX_SYMBOLS_HERE = 8
 const RECENT = 'parley.recentFiles'
 
 export class MentionSearch extends Owner {
@@ -64,8 +65,8 @@ export class MentionSearch extends Owner {
     }
     const open = openFiles()
     if (query === '')
-      return [...open.slice(0, MOST_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
-    const files = await this.#index.search(rootsOfWorkspace(), query, MOST_FILES)
+      return [...open.slice(0, MAX_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
+    const files = await this.#index.search(rootsOfWorkspace(), query, MAX_FILES)
     const isOpen = new Set(open.map(row => row.detail))
     const rows = files.map(fileRow)
     // among equal matches, open files come first
@@ -82,7 +83,7 @@ export class MentionSearch extends Owner {
     )
     const found = await withTimeout(Promise.resolve(asked), SYMBOLS_MS)
     const own = (found ?? []).filter(({ location }) => vscode.workspace.getWorkspaceFolder(location.uri))
-    const ranked = fuzzysort.go(query, own, { key: 'name', limit: MOST_SYMBOLS, threshold: 0.3 })
+    const ranked = fuzzysort.go(query, own, { key: 'name', limit: MAX_SYMBOLS, threshold: 0.3 })
     return ranked.map(({ obj, indexes }) => symbolRow(obj, [...indexes]))
   }
 
@@ -91,7 +92,7 @@ export class MentionSearch extends Owner {
     const before = this.#remembered()
     const address = uri.toString()
     if (before[0] === address) return
-    this.#store.set(RECENT, [address, ...before.filter(one => one !== address)].slice(0, MOST_KEPT))
+    this.#store.set(RECENT, [address, ...before.filter(one => one !== address)].slice(0, MAX_REMEMBERED))
   }
 
   #remembered(): string[] {
@@ -112,7 +113,7 @@ export class MentionSearch extends Owner {
         () => false,
       )
       if (isThere) rows.push(openRow('recent', uri))
-      if (rows.length === MOST_RECENT) break
+      if (rows.length === MAX_RECENT) break
     }
     return rows
   }
@@ -206,7 +207,7 @@ async function symbolsHere(): Promise<MentionRow[]> {
     (a, b) =>
       Number(isAbove(a)) - Number(isAbove(b)) || a.location.range.start.line - b.location.range.start.line,
   )
-  return symbols.slice(0, MOST_SYMBOLS_HERE).map(symbol => symbolRow(symbol, []))
+  return symbols.slice(0, MAX_SYMBOLS_HERE).map(symbol => symbolRow(symbol, []))
 }
 
 /** Context other than files. */
@@ -215,8 +216,9 @@ function contextRows(): MentionRow[] {
   const add = (name: string, icon: string, detail: string | undefined, attaches: MentionRow['attaches']) =>
     rows.push({ group: 'context', name, matches: [], icon, ...(detail && { detail }), attaches })
   const editor = vscode.window.activeTextEditor
-  if (editor && !editor.selection.isEmpty) {
-    const lines = editor.selection.end.line - editor.selection.start.line + 1
+  const selection = currentSelection(editor)
+  if (editor && selection) {
+    const lines = selection.endLine - selection.startLine + 1
     const file = path.posix.basename(editor.document.uri.path)
     add(
       l10n.t('Selection'),

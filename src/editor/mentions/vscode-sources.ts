@@ -96,7 +96,7 @@ export interface Problem {
 }
 
 /** Beyond this, problems are only counted. */
-const MOST = 300
+const MAX_PROBLEMS = 300
 const RANK = { error: 0, warning: 1, info: 2, hint: 3 }
 
 /** Problems as text for a model, errors first; empty if there are none. */
@@ -105,11 +105,11 @@ export function problemsText(problems: readonly Problem[]): string {
     (a, b) => RANK[a.severity] - RANK[b.severity] || a.file.localeCompare(b.file) || a.line - b.line,
   )
   const lines = sorted
-    .slice(0, MOST)
+    .slice(0, MAX_PROBLEMS)
     .map(
       ({ file, line, severity, message, source }) =>
         `${file}:${line}: ${severity}: ${message.replace(/\s*\n\s*/g, ' ')}${source ? ` [${source}]` : ''}`,
     )
-  if (sorted.length > MOST) lines.push(`… and ${sorted.length - MOST} more`)
+  if (sorted.length > MAX_PROBLEMS) lines.push(`… and ${sorted.length - MAX_PROBLEMS} more`)
   return lines.join('\n')
 }

@@ -92,9 +92,11 @@ export const runCommand: RunCommand = async (request, events) => {
       })
     },
     killNow() {
-      tree.kill()
       output.close()
-      void tree.goneWithin(PROCESS_VANISH_MS).then(noteWhetherGone)
+      void tree
+        .killAll()
+        .then(() => tree.goneWithin(PROCESS_VANISH_MS))
+        .then(noteWhetherGone)
     },
   }
 }
@@ -117,9 +119,9 @@ function checkFolder(folder: string): void {
   try {
     isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   } catch (error) {
-    throw new Error(`The command cannot be started in ${folder}: ${messageOf(error)}`)
+    throw new Error(`The command can't be started in ${folder}: ${messageOf(error)}`)
   }
-  if (!isFolder) throw new Error(`The command cannot be started in ${folder}: there is no such folder.`)
+  if (!isFolder) throw new Error(`The command can't be started in ${folder}: the folder doesn't exist.`)
 }
 
 /** In English, because the agent reads it. */
@@ -128,12 +130,12 @@ function startError(request: CommandRequest, error: unknown): Error {
   const cause = error instanceof SpawnError ? error.cause : error
   const shown = request.command.length > 200 ? `${request.command.slice(0, 200)}…` : request.command
   const why = START_PROBLEMS[kind] ?? messageOf(cause)
-  return new Error(`${JSON.stringify(shown)} cannot be started: ${why}.`, { cause })
+  return new Error(`${JSON.stringify(shown)} can't be started: ${why}.`, { cause })
 }
 
 const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
   'command-missing': 'there is no such program on the PATH',
-  'interpreter-missing': 'the program that should run it is not installed',
+  'interpreter-missing': "the program that runs it isn't installed",
   'not-executable': 'it may not be executed',
   'too-long': 'the command is too long',
 }

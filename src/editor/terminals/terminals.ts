@@ -135,7 +135,7 @@ export class SessionTerminals implements Disposable {
     await terminal.exited
   }
 
-  /** Ends the command and its children; the agent can't access the terminal any more. */
+  /** Ends the command and its children; the agent can't access the terminal anymore. */
   async release(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     terminal.released = true
@@ -216,7 +216,7 @@ export class SessionTerminals implements Disposable {
     const env: Record<string, string> = { ...this.#options.env }
     for (const { name, value } of more) {
       if (name === '' || name.includes('=') || name.includes('\0') || value.includes('\0')) {
-        throw new Error(`${JSON.stringify(name)} cannot be an environment variable of a command.`)
+        throw new Error(`${JSON.stringify(name)} can't be an environment variable of a command.`)
       }
       if (this.#rules.platform === 'win32') {
         // On Windows, `PATH` and `Path` are the same variable, and only one of them would be used.

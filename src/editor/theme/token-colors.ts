@@ -143,7 +143,7 @@ function rulesOf(settings: Record<string, unknown>): TokenRule[] {
 }
 
 /** Maximum depth of themes that include others. */
-const mostIncludes = 8
+const MAX_INCLUDES = 8
 
 /**
  * The rules of a theme's file and of those it includes, the included ones first. `read` gives a file's text by its path.
@@ -163,7 +163,7 @@ async function rulesIn(
   join: (file: string, relative: string) => string,
   depth: number,
 ): Promise<TokenRule[]> {
-  if (depth > mostIncludes) return []
+  if (depth > MAX_INCLUDES) return []
   if (/\.tmtheme$/i.test(file)) return rulesInPlist(await read(file))
   if (!/\.jsonc?$/i.test(file)) return []
   const theme: unknown = parse(await read(file), [], { allowTrailingComma: true })
@@ -177,7 +177,7 @@ async function rulesIn(
   return rules
 }
 
-/** The rules of a theme in the older XML form. VS Code reads it with the same parser, and takes none of a broken one. */
+/** The rules of a theme in the older XML form. VS Code uses the same parser, and ignores a broken file completely. */
 function rulesInPlist(xml: string): TokenRule[] {
   const theme = plistValue(xml)
   const settings: unknown = isRule(theme) && 'settings' in theme ? theme.settings : undefined

@@ -62,7 +62,7 @@ export class ProviderConfigs {
         if (wanted === 'disabled') await agent.disableProvider?.(providerId)
         else await setProvider(agent, providerId, wanted)
       } catch (error) {
-        log.warn(`The provider ${providerId} could not be configured: ${messageOf(error)}`)
+        log.warn(`The provider ${providerId} couldn't be configured: ${messageOf(error)}`)
       }
     }
   }

@@ -290,7 +290,7 @@ function latest(...times: Array<number | undefined>): number | undefined {
 }
 
 /** Number of an agent's latest sessions whose state is requested, since a list may have thousands. */
-const MOST = 50
+const MAX_STATUSES = 50
 
 /** What an agent reports about a session that isn't open in this window. */
 interface SessionStatus {
@@ -323,7 +323,7 @@ export class SessionStatuses {
   /** Requests the states of the first of these sessions, up to a limit. Pending earlier requests are dropped. */
   refresh(sessionIds: readonly string[]): void {
     if (!this.#agent.capabilities.sessionStatus || this.#failed) return
-    this.#wanted = sessionIds.slice(0, MOST)
+    this.#wanted = sessionIds.slice(0, MAX_STATUSES)
     if (!this.#asking) void this.#ask()
   }
 

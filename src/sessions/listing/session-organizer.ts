@@ -8,7 +8,7 @@ import type { SessionRecords } from '../ports.ts'
 import type { SessionManager } from '../session-manager.ts'
 
 /** A longer title is truncated to fit a line of the list. Characters. */
-const LONGEST_TITLE = 500
+const MAX_TITLE_LENGTH = 500
 
 export interface SessionOrganizerOptions {
   host: (agentId: string) => AgentHost
@@ -17,7 +17,7 @@ export interface SessionOrganizerOptions {
 }
 
 /** A session to rename or archive; `updatedAt` as the list has it, in milliseconds since the epoch. */
-export type Kept = SessionReference & { updatedAt?: number }
+export type OrganizedSession = SessionReference & { updatedAt?: number }
 
 /** Renames and archives sessions: with the agent if it supports that; otherwise Parley stores the title. */
 export class SessionOrganizer extends Owner {
@@ -37,8 +37,8 @@ export class SessionOrganizer extends Owner {
    * shows it instead of the agent's. An empty title restores the automatic one. Rejects with the agent's refusal, without
    * changing the title.
    */
-  async rename(session: Kept, wanted: string): Promise<void> {
-    const title = Array.from(wanted.replace(/\s+/g, ' ').trim()).slice(0, LONGEST_TITLE).join('')
+  async rename(session: OrganizedSession, wanted: string): Promise<void> {
+    const title = Array.from(wanted.replace(/\s+/g, ' ').trim()).slice(0, MAX_TITLE_LENGTH).join('')
     const { agentId, sessionId } = session
     const agent = this.#runningAgent(agentId)
     if (title !== '' && agent?.capabilities.setTitle && agent.setSessionTitle) {
@@ -55,7 +55,7 @@ export class SessionOrganizer extends Owner {
   }
 
   /** Archives the session with its agent, which must run and support it. Rejects with its refusal. */
-  async setArchived(session: Kept, archived: boolean): Promise<void> {
+  async setArchived(session: OrganizedSession, archived: boolean): Promise<void> {
     const { agentId, sessionId } = session
     const agent = this.#runningAgent(agentId)
     const set = archived ? agent?.archiveSession : agent?.unarchiveSession

@@ -118,7 +118,7 @@ export class Accounts extends Owner {
       const status = await agent.authStatus?.()
       if (status) this.#update(agent, status)
     } catch (error) {
-      this.#log.warn(`${agent.info.name} does not tell who is signed in: ${messageOf(error)}`)
+      this.#log.warn(`${agent.info.name} didn't report who is signed in: ${messageOf(error)}`)
     }
   }
 

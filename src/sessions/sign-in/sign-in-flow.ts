@@ -4,8 +4,8 @@ import { CancelledError } from '../../common/errors.ts'
 import type { DisplayedSession } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, methodsIn, wordsOf } from '../failures.ts'
 import type { OpenSession } from '../open-session.ts'
-import type { SignedInAccounts } from '../ports.ts'
 import type { SessionOpener } from '../session-opener.ts'
+import type { Accounts } from './accounts.ts'
 import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
 
 export type SignInFailure = Extract<Failure, { type: 'sign-in' }>
@@ -14,7 +14,7 @@ export interface SignInFlowOptions extends SignInOptions {
   displayed: DisplayedSession
   opener: SessionOpener
   failures: Failures
-  accounts: SignedInAccounts
+  accounts: Pick<Accounts, 'get' | 'signedIn'>
   send: (open: OpenSession, content: ContentBlock[]) => Promise<void>
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }

@@ -19,7 +19,7 @@ export interface SignInOptions {
  */
 export type SignedIn = 'same' | 'outdated'
 
-/** The method can't be used from VS Code: it depends on the agent's own settings, or has nothing to run. */
+/** The method can't be used from VS Code: it depends on the agent's own settings, or has no command to run. */
 export class SignInUnavailableError extends Error {}
 
 /** Signs in to an agent with one of its methods, of any type. Rejects if that fails. */
@@ -79,7 +79,8 @@ function isUnknown(error: unknown): boolean {
 /**
  * Signs out of an agent: deletes its stored values, and notifies the agent if it supports that. A process that has stored
  * values keeps them, so it's ended; one that never answers is ended when the user stops waiting (`givenUp`). Resolves
- * with whether there was anything to do; rejects with the agent's refusal, or as a start does.
+ * to whether there was anything to do; rejects with the agent's refusal, or with the
+ * error of starting the agent.
  */
 export async function signOut(
   host: AgentHost,

@@ -51,6 +51,6 @@ export const AppProvider = AppContext.Provider
 
 export function useApp(): App {
   const app = useContext(AppContext)
-  if (!app) throw new Error('A part of the conversation was drawn outside of it.')
+  if (!app) throw new Error('A part of the conversation was rendered outside of it.')
   return app
 }

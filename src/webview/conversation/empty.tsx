@@ -161,7 +161,7 @@ function sourceText(agent: AgentChoice): string {
 }
 
 /** An empty session: its agent, its folders, and ways to start. */
-export function Begin({ head }: { head: ConversationHead }) {
+export function EmptySession({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { agent, roots, commands } = head
   // `/memory` replaces `/memory show` and others that start with it

@@ -2,7 +2,9 @@
  * The Conversation view, browser side. What its page must have:
  * - `<html lang="…">` with the display language, `<body data-view="conversation">` and in it `<div id="root"></div>`;
  * - `<script type="application/json" id="l10n">{"English": "translation"}</script>` (empty for English);
- * - `<link rel="stylesheet" href="…/dist/webview/conversation.css">`, applied before `dist/webview/conversation.js` runs.
+ * - a `style` element with `dist/webview/conversation.css`, whose URLs are absolute;
+ * - `<template id="files" data-script="…/dist/webview/conversation.js">`, which tells where the other styles are;
+ * - possibly `<div id="preview">` (see `page-preview.ts`), which is removed when the conversation is displayed.
  * Its content security policy: `default-src 'none'; script-src 'nonce-…' ${cspSource}` (the grammars load from
  * `dist/webview/chunks` when they are needed), `style-src 'nonce-…' ${cspSource}` (the composer's editor; diagrams, while
  * they are drawn), `font-src ${cspSource}` (codicons),
@@ -107,11 +109,11 @@ function hold(slot: EntrySlot): void {
 }
 
 /** The number of rows around those in the page whose entries are fetched in advance. */
-const ahead = 150
+const ROWS_AHEAD = 150
 
 /** Fetches the current entries of the rows in the page and near it. */
 function fetchSeen({ start, end }: Range): void {
-  const near = list.following.peek() ? 0 : ahead
+  const near = list.following.peek() ? 0 : ROWS_AHEAD
   const rows = store.rows.window.items.slice(Math.max(0, start - near), end + near)
   const first = rows[0]
   const last = rows.at(-1)
@@ -123,6 +125,23 @@ list.onRange = range => {
   fetchSeen(range)
 }
 
+/** The time without changes after which a preview is taken, in milliseconds. */
+const PREVIEW_DELAY_MS = 1000
+let resting: ReturnType<typeof setTimeout> | undefined
+
+/** Takes a preview for the next time once nothing changes. */
+function previewSoon(): void {
+  clearTimeout(resting)
+  resting = setTimeout(async () => {
+    const { takePreview } = await import('./preview.ts')
+    const head = store.head.peek()
+    const rests = (head?.phase === 'ready' || head?.phase === 'ended') && head.activity === 'idle'
+    if (!rests || !list.atEnd.peek() || app.page.peek() !== 'conversation') return
+    const preview = takePreview()
+    if (preview) host.send('conversation/preview', { revision: store.revision, preview })
+  }, PREVIEW_DELAY_MS)
+}
+
 connection.onNotification(Snapshot, snapshot => {
   const another = snapshot.head.key !== store.key
   if (store.key === '') restoreHeight(snapshot.composerHeight)
@@ -131,10 +150,12 @@ connection.onNotification(Snapshot, snapshot => {
   if (another) list.toEnd()
   else fetchSeen(seen)
   app.find.shown?.conversationShown()
+  previewSoon()
 })
 connection.onNotification(Patch, patch => {
   if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
   lookForFocus()
+  previewSoon()
 })
 connection.onNotification(ReturnPrompts, ({ key, prompts }) => draft.returned(key, prompts))
 connection.onNotification(Attach, attachment => app.composer.current?.attach(attachment))
@@ -153,6 +174,13 @@ connection.listen()
 followTheme(connection, host)
 fitTheme()
 
+// exactly when its rows are displayed, so that they are never visible twice or missing for a moment
+let preview = document.getElementById('preview')
+effect(() => {
+  if (!store.head.value || (store.total.value > 0 && list.range.value.end === 0)) return
+  preview?.remove()
+  preview = null
+})
 effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })

@@ -12,7 +12,7 @@ import { EntrySlot } from './rows/slot.ts'
 import { Terminals, Watched } from './terminals.ts'
 
 /** Entries are fetched in pages of this many. */
-const page = 100
+const PAGE_ENTRIES = 100
 
 export type FetchEntries = (key: string, from: number, to: number) => Promise<Entry[]>
 
@@ -77,6 +77,11 @@ export class ConversationStore {
       id => this.openState(`run/${id}`),
       subagent => this.#lineOf(subagent).some(one => this.#hiddenState(one).peek()),
     )
+  }
+
+  /** of the last snapshot or patch */
+  get revision(): number {
+    return this.#revision ?? 0
   }
 
   get key(): string {
@@ -245,8 +250,11 @@ export class ConversationStore {
    * was hidden; `from` inclusive, `to` exclusive.
    */
   need(from: number, to: number): void {
-    for (let start = Math.floor(from / page) * page; start < to; start += page) {
-      if (this.#fetching.has(start) || !this.#missing(Math.max(start, from), Math.min(start + page, to)))
+    for (let start = Math.floor(from / PAGE_ENTRIES) * PAGE_ENTRIES; start < to; start += PAGE_ENTRIES) {
+      if (
+        this.#fetching.has(start) ||
+        !this.#missing(Math.max(start, from), Math.min(start + PAGE_ENTRIES, to))
+      )
         continue
       const fetched = this.#fetchPage(start).finally(() => {
         if (this.#fetching.get(start) === fetched) this.#fetching.delete(start)
@@ -259,7 +267,7 @@ export class ConversationStore {
   async load(index: number): Promise<EntrySlot | undefined> {
     const { key } = this
     this.need(index, index + 1)
-    if (!this.rows.slots[index]) await this.#fetching.get(Math.floor(index / page) * page)
+    if (!this.rows.slots[index]) await this.#fetching.get(Math.floor(index / PAGE_ENTRIES) * PAGE_ENTRIES)
     return this.key === key ? this.rows.slots[index] : undefined
   }
 
@@ -279,7 +287,7 @@ export class ConversationStore {
 
   async #fetchPage(start: number): Promise<void> {
     const { key } = this
-    const to = Math.min(start + page, this.rows.slots.length)
+    const to = Math.min(start + PAGE_ENTRIES, this.rows.slots.length)
     try {
       const entries = await this.#fetch(key, start, to)
       if (this.key !== key) return

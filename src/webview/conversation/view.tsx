@@ -12,7 +12,7 @@ import { Composer } from './composer/composer.tsx'
 import type { Draft } from './composer/draft.ts'
 import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
-import { Begin, Empty } from './empty.tsx'
+import { Empty, EmptySession } from './empty.tsx'
 import { Header } from './header/header.tsx'
 import { JumpButtons } from './navigation/jump.tsx'
 import { onViewKey } from './navigation/keys.ts'
@@ -121,7 +121,7 @@ function Body({ draft }: { draft: Draft }) {
       {head.phase === 'ready' &&
         head.activity === 'idle' &&
         head.cards.length === 0 &&
-        store.total.value === 0 && <Begin head={head} />}
+        store.total.value === 0 && <EmptySession head={head} />}
       <JumpButtons />
       {app.find.model && <FindWidget find={app.find.model} />}
     </div>

@@ -15,6 +15,6 @@ export const HistoryProvider = Context.Provider
 
 export function useHistory(): HistoryContext {
   const context = useContext(Context)
-  if (!context) throw new Error('A part of the history was drawn outside of it.')
+  if (!context) throw new Error('A part of History was rendered outside of it.')
   return context
 }

@@ -1,8 +1,8 @@
 import type { DateGroupKey } from '../../common/date-groups.ts'
 import { dateFormat, t } from '../l10n.ts'
 
-const minute = 60_000
-const hour = 60 * minute
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 export function groupName(key: DateGroupKey): string {
   switch (key.kind) {
@@ -22,11 +22,11 @@ export function groupName(key: DateGroupKey): string {
 /** `3 min ago` within the hour, the time of day within two days, then the date. */
 export function shortTime(time: number, now: number): string {
   const ago = now - time
-  if (ago < minute) return t('just now')
-  if (ago < hour) return t('{0} min ago', Math.floor(ago / minute))
+  if (ago < MINUTE) return t('just now')
+  if (ago < HOUR) return t('{0} min ago', Math.floor(ago / MINUTE))
   const date = new Date(time)
   const today = new Date(now)
-  const days = (startOfDay(today) - startOfDay(date)) / (24 * hour)
+  const days = (startOfDay(today) - startOfDay(date)) / (24 * HOUR)
   if (days < 1.5) return dateFormat({ hour: 'numeric', minute: '2-digit' }).format(date)
   if (days < 7.5)
     return dateFormat({

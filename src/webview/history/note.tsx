@@ -7,7 +7,7 @@ import { useHistory } from './context.ts'
 /** After the rows: the state of each agent's list. */
 export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   const resting = notes.filter(note => note.state === 'not-started')
-  const folded = resting.length > mostResting
+  const folded = resting.length > MAX_RESTING
   return (
     <div class="history-notes">
       {(folded ? notes.filter(note => note.state !== 'not-started') : notes).map(note => (
@@ -50,7 +50,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
 }
 
 /** More agents that aren't running than this are collapsed into one line. */
-const mostResting = 2
+const MAX_RESTING = 2
 
 /** The state of an agent's list of sessions, and what the user can do about it. */
 function AgentNote({ note }: { note: HistoryAgentNote }) {

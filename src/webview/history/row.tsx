@@ -29,7 +29,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
   const state = stateOf(row)
   const elsewhere = row.open ? undefined : elsewhereOf(row)
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
       id={id}
       class={`history-row${active ? ' active' : ''}${action ? '' : ' inert'}`}
@@ -89,7 +89,7 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   const { host } = useHistory()
   // not buttons, since an element with the role `option` can't contain focusable elements
   const button = (action: HistoryAction, icon: string, label: string) => (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse alone
     <span
       class="icon-button"

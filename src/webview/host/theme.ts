@@ -87,15 +87,15 @@ function clearTokenColors(colors: Record<string, string>): void {
 }
 
 /** With less contrast to the text than this, secondary text looks like normal text. */
-const tooClose = 1.3
+const MIN_SECONDARY_CONTRAST = 1.3
 /** The share of the background that is then mixed in. */
-const faded = 0.3
+const FADED_SHARE = 0.3
 /** The minimum contrast of a tinted background. */
-const seen = 1.08
+const MIN_TINT_CONTRAST = 1.08
 /** The minimum contrast of a line. */
-const drawn = 1.12
+const MIN_LINE_CONTRAST = 1.12
 /** The minimum contrast of an icon or a checkbox. */
-const found = 2
+const MIN_CONTROL_CONTRAST = 2
 
 const grounds = [
   '--vscode-sideBar-background',
@@ -149,12 +149,12 @@ function fitColors(): void {
   set('mark', legible(marks, [chosen], onChosen))
 
   const line = first(lines, ground)
-  const isDrawn = line && surfaces.slice(0, 2).every(surface => contrast(line, surface) >= drawn)
+  const isDrawn = line && surfaces.slice(0, 2).every(surface => contrast(line, surface) >= MIN_LINE_CONTRAST)
   set('hairline', isDrawn ? undefined : 'color-mix(in srgb, var(--vscode-foreground) 22%, transparent)')
 
   const tinted = surfaces.slice(0, 2).every(surface => {
     const tint = read('--vscode-editor-inactiveSelectionBackground', surface)
-    return tint !== undefined && contrast(tint, surface) >= seen
+    return tint !== undefined && contrast(tint, surface) >= MIN_TINT_CONTRAST
   })
   set('prompt', tinted ? undefined : 'color-mix(in srgb, var(--vscode-foreground) 9%, transparent)')
 
@@ -162,8 +162,8 @@ function fitColors(): void {
   const form = read('--vscode-editorWidget-background') ?? ground
   const box = read('--vscode-checkbox-border', form) ?? form
   const edge = 'color-mix(in srgb, var(--vscode-foreground) 50%, transparent)'
-  set('box', contrast(box, form) < found ? edge : undefined)
-  set('send', contrast(button, input) < found ? 'var(--vscode-foreground)' : undefined)
+  set('box', contrast(box, form) < MIN_CONTROL_CONTRAST ? edge : undefined)
+  set('send', contrast(button, input) < MIN_CONTROL_CONTRAST ? 'var(--vscode-foreground)' : undefined)
 }
 
 const fitted = [
@@ -204,8 +204,8 @@ export function quietColor(
 ): Rgb | undefined {
   const [ground] = surfaces
   if (!text || !own || !ground) return undefined
-  const mixed = own.map((part, i) => Math.round(part * (1 - faded) + ground[i]! * faded))
-  const aside = contrast(text, own) < tooClose ? (mixed as unknown as Rgb) : own
+  const mixed = own.map((part, i) => Math.round(part * (1 - FADED_SHARE) + ground[i]! * FADED_SHARE))
+  const aside = contrast(text, own) < MIN_SECONDARY_CONTRAST ? (mixed as unknown as Rgb) : own
   return differing(own, readable(aside, surfaces, text))
 }
 

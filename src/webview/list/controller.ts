@@ -2,16 +2,16 @@ import { type Signal, signal } from '@preact/signals'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Distance to the end that still counts as the end, in pixels, to tolerate rounding and small scroll movements. */
-const atEnd = 4
+const END_TOLERANCE = 4
 /**
  * The content of an expanded row may load late: for this long, the row is kept in place even if the whole list fits.
  * Milliseconds.
  */
-const holdFor = 1000
+const HOLD_MS = 1000
 /** Rows with selected text stay in the page while they are within this number of rows from the view. */
-const mostSelected = 160
+const MAX_SELECTED = 160
 /** The assumed height without a layout. */
-const assumedHeight = 800
+const ASSUMED_HEIGHT = 800
 
 /**
  * Controls a long list: mounts only the rows near the view, measures them, and keeps the visible rows in place when
@@ -122,7 +122,7 @@ export class ListController<T extends WindowItem> {
 
   /** Height of the visible part of the list, in pixels. */
   get viewHeight(): number {
-    return this.#element?.clientHeight || assumedHeight
+    return this.#element?.clientHeight || ASSUMED_HEIGHT
   }
 
   /** Whether the whole row is visible. */
@@ -143,9 +143,10 @@ export class ListController<T extends WindowItem> {
     if (!element) return
     const top = element.scrollTop
     const distance = element.scrollHeight - element.clientHeight - top
-    this.atEnd.value = distance <= atEnd
+    this.atEnd.value = distance <= END_TOLERANCE
     const followed = this.following.peek()
-    this.following.value = this.#follows && (distance <= atEnd || (followed && top >= this.#lastTop - 1))
+    this.following.value =
+      this.#follows && (distance <= END_TOLERANCE || (followed && top >= this.#lastTop - 1))
     if (top !== this.#lastTop) this.#upwards = top < this.#lastTop
     this.#lastTop = top
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
@@ -213,7 +214,7 @@ export class ListController<T extends WindowItem> {
     const element = this.#element
     if (!element || item.index < 0) return
     this.following.value = false
-    this.#heldUntil = performance.now() + holdFor
+    this.#heldUntil = performance.now() + HOLD_MS
     this.#anchor = this.#anchorOn(item, element.scrollTop)
   }
 
@@ -279,7 +280,7 @@ export class ListController<T extends WindowItem> {
     const target = this.#goesAlong() ? most : anchor && this.#window.topOf(anchor)
     if (target !== undefined && Math.abs(element.scrollTop - target) > 0.5) element.scrollTop = target
     this.#lastTop = element.scrollTop
-    this.atEnd.value = most - this.#lastTop <= atEnd
+    this.atEnd.value = most - this.#lastTop <= END_TOLERANCE
     if (this.#follows && most <= 0 && performance.now() >= this.#heldUntil) this.following.value = true
   }
 
@@ -325,7 +326,7 @@ export class ListController<T extends WindowItem> {
 
   /** The rows to mount; `undefined` if the mounted ones are sufficient. */
   #wanted(now: Range): Range | undefined {
-    const view = this.#viewHeight || assumedHeight
+    const view = this.#viewHeight || ASSUMED_HEIGHT
     const following = this.#goesAlong()
     const top = following ? Math.max(0, this.#window.height - view) : this.#element!.scrollTop
     const near = (ahead: number, behind: number) =>
@@ -362,7 +363,7 @@ export class ListController<T extends WindowItem> {
     if (!first || !last || first.index < 0 || last.index < 0) return range
     const start = Math.min(range.start, first.index)
     const end = Math.max(range.end, last.index + 1)
-    return end - start > Math.max(mostSelected, range.end - range.start) ? range : { start, end }
+    return end - start > Math.max(MAX_SELECTED, range.end - range.start) ? range : { start, end }
   }
 }
 

@@ -9,7 +9,7 @@ export interface MarkdownBlock {
   type: string
   /** its own lines, with the blank lines and link definitions before it */
   source: string
-  /** No later text changes it any more (except a link definition, see {@link BlockStream.flush}). */
+  /** No later text changes it anymore (except a link definition, see {@link BlockStream.flush}). */
   closed: boolean
   /** Increases whenever its HTML may have changed. */
   version: number
@@ -36,7 +36,7 @@ interface Group {
   end: number
 }
 /** Longer blocks are cut, since messages don't need them and each step would take time in proportion to their length. */
-const longBlock = 16_384
+const MAX_BLOCK = 16_384
 const cuttable = new Set([
   'paragraph',
   'heading',
@@ -51,9 +51,9 @@ const cuttable = new Set([
 const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 'blockquote', 'table'])
 
 /** Maximum length of text parsed in one step. Characters. */
-const parsedAtOnce = 2 * longBlock
+const MAX_PARSED_AT_ONCE = 2 * MAX_BLOCK
 /** A block of this length without a suitable position is cut at the end of a line. Characters. */
-const longestWhole = 4 * longBlock
+const MAX_WHOLE_BLOCK = 4 * MAX_BLOCK
 
 interface OpenFence {
   /** the fence character, and the minimum length of its closing fence */
@@ -64,7 +64,7 @@ interface OpenFence {
 }
 
 /**
- * Splits a growing markdown text into top-level blocks so that a closed block is never looked at again. CommonMark
+ * Splits a growing markdown text into top-level blocks so that a closed block is never parsed again. CommonMark
  * decides block structure line by line: once another top-level block began in a complete line, the ones before it are
  * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text
  * (but for blocks of more than 16,384 characters, which are cut unless they are fences).
@@ -84,7 +84,7 @@ export class BlockStream {
   #whole = false
   /** length of the processed part of the tail */
   #flushed = 0
-  /** a `\r` at the end of what came, whose `\n` may follow */
+  /** a `\r` at the end of the received text, whose `\n` may follow */
   #carriage = false
   #dirty = false
   #newline = false
@@ -169,7 +169,7 @@ export class BlockStream {
     const block = this.blocks.at(-1)
     if (!block || block.closed || this.#newline || this.#fence || !growing.has(block.type)) return undefined
     // a link definition's title may continue, too
-    if ((this.#tail.length >= longBlock && !this.#whole) || block.source.includes(']:')) return undefined
+    if ((this.#tail.length >= MAX_BLOCK && !this.#whole) || block.source.includes(']:')) return undefined
     return continuesText(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
   }
 
@@ -204,7 +204,7 @@ export class BlockStream {
    */
   #cutLong(until: number): boolean {
     this.#fence = undefined
-    for (let steps = 0; this.#tail.length >= (this.#whole ? longestWhole : longBlock); steps++) {
+    for (let steps = 0; this.#tail.length >= (this.#whole ? MAX_WHOLE_BLOCK : MAX_BLOCK); steps++) {
       if (steps > 0 && performance.now() >= until) return false
       const fence = longFence(this.#tail)
       if (fence === 'open') {
@@ -229,7 +229,7 @@ export class BlockStream {
     const startOf = (i: number) => (groups[i - 1] ? (lines[groups[i - 1]!.end] ?? 0) : 0)
     const isPart = part.length < this.#tail.length
     const index = groups.findIndex(
-      (group, i) => (lines[group.end] ?? part.length) - startOf(i) >= longBlock && cuttable.has(group.type),
+      (group, i) => (lines[group.end] ?? part.length) - startOf(i) >= MAX_BLOCK && cuttable.has(group.type),
     )
     if (index < 0) {
       if (isPart && groups.length > 1) {
@@ -241,7 +241,7 @@ export class BlockStream {
     }
     this.#closeGroups(part, groups, index)
     const type = groups[index]!.type
-    const cut = cutOf(type, this.#tail.slice(0, parsedAtOnce))
+    const cut = cutOf(type, this.#tail.slice(0, MAX_PARSED_AT_ONCE))
     if (cut <= 0) {
       this.#whole = true
       return true
@@ -255,7 +255,7 @@ export class BlockStream {
 
   /** Cuts a block that can't be cut well. A fence in it continues as a separate one. */
   #cutAnyway(): void {
-    const half = longestWhole / 2
+    const half = MAX_WHOLE_BLOCK / 2
     const line = this.#tail.lastIndexOf('\n', half) + 1
     const cut = line > 0 ? line : isHighSurrogate(this.#tail.charCodeAt(half - 1)) ? half - 1 : half
     const fence = fenceAt(this.#tail.slice(0, cut))
@@ -391,8 +391,8 @@ function lineCut(type: string, source: string): number {
   const begin =
     type === 'blockquote' ? /\n(?= {0,3}>)/g : type === 'code_block' ? /\n(?= {4}|\t)/g : /\n(?=[^\n])/g
   let cut = 0
-  for (const { index } of source.slice(0, (longBlock * 3) / 4).matchAll(begin)) cut = index + 1
-  return cut > longBlock / 2 ? cut : 0
+  for (const { index } of source.slice(0, (MAX_BLOCK * 3) / 4).matchAll(begin)) cut = index + 1
+  return cut > MAX_BLOCK / 2 ? cut : 0
 }
 
 /** The first two lines, with the line ends. */
@@ -404,24 +404,24 @@ function tableHead(source: string): string {
 /** The start of the last item that starts in the first three quarters of a long list; 0 if there is none. */
 function itemCut(source: string): number {
   const tokens: ReturnType<typeof markdown.parse> = []
-  markdown.block.parse(source.slice(0, longBlock), markdown, {}, tokens)
-  const lines = lineStarts(source.slice(0, longBlock))
+  markdown.block.parse(source.slice(0, MAX_BLOCK), markdown, {}, tokens)
+  const lines = lineStarts(source.slice(0, MAX_BLOCK))
   let cut = 0
   for (const token of tokens) {
     if (token.type !== 'list_item_open' || token.level !== 1 || !token.map) continue
     const start = lines[token.map[0]] ?? 0
-    if (start <= (longBlock * 3) / 4) cut = start
+    if (start <= (MAX_BLOCK * 3) / 4) cut = start
   }
   return cut
 }
 
 /** After a line's end in the third quarter of a long text, else after a space in the fourth, else at its end. */
 function textCut(source: string): number {
-  const line = source.indexOf('\n', longBlock / 2) + 1
-  if (line > 0 && line <= (longBlock * 3) / 4) return line
-  const space = source.indexOf(' ', (longBlock * 3) / 4) + 1
-  if (space > 0 && space <= longBlock) return space
-  return isHighSurrogate(source.charCodeAt(longBlock - 1)) ? longBlock - 1 : longBlock
+  const line = source.indexOf('\n', MAX_BLOCK / 2) + 1
+  if (line > 0 && line <= (MAX_BLOCK * 3) / 4) return line
+  const space = source.indexOf(' ', (MAX_BLOCK * 3) / 4) + 1
+  if (space > 0 && space <= MAX_BLOCK) return space
+  return isHighSurrogate(source.charCodeAt(MAX_BLOCK - 1)) ? MAX_BLOCK - 1 : MAX_BLOCK
 }
 
 function isHighSurrogate(code: number): boolean {
@@ -476,9 +476,9 @@ function lineStarts(source: string): number[] {
 
 /** The start of a long text, up to the end of a line, that is parsed in one step. */
 function beginningOf(text: string): string {
-  if (text.length <= parsedAtOnce) return text
-  const line = text.lastIndexOf('\n', parsedAtOnce - 1) + 1
-  return text.slice(0, line > longBlock ? line : parsedAtOnce)
+  if (text.length <= MAX_PARSED_AT_ONCE) return text
+  const line = text.lastIndexOf('\n', MAX_PARSED_AT_ONCE - 1) + 1
+  return text.slice(0, line > MAX_BLOCK ? line : MAX_PARSED_AT_ONCE)
 }
 
 /** The opening line of a fence at the start of a text, possibly after blank lines. */

@@ -3,12 +3,12 @@ import { type FenceInfo, fenceInfo } from './fence-info.ts'
 import { highlight } from './highlight.ts'
 
 /** Longer code isn't highlighted, because it would take too long. Characters. */
-const longestColored = 240_000
+const MAX_HIGHLIGHTED = 240_000
 /** Longer code is first rendered plain and then highlighted in pieces, see `draw.ts`. Characters. */
-const coloredAtOnce = 8000
+const MAX_HIGHLIGHTED_AT_ONCE = 8000
 
 /** Long plain code is rendered in pieces of about this length, which the browser lays out independently. */
-export const pieceLength = 4000
+export const PIECE_LENGTH = 4000
 
 /** by element: the code of blocks with only a part in the page */
 const codes = new WeakMap<Element, () => string>()
@@ -28,10 +28,10 @@ export function codeBlockHtml(code: string, info: string): string {
   const about = fenceInfo(info)
   const { language } = about
   const text = code.endsWith('\n') ? code.slice(0, -1) : code
-  const mayColor = language !== '' && text.length <= longestColored
+  const mayColor = language !== '' && text.length <= MAX_HIGHLIGHTED
   // of long code this only asks for the grammar
-  const html = mayColor ? highlight(text.length > coloredAtOnce ? '' : text, language) : undefined
-  const colored = text.length > coloredAtOnce ? undefined : html
+  const html = mayColor ? highlight(text.length > MAX_HIGHLIGHTED_AT_ONCE ? '' : text, language) : undefined
+  const colored = text.length > MAX_HIGHLIGHTED_AT_ONCE ? undefined : html
   return (
     `<div class="code-block"${placeOf(about)}>${codeBarHtml(about)}` +
     `<pre dir="ltr" tabindex="0"><code>${colored ?? plainHtml(text)}</code></pre></div>\n`
@@ -82,10 +82,10 @@ function button(action: string, icon: string, label: string): string {
 }
 
 function plainHtml(text: string): string {
-  if (text.length <= coloredAtOnce) return escaped(text)
+  if (text.length <= MAX_HIGHLIGHTED_AT_ONCE) return escaped(text)
   let html = ''
   for (let at = 0; at < text.length; ) {
-    const line = text.indexOf('\n', at + pieceLength) + 1
+    const line = text.indexOf('\n', at + PIECE_LENGTH) + 1
     const end = line > 0 ? line : text.length
     html += `<span class="code-piece">${escaped(text.slice(at, end))}</span>`
     at = end

@@ -4,11 +4,12 @@ import { visible } from '../../common/visible.ts'
 import { linkTarget } from '../tools/links.ts'
 import { BlockStream, type MarkdownBlock } from './blocks.ts'
 import { loadGrammars, takeWanted } from './highlight.ts'
+import { LINK } from './parser.ts'
 
 /** Maximum share of time for parsing and rendering an open block. */
-const share = 1 / 8
+const TIME_SHARE = 1 / 8
 /** A long text is parsed in slices of this time, between which the page does other things. Milliseconds. */
-const slice = 12
+const SLICE_MS = 12
 
 /** A displayed Markdown text: its blocks, their cached sanitized HTML, and their observers. */
 export class MarkdownDocument {
@@ -51,7 +52,7 @@ export class MarkdownDocument {
 
   #flushNow(): void {
     const start = performance.now()
-    const { changed, pending } = this.#stream.flush(slice)
+    const { changed, pending } = this.#stream.flush(SLICE_MS)
     for (const index of changed) {
       const block = this.#stream.blocks[index]
       if (!block) this.#html.delete(index)
@@ -74,7 +75,7 @@ export class MarkdownDocument {
 
   /** Reports the cost of rendering, in milliseconds. */
   spent(milliseconds: number): void {
-    this.#notBefore = Math.max(this.#notBefore, performance.now() + milliseconds / share)
+    this.#notBefore = Math.max(this.#notBefore, performance.now() + milliseconds / TIME_SHARE)
   }
 
   /** The version of a block; read it while rendering the block. */
@@ -121,8 +122,8 @@ const allowed = {
       ' ',
     ),
   ALLOW_DATA_ATTR: false,
-  /** http, https, mailto, file, a relative path, a Windows path; `data:` only in images */
-  ALLOWED_URI_REGEXP: /^(?:(?:https?|mailto|file):|[a-z]:[\\/]|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
+  /** and `data:` in images */
+  ALLOWED_URI_REGEXP: LINK,
 }
 
 let purifier: typeof DOMPurify | undefined

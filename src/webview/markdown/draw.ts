@@ -1,12 +1,12 @@
 import { enrich } from '../rich/rich.ts'
 import type { MarkdownBlock } from './blocks.ts'
-import { pieceLength } from './code.ts'
+import { PIECE_LENGTH } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
 import { highlight } from './highlight.ts'
 import { growLine } from './plain.ts'
 
 /** A growing code block is highlighted at every step up to this length; then only plain text is added until it closes. */
-const coloredWhileOpen = 6000
+const MAX_HIGHLIGHTED_WHILE_OPEN = 6000
 
 /** The last block of a text is never closed, although its fence may have ended. */
 function hasEnded(source: string): boolean {
@@ -59,7 +59,7 @@ const shownLength = new WeakMap<Element, number>()
 
 /** Appends the new text of a long open fence; returns false if it must be rendered as a whole. */
 function growCode(element: HTMLElement, source: string): boolean {
-  if (source.length < coloredWhileOpen || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
+  if (source.length < MAX_HIGHLIGHTED_WHILE_OPEN || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
   const code = element.querySelector('code')
   if (!code) return false
   const start = source.indexOf('\n', source.search(/\S/)) + 1
@@ -75,7 +75,7 @@ function appendCode(code: Element, text: string): void {
   while (rest !== '') {
     const last = code.lastChild
     const piece = last instanceof HTMLElement && last.className === 'code-piece' ? last : undefined
-    const room = piece ? Math.max(0, pieceLength - (piece.textContent?.length ?? 0)) : 0
+    const room = piece ? Math.max(0, PIECE_LENGTH - (piece.textContent?.length ?? 0)) : 0
     const end = rest.indexOf('\n', room) + 1
     const take = end > 0 ? rest.slice(0, end) : rest
     const target = piece ?? code

@@ -4,8 +4,8 @@ import { packSource } from './rich-source.ts'
 type Markdown = InstanceType<typeof MarkdownIt>
 
 /** Longer formulas are shown as source. Characters. */
-export const longestFormula = 8000
-const longestInline = 1000
+export const MAX_FORMULA = 8000
+const MAX_INLINE_FORMULA = 1000
 
 /**
  * Formulas in markdown: `$…$` and `\(…\)` in a line, `$$…$$` and `\[…\]` set apart, as a block of lines or within a line.
@@ -83,7 +83,7 @@ function inlineAt(text: string, at: number, limit: number): Found | undefined {
 function delimited(text: string, at: number, limit: number, open: string): Found | undefined {
   const close = closing[open]!
   const from = at + open.length
-  const end = indexOfClose(text, close, from, Math.min(limit, from + longestFormula))
+  const end = indexOfClose(text, close, from, Math.min(limit, from + MAX_FORMULA))
   if (end < 0) return undefined
   const formula = text.slice(from, end).trim()
   if (formula === '') return undefined
@@ -99,7 +99,7 @@ function dollars(text: string, at: number, limit: number): Found | undefined {
   const next = text[at + 1] ?? ' '
   if (/[\p{L}\p{N}$\\]/u.test(before) || /\s/.test(next)) return undefined
   const from = at + 1
-  const end = indexOfClose(text, '$', from, Math.min(limit, from + longestInline))
+  const end = indexOfClose(text, '$', from, Math.min(limit, from + MAX_INLINE_FORMULA))
   if (end <= from) return undefined
   if (/\s/.test(text[end - 1]!) || /[\p{L}\p{N}$]/u.test(text[end + 1] ?? ' ')) return undefined
   const formula = text.slice(from, end)
@@ -148,7 +148,7 @@ function blockMath(state: BlockState, startLine: number, endLine: number, silent
     if (state.isEmpty(line) || state.sCount[line]! < state.blkIndent) break
     const text = lineAt(line)
     length += text.length
-    const end = length > longestFormula ? -1 : indexOfClose(text, closing[begin.open]!, 0, text.length)
+    const end = length > MAX_FORMULA ? -1 : indexOfClose(text, closing[begin.open]!, 0, text.length)
     if (end >= 0 && text.slice(end + 2).trim() === '') {
       closed = true
       lines.push(text.slice(0, end))

@@ -3,13 +3,18 @@ import { t } from '../l10n.ts'
 import { type FileReference, fileReference, linkedParts } from '../tools/links.ts'
 import { codeBlockHtml, languageOf } from './code.ts'
 import { footnotes } from './footnotes.ts'
-import { longestFormula, math, mathHtml } from './math.ts'
+import { MAX_FORMULA, math, mathHtml } from './math.ts'
 import { packSource } from './rich-source.ts'
 
+/** What `openLink` of the extension host opens: http, https, file, a path, a path with a line, a Windows path. */
+export const LINK =
+  /^(?:(?:https?|file):|[a-z]:(?:[\\/]|%5c)|(?!(?:java|vb)script:|data:)[^:]*:\d+(?:[:-]\d+)?$|(?![a-z][a-z0-9+.-]*:))/i
+
 /**
- * The one markdown-it of the webviews. Its HTML is not sanitized yet: see `document.ts`. Differences from the default:
+ * The only markdown-it instance of the webviews. Its HTML is not sanitized yet: see `document.ts`. Differences from the default:
  * - only a few harmless HTML tags are supported; anything else that looks like a tag (`Vec<String>`, `<Foo>`) is text;
  * - only real URLs are linked automatically (not `main.rs` or `README.md`);
+ * - a link that Parley doesn't open (`command:`, `mailto:`) is text;
  * - nothing remote is loaded: an image from elsewhere is a link;
  * - no style attributes, which the content security policy would refuse anyway;
  * - `path:line` in inline code is a link that opens the editor;
@@ -19,8 +24,7 @@ import { packSource } from './rich-source.ts'
 export const markdown = new MarkdownIt({ html: true, linkify: true })
 
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
-markdown.validateLink = href =>
-  !/^\s*(?:javascript|vbscript|data(?!:image\/(?:gif|png|jpeg|webp);)|blob)\s*:/i.test(href)
+markdown.validateLink = href => LINK.test(href) || /^data:image\/(?:gif|png|jpeg|webp);/i.test(href)
 
 markdown.use(math)
 markdown.use(footnotes)
@@ -29,7 +33,7 @@ const rules = markdown.renderer.rules
 const escapeHtml = markdown.utils.escapeHtml
 
 /** Longer diagrams are shown as code, because rendering them would take too long. Characters. */
-const longestDiagram = 20_000
+const MAX_DIAGRAM = 20_000
 
 rules.fence = (tokens, index) => {
   const token = tokens[index]!
@@ -39,9 +43,9 @@ rules.fence = (tokens, index) => {
   if (!token.meta?.ended) return code
   const language = languageOf(info).toLowerCase()
   const source = token.content.trim()
-  if (language === 'math' && source !== '' && source.length <= longestFormula)
+  if (language === 'math' && source !== '' && source.length <= MAX_FORMULA)
     return `${mathHtml(source, source, true, escapeHtml)}\n`
-  if (language === 'mermaid' && source !== '' && source.length <= longestDiagram)
+  if (language === 'mermaid' && source !== '' && source.length <= MAX_DIAGRAM)
     return `<div class="diagram" data-rich="mermaid" data-source="${packSource(source)}">${code}</div>\n`
   return code
 }

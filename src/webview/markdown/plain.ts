@@ -13,7 +13,7 @@ const begun =
 /** The last word and the spaces after it, if it's only a word and not part of a link or other markup. */
 const lastWord = /(?:^|\s)([\p{L}\p{M}\p{N},;'"()!?%-]+[.:]?)( *)$/u
 /** Maximum length of that word. */
-const longestWord = 80
+const MAX_WORD = 80
 
 const extension = /\.\p{L}/u
 
@@ -23,7 +23,7 @@ export function continuesText(source: string, added: string): boolean {
   const line = source.slice(source.lastIndexOf('\n') + 1)
   // a file name may become a link
   if (extension.test(line.slice(-1) + added)) return false
-  return begun.test(line) && lastWord.test(line.slice(-longestWord))
+  return begun.test(line) && lastWord.test(line.slice(-MAX_WORD))
 }
 
 /**
@@ -31,7 +31,7 @@ export function continuesText(source: string, added: string): boolean {
  * if the page isn't as expected, so that the text must be rendered as a whole.
  */
 export function growLine(element: Element, shown: string, added: string): boolean {
-  const [, word, spaces] = lastWord.exec(shown.slice(-longestWord)) ?? []
+  const [, word, spaces] = lastWord.exec(shown.slice(-MAX_WORD)) ?? []
   if (word === undefined || spaces === undefined) return false
   const text = lastText(element)
   if (!text?.data.endsWith(word) || text.parentElement?.closest('a, code, pre, button')) return false

@@ -11,7 +11,7 @@ export interface DiagramImage {
 
 /** Rendered again only in another theme. */
 const kept = new Map<string, Promise<DiagramImage>>()
-const mostKept = 40
+const MAX_KEPT = 40
 
 /**
  * Renders a diagram in the colors of the theme. `large`: also if it takes long. Rejects with the reason if it can't be
@@ -25,7 +25,7 @@ export function diagramImage(source: string, large = false): Promise<DiagramImag
     image = inTurn(() => draw(source, colors, large))
     kept.set(key, image)
     const [oldest] = kept.keys()
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
   }
   return image
 }
@@ -112,8 +112,8 @@ let allowed = false
 
 /**
  * The page's content security policy refuses style attributes and style elements that a script writes as text. A diagram
- * is measured while it is drawn, so it needs its own: attributes set by script go through the CSSOM, which is no inline
- * style, and style elements made by script carry the page's nonce. An agent's text never gets here as HTML.
+ * is measured while it's rendered, so it needs an exception: style attributes are set through the CSSOM, which doesn't count
+ * as inline style, and style elements get the page's nonce. An agent's text never gets here as HTML.
  */
 function allowDrawnStyles(): void {
   if (allowed) return

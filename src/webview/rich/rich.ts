@@ -52,7 +52,7 @@ function drawDiagram(element: HTMLElement): void {
   const frame = diagramFrame(element)
   const wanted = element.dataset.wanted !== undefined
   watchTheme()
-  if (!wanted && diagramWork(source) > MOST_WORK) {
+  if (!wanted && diagramWork(source) > MAX_WORK) {
     askToDraw(element, frame)
     return
   }
@@ -84,9 +84,9 @@ function watchTheme(): void {
  */
 
 /** More work than this is done only on request, because it may take more than a second. */
-export const MOST_WORK = 160
+export const MAX_WORK = 160
 /** Longer text isn't analyzed. UTF-16 units. */
-const LONGEST = 20_000
+const MAX_LENGTH = 20_000
 
 /** Kinds whose nodes are placed according to their links: both nodes and links are work. */
 const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architecture|c4|swimlane|usecase)/i
@@ -94,7 +94,7 @@ const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architectur
 const tried = /^(?:mindmap|ishikawa|venn)/i
 
 export function diagramWork(source: string): number {
-  if (source.length > LONGEST) return Number.POSITIVE_INFINITY
+  if (source.length > MAX_LENGTH) return Number.POSITIVE_INFINITY
   const statements = source
     .replace(/^\s*---\n[\s\S]*?\n---\n/, '')
     .split(/[\n;]/)

@@ -7,7 +7,7 @@ import type { DiffLine } from './diff-rows.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 
 /** Longer sides aren't highlighted. Characters. */
-const longestColored = 40_000
+const MAX_HIGHLIGHTED = 40_000
 
 interface Side {
   /** by line number */
@@ -60,9 +60,9 @@ export class DiffColors {
 
   /** Returns false if it's too long. */
   #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
-    if (lines.length > longestColored / 4) return false
+    if (lines.length > MAX_HIGHLIGHTED / 4) return false
     const text = lines.join('\n')
-    if (text.length > longestColored) return false
+    if (text.length > MAX_HIGHLIGHTED) return false
     const html = highlight(text, this.#language) ?? ''
     for (const [i, tokens] of tokenLines(html).entries()) into.set(start + i, tokens)
     return true
@@ -85,14 +85,14 @@ export function colorsOf(diff: FileDiff, path: string): DiffColors {
 }
 
 /** Changes within longer lines aren't computed. Characters. */
-const longestCompared = 600
+const MAX_COMPARED = 600
 
 /**
  * The characters of a line that aren't in the line that replaced it, as `[from, to]`; none if the lines have little in
  * common.
  */
 export function changedRanges(line: string, mate: string): Array<[number, number]> {
-  if (line.length > longestCompared || mate.length > longestCompared || line === mate) return []
+  if (line.length > MAX_COMPARED || mate.length > MAX_COMPARED || line === mate) return []
   const ranges: Array<[number, number]> = []
   let at = 0
   let same = 0

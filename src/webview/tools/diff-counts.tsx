@@ -38,7 +38,7 @@ export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
 }
 
 /** Texts up to this total length are compared immediately. Characters. */
-const compareAtOnce = 100_000
+const MAX_COMPARED_AT_ONCE = 100_000
 
 /** The module that compares, loaded with the first visible change. */
 let loaded: typeof import('./diff.ts') | undefined
@@ -56,7 +56,7 @@ export function diffSoon(change: FileChange, patch?: string): Soon {
     diff = signal<Soon>(null)
     known.set(change, diff)
     const length = (change.oldText?.length ?? 0) + (change.newText?.length ?? 0) + (patch?.length ?? 0)
-    compare(diff, change, patch, length <= compareAtOnce)
+    compare(diff, change, patch, length <= MAX_COMPARED_AT_ONCE)
   }
   return diff.value
 }

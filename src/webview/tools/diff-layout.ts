@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals'
 export const wantsSideBySide = signal(true)
 
 /** Narrower views show inline diffs. CSS pixels. */
-const wideEnough = 720
+const MIN_SIDE_BY_SIDE = 720
 
 const viewWidth = signal(typeof window === 'undefined' ? 0 : window.innerWidth)
 if (typeof window !== 'undefined')
@@ -16,5 +16,5 @@ if (typeof window !== 'undefined')
 export const isNarrow = computed(() => viewWidth.value < 340)
 
 /** Whether there is space for two sides. */
-export const canBeSideBySide = computed(() => viewWidth.value >= wideEnough)
+export const canBeSideBySide = computed(() => viewWidth.value >= MIN_SIDE_BY_SIDE)
 export const isSideBySide = computed(() => canBeSideBySide.value && wantsSideBySide.value)

@@ -27,15 +27,15 @@ export interface FileDiff {
 }
 
 /** Time limit for a comparison, in milliseconds, since a text in which every line differs takes quadratic time. */
-const timeout = 40
+const TIMEOUT_MS = 40
 /** Texts of a longer total length are compared in sections. Characters. */
-const longText = 400_000
+const LONG_TEXT = 400_000
 /** Number of context lines around a change. */
-const context = 3
+const CONTEXT_LINES = 3
 /** Number of lines to search in a long text for the point where both sides are the same again. */
-const farthestSame = 400
+const MAX_LOOKAHEAD = 400
 /** Maximum number of lines of a section, on both sides, that the library compares. */
-const shortStretch = 400
+const MAX_SECTION = 400
 
 /** The diff of one changed file. `patch` is used if the change doesn't contain its texts. */
 export function diffOf(change: FileChange, patch?: string): FileDiff | undefined {
@@ -46,8 +46,11 @@ export function diffOf(change: FileChange, patch?: string): FileDiff | undefined
 }
 
 function compare(before: string, after: string): FileDiff {
-  if (before.length + after.length > longText) return compareLong(linesOf(before), linesOf(after))
-  const patch = structuredPatch('', '', unify(before), unify(after), '', '', { context: 3, timeout })
+  if (before.length + after.length > LONG_TEXT) return compareLong(linesOf(before), linesOf(after))
+  const patch = structuredPatch('', '', unify(before), unify(after), '', '', {
+    context: CONTEXT_LINES,
+    timeout: TIMEOUT_MS,
+  })
   if (!patch) {
     const removed = linesOf(before)
     const added = linesOf(after)
@@ -79,18 +82,22 @@ function compareLong(before: readonly string[], after: string[]): FileDiff {
   const stretches = stretchesOf(before, after)
   for (let i = 0; i < stretches.length; ) {
     const first = stretches[i]!
-    const lead = Math.min(context, first.old, first.new)
+    const lead = Math.min(CONTEXT_LINES, first.old, first.new)
     const hunk: DiffHunk = { start: first.new - lead + 1, oldStart: first.old - lead + 1, groups: [] }
     pushLines(hunk, 'same', after.slice(first.new - lead, first.new))
     let end = first.new
     // nearby changes share a hunk
-    for (; i < stretches.length && (stretches[i] === first || stretches[i]!.new - end <= 2 * context); i++) {
+    for (
+      ;
+      i < stretches.length && (stretches[i] === first || stretches[i]!.new - end <= 2 * CONTEXT_LINES);
+      i++
+    ) {
       const stretch = stretches[i]!
       pushLines(hunk, 'same', after.slice(end, stretch.new))
       pushStretch(diff, hunk, stretch, before, after)
       end = stretch.new + stretch.added
     }
-    pushLines(hunk, 'same', after.slice(end, end + context))
+    pushLines(hunk, 'same', after.slice(end, end + CONTEXT_LINES))
     diff.hunks.push(hunk)
   }
   return diff
@@ -114,8 +121,8 @@ function pushStretch(
   const removed = before.slice(stretch.old, stretch.old + stretch.removed)
   const added = after.slice(stretch.new, stretch.new + stretch.added)
   const parts =
-    removed.length > 0 && added.length > 0 && removed.length + added.length <= shortStretch
-      ? diffArrays(removed, added, { timeout })
+    removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_SECTION
+      ? diffArrays(removed, added, { timeout: TIMEOUT_MS })
       : undefined
   if (parts) {
     for (const { value, added: isAdded, removed: isRemoved } of parts) {
@@ -164,7 +171,7 @@ function untilSame(
   oldEnd: number,
   newEnd: number,
 ): [removed: number, added: number] {
-  for (let distance = 1; distance <= farthestSame; distance++) {
+  for (let distance = 1; distance <= MAX_LOOKAHEAD; distance++) {
     for (let added = 0; added <= distance; added++) {
       const removed = distance - added
       if (isSame(before, after, old + removed, fresh + added, oldEnd, newEnd)) return [removed, added]
@@ -184,7 +191,7 @@ function isSame(
 ): boolean {
   if (old > oldEnd || fresh > newEnd) return false
   if (old === oldEnd || fresh === newEnd) return old === oldEnd && fresh === newEnd
-  for (let i = 0; i < context; i++) {
+  for (let i = 0; i < CONTEXT_LINES; i++) {
     if (old + i >= oldEnd || fresh + i >= newEnd) return true
     if (before[old + i] !== after[fresh + i]) return false
   }

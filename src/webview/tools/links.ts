@@ -60,11 +60,11 @@ const candidate =
   /https?:\/\/[^\s"'<>`]+|(?<![\w@~%+.\\/-])(?:file:\/\/)?(?:[A-Za-z]:)?[\w@~%+.\\/-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,9}(?::\d{1,7}(?::\d{1,7})?|\(\d{1,7}(?:,\d{1,7})?\)|#L\d{1,7}(?:-L?\d{1,7})?)?/g
 
 /** Longer texts aren't searched. Characters. */
-const longest = 4000
+const MAX_SEARCHED = 4000
 
 /** The URLs, and the files with a line or a folder, in a line of output or prose. */
 export function linkedParts(text: string): LinkedText[] {
-  if (text.length > longest || !/[./\\]/.test(text)) return [{ text }]
+  if (text.length > MAX_SEARCHED || !/[./\\]/.test(text)) return [{ text }]
   const parts: LinkedText[] = []
   let at = 0
   for (const match of text.matchAll(candidate)) {

@@ -28,7 +28,7 @@ const DEFAULT_COLUMNS = 200
 const DEFAULT_ROWS = 50
 /** Number of rows kept above the screen. */
 export const KEPT_ROWS = 10_000
-/** Length of output that the emulator processes before other work gets a turn. Characters. */
+/** Length of output that the emulator processes before other work can run. Characters. */
 const PIECE = 16_384
 
 export interface TerminalSize {
@@ -273,7 +273,7 @@ export async function plainOutput(raw: string, size?: TerminalSize): Promise<str
   }
   for (const piece of piecesOf(raw, KEPT_ROWS / 2, columns)) {
     await screen.append(piece)
-    // rows far above the screen don't change any more
+    // rows far above the screen don't change anymore
     const { lines } = screen
     take(lines[lines.length - (size?.rows ?? DEFAULT_ROWS)]?.start ?? 0)
   }

@@ -43,12 +43,12 @@ const loading = new Map<string, Promise<void>>()
 export function loadStyles(name: 'later' | 'math'): Promise<void> {
   const begun = loading.get(name)
   if (begun) return begun
-  const own = document.querySelector<HTMLLinkElement>('link[rel="stylesheet"][href*="conversation.css"]')
+  const script = document.getElementById('files')?.dataset.script
   const loaded = new Promise<void>(resolve => {
-    if (!own) return resolve()
+    if (!script) return resolve()
     const link = document.createElement('link')
     link.rel = 'stylesheet'
-    link.href = own.href.replace('conversation.css', `${name}.css`)
+    link.href = script.replace('conversation.js', `${name}.css`)
     link.addEventListener('load', () => resolve())
     link.addEventListener('error', () => resolve())
     document.head.append(link)

@@ -18,9 +18,9 @@ interface MenuProps {
 }
 
 /** With more choices than this, there's a search field. */
-const searchFrom = 10
+const MAX_WITHOUT_SEARCH = 10
 /** Maximum number of rows; users can search for others. */
-const mostShown = 500
+const MAX_ROWS = 500
 
 /**
  * A dropdown list, controlled by the arrow keys, Home, End, typing, Enter and Escape. Long lists can be searched and are
@@ -37,8 +37,8 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
   )
   const list = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
-  const searchable = choices.length > searchFrom
-  const shown = matches.slice(0, mostShown)
+  const searchable = choices.length > MAX_WITHOUT_SEARCH
+  const shown = matches.slice(0, MAX_ROWS)
 
   const close = useCallback(() => {
     onClose()
@@ -170,7 +170,7 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
           {group}
         </div>
       )}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys */}
       <div
         id={id}
         class="menu-row"

@@ -13,11 +13,11 @@ interface PopupProps {
   matchWidth?: boolean
 }
 
-const margin = 8
+const MARGIN = 8
 /** space between it and its anchor */
-const gap = 4
+const GAP = 4
 /** Maximum height; longer content scrolls. */
-const enough = 240
+const MAX_HEIGHT = 240
 
 /** A popup next to its anchor, inside of the window, which closes on Escape or a click elsewhere. */
 export function Popup({ anchor, onClose, children, class: className, label, matchWidth }: PopupProps) {
@@ -72,25 +72,25 @@ function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolea
   const at = anchor.getBoundingClientRect()
   const { innerWidth, innerHeight } = window
   const { style } = popup
-  style.minWidth = matchWidth ? `${Math.min(at.width, innerWidth - margin * 2)}px` : ''
-  style.maxWidth = `${innerWidth - margin * 2}px`
-  const below = innerHeight - at.bottom - gap - margin
-  const above = at.top - gap - margin
-  const wants = Math.min(enough, contentHeight(popup))
+  style.minWidth = matchWidth ? `${Math.min(at.width, innerWidth - MARGIN * 2)}px` : ''
+  style.maxWidth = `${innerWidth - MARGIN * 2}px`
+  const below = innerHeight - at.bottom - GAP - MARGIN
+  const above = at.top - GAP - MARGIN
+  const wants = Math.min(MAX_HEIGHT, contentHeight(popup))
   const down = below >= wants || below >= above
   const room = Math.max(80, down ? below : above)
   const over = room < wants
-  const [top, bottom] = over ? [margin, margin] : [at.bottom + gap, innerHeight - at.top + gap]
-  style.maxHeight = `${over ? innerHeight - margin * 2 : room}px`
+  const [top, bottom] = over ? [MARGIN, MARGIN] : [at.bottom + GAP, innerHeight - at.top + GAP]
+  style.maxHeight = `${over ? innerHeight - MARGIN * 2 : room}px`
   style.top = down !== over ? `${top}px` : 'auto'
   style.bottom = down !== over ? 'auto' : `${bottom}px`
   const width = popup.offsetWidth
   const rtl = getComputedStyle(document.body).direction === 'rtl'
   const wanted = rtl ? at.right - width : at.left
-  style.left = `${Math.max(margin, Math.min(wanted, innerWidth - width - margin))}px`
+  style.left = `${Math.max(MARGIN, Math.min(wanted, innerWidth - width - MARGIN))}px`
 }
 
-/** With all that is scrolled out of sight. */
+/** Including content that is scrolled out of view. */
 function contentHeight(popup: HTMLElement): number {
   return [...popup.children].reduce((sum, part) => sum + part.scrollHeight, 0)
 }

@@ -28,7 +28,7 @@ export function ScrollArea({ label, class: className, children, elementRef, onSc
 }
 
 /** Longer text is truncated. Characters. */
-const longest = 24_000
+const MAX_TEXT = 24_000
 
 interface PlainCodeProps {
   text: string
@@ -40,7 +40,7 @@ interface PlainCodeProps {
 
 /** Plain text in the editor's font; a long one has its own scroll area. */
 export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
-  const shown = whole ? visible(text) : text.length > longest ? `${text.slice(0, longest)}…` : text
+  const shown = whole ? visible(text) : text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   return (
     <pre
       class={`plain-code${wrap ? ' wrap' : ''}`}

@@ -61,7 +61,7 @@ export function TitleField({
   )
 }
 
-/** Whether a key edits nothing in the field and is no key of the list around it. */
+/** Whether a key neither edits the field's text nor belongs to the list around it. */
 function isShortcut(event: KeyboardEvent): boolean {
   if (/^F\d+$/.test(event.key)) return event.key !== 'F2'
   return (event.ctrlKey || event.metaKey) && event.key.length === 1

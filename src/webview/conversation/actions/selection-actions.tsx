@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { type App, useApp } from '../context.ts'
 
 /** Space between the selection and the button, in pixels. */
-const space = 6
+const GAP = 6
 
 /** A button next to the selection in the conversation. It never takes the focus. */
 export function SelectionActions() {
@@ -63,10 +63,10 @@ function besideSelection(): { left: number; top: number } | undefined {
   if (!end || !list) return undefined
   const height = 26
   const width = 90
-  const below = end.bottom + space
-  const top = below + height <= list.bottom ? below : Math.max(list.top, end.top - space - height)
+  const below = end.bottom + GAP
+  const top = below + height <= list.bottom ? below : Math.max(list.top, end.top - GAP - height)
   return {
-    left: Math.max(list.left + space, Math.min(end.right - width / 2, list.right - width - space)),
+    left: Math.max(list.left + GAP, Math.min(end.right - width / 2, list.right - width - GAP)),
     top,
   }
 }

@@ -4,18 +4,18 @@ import { formatNumber, t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 
 /** Longer pasted text becomes a chip. */
-const mostLines = 40
-const mostLetters = 4000
+const MAX_LINES = 40
+const MAX_LETTERS = 4000
 /** Larger dropped text files aren't attached. Bytes. */
-const mostOfFile = 256 * 1024
+const MAX_FILE = 256 * 1024
 /** Larger recordings aren't attached. Bytes. */
-const mostAudio = 16_000_000
+const MAX_AUDIO = 16_000_000
 
 export function isLargePaste(text: string): boolean {
-  if (text.length > mostLetters) return true
+  if (text.length > MAX_LETTERS) return true
   let lines = 1
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
-    if (++lines > mostLines) return true
+    if (++lines > MAX_LINES) return true
   return false
 }
 
@@ -108,14 +108,14 @@ async function attachFile(file: File, receiver: Receiver | undefined): Promise<A
   if (file.type.startsWith('audio/')) {
     if (receiver?.can.audio === false)
       throw new Refused(t("{0} doesn't support audio. {1} wasn't added.", receiver.name, name))
-    if (file.size > mostAudio) throw new Refused(t('{0} is too large.', name))
+    if (file.size > MAX_AUDIO) throw new Refused(t('{0} is too large.', name))
     return {
       ...base,
       icon: 'unmute',
       content: { type: 'audio', data: await base64(file), mimeType: file.type },
     }
   }
-  if (file.size > mostOfFile) throw new Refused(t('{0} is too large. Use Files… to add it.', name))
+  if (file.size > MAX_FILE) throw new Refused(t('{0} is too large. Use Files… to add it.', name))
   const text = await file.text()
   if (text.includes('\0')) throw new Refused(t('{0} is neither text nor an image.', name))
   const uri = `parley:dropped/${encodeURIComponent(name)}`

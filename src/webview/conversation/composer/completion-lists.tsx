@@ -28,7 +28,7 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
   return (
     <div ref={list} id={commandListId} class="completion" role="listbox" aria-label={t('Commands')}>
       {commands.map((command, i) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the composer hears the keys
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the composer handles the keys
         <div
           key={command.name}
           id={commandRowId(i)}
@@ -125,7 +125,7 @@ function Row({ row, index, heading, active, onChoose, onPoint }: RowProps) {
           {headings()[heading]}
         </div>
       )}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the composer hears the keys */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the composer handles the keys */}
       <div
         id={mentionRowId(index)}
         class="menu-row mention-row"

@@ -7,7 +7,7 @@ export type Completion =
   | { kind: 'mentions'; query: MentionQuery }
 
 /** Maximum number of suggested commands. */
-const mostCommands = 200
+const MAX_COMMANDS = 200
 
 export function completionAt(
   text: string,
@@ -17,7 +17,7 @@ export function completionAt(
 ): Completion | undefined {
   const query = commandQuery(text, caret)
   if (query !== undefined) {
-    const matches = matchCommands(commands, query).slice(0, mostCommands)
+    const matches = matchCommands(commands, query).slice(0, MAX_COMMANDS)
     const done = calledCommand(commands, text)
     return matches.length === 0 || matches[0] === done ? undefined : { kind: 'commands', matches }
   }

@@ -30,13 +30,13 @@ export function Composer({ draft }: { draft: Draft }) {
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
   const recalling = useRef(false)
-  const [failure, setFailure] = useState('')
+  const [note, setNote] = useState<{ text: string; icon: 'error' | 'info' }>()
   const text = draft.text.value
   const isEmpty = draft.isEmpty.value
 
-  const fail = (sentence: string) => {
-    setFailure(sentence)
-    announce(sentence)
+  const fail = (text: string) => {
+    setNote({ text, icon: 'error' })
+    announce(text)
   }
   const { attach, attachRow, onPaste, dropping } = useAttach({ draft, input, area, onFail: fail })
   const attachNow = useRef(attach)
@@ -44,7 +44,7 @@ export function Composer({ draft }: { draft: Draft }) {
 
   useLayoutEffect(() => {
     draft.onRefused = sentence => {
-      setFailure(sentence)
+      setNote({ text: sentence, icon: 'error' })
       announce(t("The prompt wasn't sent: {0}", sentence))
     }
     app.composer.current = {
@@ -65,7 +65,10 @@ export function Composer({ draft }: { draft: Draft }) {
         input.current?.setText(written)
         if (!quiet) input.current?.focus()
       },
-      say: fail,
+      say(text) {
+        setNote({ text, icon: 'info' })
+        announce(text)
+      },
     }
     // The page may have got the focus before the composer existed.
     if (document.hasFocus() && document.activeElement === document.body) input.current?.focus()
@@ -90,7 +93,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const { blocked, send } = useSending(draft, () => {
     if (active.added) draft.attach(fresh(active.added))
     history.stop()
-    setFailure('')
+    setNote(undefined)
   })
 
   const onKey = (event: KeyboardEvent): boolean => {
@@ -116,7 +119,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const onInput = (moves: Moves) => {
     if (!recalling.current) history.stop()
     completion.onInput(moves)
-    setFailure('')
+    setNote(undefined)
   }
 
   const openItem = (item: Attachment) => {
@@ -151,7 +154,7 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder(head, narrow.value)}
+          placeholder={placeholder(head, width.value)}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}
@@ -187,9 +190,9 @@ export function Composer({ draft }: { draft: Draft }) {
           </div>
         </div>
       </div>
-      {failure && (
-        <div class="composer-failure" role="alert">
-          <Icon name="error" /> <span dir="auto">{failure}</span>
+      {note && (
+        <div class={`composer-note ${note.icon}`} role="alert">
+          <Icon name={note.icon} /> <span dir="auto">{note.text}</span>
         </div>
       )}
     </div>
@@ -208,15 +211,18 @@ function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
-/** In a narrow side bar, omit the agent's name in favor of the hints. */
-const narrow = signal(false)
+/** In a narrow side bar, omit the agent's name in favor of the hints, and then everything else. CSS pixels. */
+const NARROW = 340
+const NARROWEST = 295
+
+const width = signal(0)
 const measure = () => {
-  narrow.value = window.innerWidth < 340
+  width.value = window.innerWidth
 }
 measure()
 window.addEventListener('resize', measure)
 
-function placeholder(head: ConversationHead | undefined, short: boolean): string {
+function placeholder(head: ConversationHead | undefined, room: number): string {
   if (!head || head.phase === 'ended') return t("The agent isn't running")
   if (head.preparing !== undefined)
     return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
@@ -227,9 +233,10 @@ function placeholder(head: ConversationHead | undefined, short: boolean): string
   }
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
-  const ask = name && !short ? t('Ask {0}…', name) : t('Ask…')
-  const hint = head.commands.length > 0 ? t('@ for context, / for commands') : t('@ for context')
-  return `${ask}  ${hint}`
+  const ask = name && room >= NARROW ? t('Ask {0}…', name) : t('Ask…')
+  if (head.commands.length === 0) return `${ask}  ${t('@ for context')}`
+  const hints = t('@ for context, / for commands')
+  return room < NARROWEST ? hints : `${ask}  ${hints}`
 }
 
 interface Sending {

@@ -10,7 +10,7 @@ import { useApp } from '../context.ts'
 
 const beside = ['mode', 'model', 'thought_level']
 /** Without any of these, this many other options are shown there. */
-const mostOthers = 2
+const MAX_OTHERS = 2
 
 /** The session's options: the well-known ones next to the composer, the others in a menu. */
 export function ConfigOptions() {
@@ -23,7 +23,7 @@ export function ConfigOptions() {
   }
   const sorted = [...options].sort((a, b) => rank(a) - rank(b))
   const known = sorted.filter(option => option.type === 'select' && rank(option) < beside.length).length
-  const shown = sorted.slice(0, known > 0 ? known : sorted.length <= mostOthers ? sorted.length : 0)
+  const shown = sorted.slice(0, known > 0 ? known : sorted.length <= MAX_OTHERS ? sorted.length : 0)
   const rest = sorted.slice(shown.length)
   const pending = head?.pendingOptions ?? []
   return (
@@ -71,7 +71,7 @@ function SelectOption({ option, pending }: SelectProps) {
       <button
         ref={button}
         type="button"
-        class={`option${pending ? ' pending' : ''}${(name || option.name).length <= shortName ? ' short' : ''}`}
+        class={`option${pending ? ' pending' : ''}${(name || option.name).length <= MAX_SHORT_NAME ? ' short' : ''}`}
         aria-haspopup="listbox"
         aria-expanded={open}
         aria-busy={pending}
@@ -87,7 +87,7 @@ function SelectOption({ option, pending }: SelectProps) {
           anchor={button}
           label={option.name}
           choices={choices}
-          starred={choices.length > few ? new Set(remembered?.favorites) : undefined}
+          starred={choices.length > MAX_WITHOUT_FAVORITES ? new Set(remembered?.favorites) : undefined}
           onStar={value => host.send('options/favorite', { optionId: option.id, value })}
           current={option.currentValue}
           onChoose={value => host.send('conversation/option', { optionId: option.id, value })}
@@ -99,10 +99,10 @@ function SelectOption({ option, pending }: SelectProps) {
 }
 
 /** Shorter names are never truncated, since too little would be left. */
-const shortName = 7
+const MAX_SHORT_NAME = 7
 
 /** Maximum number of choices without favorites. */
-const few = 8
+const MAX_WITHOUT_FAVORITES = 8
 
 /** The choices, preceded by favorites and recently used ones unless the user is searching. */
 function listed(option: SelectProps['option'], remembered: RememberedOption | undefined): MenuChoice[] {

@@ -2,13 +2,13 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ContentBlock } from '../../../acp/model.ts'
 import { chipOf } from '../../../common/block-chip.ts'
 import {
-  besideText,
+  attachedItems,
   type ChipRange,
   type Draft as DraftContent,
   EMPTY_DRAFT,
   isEmptyDraft,
   joinDrafts,
-  soundDraft,
+  validDraft,
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../views/bridge/conversation.ts'
@@ -18,7 +18,7 @@ import { t } from '../../l10n.ts'
 export type WrittenDraft = DraftContent<Attachment>
 
 /** A draft is saved at most this long after a change, even while the user continues typing. Milliseconds. */
-const delay = 200
+const SAVE_DELAY_MS = 200
 
 /** The host's side of the composer. */
 interface DraftHost {
@@ -47,7 +47,7 @@ export class Draft {
   onRefused: (sentence: string) => void = () => {}
   readonly text = computed(() => this.content.value.text)
   /** attachments outside of the text */
-  readonly beside = computed(() => besideText(this.content.value))
+  readonly beside = computed(() => attachedItems(this.content.value))
   readonly isEmpty = computed(() => isEmptyDraft(this.content.value))
   readonly #host: DraftHost
   /** All items that were ever in this draft, since undo may restore deleted ones. */
@@ -114,9 +114,9 @@ export class Draft {
     const early = first ? this.content.peek() : EMPTY_DRAFT
     const wins = early.text !== ''
     const text = wins ? early : saved
-    const beside = wins ? besideText(saved) : early.items
+    const beside = wins ? attachedItems(saved) : early.items
     this.#known.clear()
-    this.#replace(soundDraft({ text: text.text, marks: text.marks, items: [...text.items, ...beside] }))
+    this.#replace(validDraft({ text: text.text, marks: text.marks, items: [...text.items, ...beside] }))
     if (!isEmptyDraft(early)) this.#changed()
   }
 
@@ -136,7 +136,7 @@ export class Draft {
     const now = this.content.peek()
     if (text === now.text && sameMarks(marks, now.marks)) return
     const marked = marks.flatMap(({ id }) => this.#known.get(id) ?? [])
-    this.#set(soundDraft({ text, marks: [...marks], items: [...besideText(now), ...marked] }))
+    this.#set(validDraft({ text, marks: [...marks], items: [...attachedItems(now), ...marked] }))
     this.#changed()
   }
 
@@ -151,7 +151,7 @@ export class Draft {
 
   /** Replaces the draft. */
   put(draft: WrittenDraft): void {
-    this.#replace(soundDraft(draft))
+    this.#replace(validDraft(draft))
     this.#changed()
   }
 
@@ -214,7 +214,7 @@ export class Draft {
   }
 
   #changed(): void {
-    if (this.#key !== '') this.#timer ??= setTimeout(() => this.flush(), delay)
+    if (this.#key !== '') this.#timer ??= setTimeout(() => this.flush(), SAVE_DELAY_MS)
   }
 }
 

@@ -2,32 +2,32 @@
 import type { Attachment } from '../../../views/bridge/conversation.ts'
 
 /** Maximum length of the longer side that models use, in pixels. */
-export const longestSide = 1568
+export const MAX_SIDE = 1568
 /** Images up to this size are sent unchanged, unless a side is too long. Bytes. */
-const smallEnough = 400_000
+const MAX_UNCHANGED = 400_000
 /** Larger files aren't opened. Bytes. */
-const most = 40_000_000
+const MAX_OPENED = 40_000_000
 
 type ImageContent = Extract<Attachment['content'], { type: 'image' }>
 
 /** Whether an image must be redrawn: it's too large, or of a type that not all models support. */
 export function mustShrink(width: number, height: number, bytes: number, mimeType: string): boolean {
   return (
-    Math.max(width, height) > longestSide ||
-    bytes > smallEnough ||
+    Math.max(width, height) > MAX_SIDE ||
+    bytes > MAX_UNCHANGED ||
     !/^image\/(png|jpeg|gif|webp)$/.test(mimeType)
   )
 }
 
-/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link longestSide} and at least 1. */
+/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link MAX_SIDE} and at least 1. */
 export function fitted(width: number, height: number): { width: number; height: number } {
-  const scale = Math.min(1, longestSide / Math.max(width, height, 1))
+  const scale = Math.min(1, MAX_SIDE / Math.max(width, height, 1))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
 /** Reads an image and reduces its size. Rejects if the browser can't show it. */
 export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' | 'mimeType'>> {
-  if (file.size > most) throw new RangeError('too large')
+  if (file.size > MAX_OPENED) throw new RangeError('too large')
   const picture = await createImageBitmap(file)
   try {
     const { width, height } = picture
@@ -43,7 +43,7 @@ export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' |
     const sharp = await canvas.convertToBlob({ type: 'image/png' })
     // keep text in a screenshot sharp if that costs little
     const blob =
-      sharp.size <= smallEnough ? sharp : await canvas.convertToBlob({ type: 'image/webp', quality: 0.85 })
+      sharp.size <= MAX_UNCHANGED ? sharp : await canvas.convertToBlob({ type: 'image/webp', quality: 0.85 })
     return { data: await base64(blob), mimeType: blob.type }
   } finally {
     picture.close()

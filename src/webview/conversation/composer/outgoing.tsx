@@ -1,4 +1,4 @@
-import { besideText } from '../../../common/draft.ts'
+import { attachedItems } from '../../../common/draft.ts'
 import type { ConversationHead, QueuedNote } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -31,5 +31,5 @@ export function SendingPrompts({ head, draft }: { head: ConversationHead | undef
 }
 
 function noteOf({ id, draft }: Draft['handedOver']['value'][number]): QueuedNote {
-  return { id, state: 'sending', text: draft.text, attachments: besideText(draft).length }
+  return { id, state: 'sending', text: draft.text, attachments: attachedItems(draft).length }
 }

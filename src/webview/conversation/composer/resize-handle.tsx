@@ -4,9 +4,9 @@ import { t } from '../../l10n.ts'
 import { useApp } from '../context.ts'
 
 /** Pixels per press of an arrow key. */
-const step = 24
+const STEP = 24
 /** Maximum height of the composer as a share of the window. */
-const tallest = 0.8
+const MAX_SHARE = 0.8
 
 /** The height set by the user, in pixels. */
 const chosen = signal<number | undefined>(undefined)
@@ -18,7 +18,7 @@ export function restoreHeight(height: number | undefined): void {
 }
 
 function setHeight(text: HTMLElement | null, height: number | undefined): void {
-  const most = Math.round(window.innerHeight * tallest)
+  const most = Math.round(window.innerHeight * MAX_SHARE)
   text?.style.setProperty('--composer-height', height === undefined ? '' : `${Math.min(height, most)}px`)
   text?.classList.toggle('resized', height !== undefined)
 }
@@ -64,8 +64,8 @@ export function ResizeHandle({ text }: { text: () => HTMLElement | null }) {
         from.current = undefined
       }}
       onKeyDown={event => {
-        if (event.key === 'ArrowUp') apply(now() + step)
-        else if (event.key === 'ArrowDown') apply(now() - step)
+        if (event.key === 'ArrowUp') apply(now() + STEP)
+        else if (event.key === 'ArrowDown') apply(now() - STEP)
         else if (event.key === 'Home') apply(undefined)
         else return
         keep()

@@ -5,8 +5,8 @@ import { formatNumber, language, t } from '../../l10n.ts'
 import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
-const radius = 6
-const around = 2 * Math.PI * radius
+const RADIUS = 6
+const around = 2 * Math.PI * RADIUS
 
 /** The usage of the agent's context as a ring and a number; a click shows the details. */
 export function UsageRing({ usage }: { usage: Usage }) {
@@ -44,12 +44,12 @@ export function UsageRing({ usage }: { usage: Usage }) {
         {known ? (
           <>
             <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-              <circle class="usage-track" cx="8" cy="8" r={radius} />
+              <circle class="usage-track" cx="8" cy="8" r={RADIUS} />
               <circle
                 class="usage-value"
                 cx="8"
                 cy="8"
-                r={radius}
+                r={RADIUS}
                 stroke-dasharray={`${share * around} ${around}`}
                 transform="rotate(-90 8 8)"
               />

@@ -19,7 +19,7 @@ import type { Moves, TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'
 
 /** Number of rows that a page key moves. */
-const page = 8
+const PAGE_ROWS = 8
 
 interface CompletionOptions {
   draft: Draft
@@ -43,7 +43,7 @@ interface Completing {
   afterChoice(what: () => void): void
 }
 
-/** The row that the user accepted before it was found: it's inserted when found, also if they continue writing after it. */
+/** The row that the user accepted before it was found. It's inserted when it's found, even if the user has continued typing. */
 interface EarlyChoice {
   query: string
   /** current offsets of `@` and the query */
@@ -201,9 +201,9 @@ function stepped(key: string, from: number, count: number): number | undefined {
     case 'ArrowUp':
       return (from + count - 1) % count
     case 'PageDown':
-      return Math.min(count - 1, from + page)
+      return Math.min(count - 1, from + PAGE_ROWS)
     case 'PageUp':
-      return Math.max(0, from - page)
+      return Math.max(0, from - PAGE_ROWS)
     default:
       return undefined
   }

@@ -3,7 +3,7 @@ import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { useApp } from '../context.ts'
 
 /** Delay before searching for symbols, in milliseconds, since each search may cost a language server seconds. */
-const rest = 150
+const SYMBOL_DELAY_MS = 150
 
 export interface FoundMentions {
   rows: readonly MentionRow[]
@@ -35,7 +35,7 @@ export function useMentions(query: string | undefined): FoundMentions {
       const timer = setTimeout(async () => {
         const symbols = await host.request('composer/symbols', { query: name }).catch(() => [])
         if (!over) setFound({ rows: [...before, ...symbols], searching: false, query })
-      }, rest)
+      }, SYMBOL_DELAY_MS)
       stop = () => clearTimeout(timer)
     }
     let stop = () => {}

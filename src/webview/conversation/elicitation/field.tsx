@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon.tsx'
 import type { FieldState } from './form-state.ts'
 
 /** Maximum number of choices shown as buttons; more are shown in a list. */
-const mostShown = 4
+const MAX_BUTTONS = 4
 
 type Field<T extends ElicitationField['type']> = Extract<ElicitationField, { type: T }>
 
@@ -101,7 +101,7 @@ function Control({ field, ...rest }: ControlProps<ElicitationField['type']>) {
 /** A few choices of which one must be selected are shown side by side. */
 function isShownWhole(field: ElicitationField): boolean {
   if (field.type !== 'select') return false
-  return field.choices.length <= mostShown && (field.required || field.default !== undefined)
+  return field.choices.length <= MAX_BUTTONS && (field.required || field.default !== undefined)
 }
 
 const inputTypes: Record<string, 'email' | 'url' | 'date' | 'datetime-local'> = {

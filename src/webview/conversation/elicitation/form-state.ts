@@ -92,7 +92,7 @@ function begin(field: ElicitationField): Written {
     case 'integer':
       return preset === undefined ? '' : String(preset)
     case 'boolean':
-      // an unchecked box means no; only in an optional field may it mean nothing
+      // an unchecked box means no; only in an optional field can it mean that there's no answer
       return typeof preset === 'boolean' ? preset : field.required ? false : undefined
     case 'select':
       return typeof preset === 'string' ? preset : undefined
@@ -120,14 +120,14 @@ function read(field: ElicitationField, written: Written): ElicitationValue | und
 /** With more repetitions, the time grows faster than the third power of the length of the text. */
 const REPETITIONS = 2
 /** Longer text is left to the host, which can stop. In UTF-16 units. */
-const LONGEST_TEXT = 200
+const MAX_TEXT_LENGTH = 200
 
 /**
- * Whether a regular expression of unknown origin surely finishes at once: it repeats no group, refers to no group, and has
+ * Whether a regular expression of unknown origin is certain to finish quickly: it doesn't repeat or refer to groups, and has
  * few repetitions. Conservative: others may be fast, too.
  */
 export function isPlainMatch(pattern: string, text: string): boolean {
-  if (text.length > LONGEST_TEXT || /\\[1-9k]/.test(pattern)) return false
+  if (text.length > MAX_TEXT_LENGTH || /\\[1-9k]/.test(pattern)) return false
   const bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
   if (/\)[*+{]/.test(bare)) return false
   return (bare.match(/[*+]|\{\d+(?:,\d*)?\}/g) ?? []).filter(repeats).length <= REPETITIONS
@@ -148,7 +148,7 @@ function toLocalDateTime(moment: string): string {
   return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-/** The date and time with the local time zone; invalid text is unchanged, so that the check reports it. */
+/** The date and time with the local time zone; invalid text is unchanged, so that validation reports it. */
 function fromLocalDateTime(local: string): string {
   const date = new Date(local)
   if (local === '' || Number.isNaN(date.getTime())) return local

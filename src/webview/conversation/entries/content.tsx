@@ -7,7 +7,7 @@ import { HighlightedCode } from './highlighted-code.tsx'
 import { LinkChip, Picture, Resource } from './media.tsx'
 
 /** Longer text is shown as plain text, since it's probably output rather than prose. Characters. */
-const longText = 24_000
+const MAX_PROSE = 24_000
 
 /** A content block of any kind. */
 export function ContentBlockView({ block }: { block: ContentBlock }) {
@@ -52,5 +52,5 @@ function Block({ block }: { block: ContentBlock }) {
 
 /** Text as Markdown; very long text as plain text. */
 function LongText({ text }: { text: string }) {
-  return text.length <= longText ? <MarkdownText text={text} /> : <HighlightedCode text={text} language="" />
+  return text.length <= MAX_PROSE ? <MarkdownText text={text} /> : <HighlightedCode text={text} language="" />
 }

@@ -7,9 +7,9 @@ import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 
 /** For longer text, only the lines near the visible part are in the page. Characters. */
-const longest = 16_384
+const MAX_WHOLE = 16_384
 /** Longer lines are wrapped. Characters. */
-const longestLine = 2000
+const MAX_LINE = 2000
 const longPieces = /[\s\S]{1,2000}/g
 
 /** Loaded on demand, since few texts are long. */
@@ -25,7 +25,7 @@ interface HighlightedCodeProps {
 
 /** Highlighted text; a long one has its own scroll area. */
 export function HighlightedCode(props: HighlightedCodeProps) {
-  return props.text.length > longest ? <LongCode {...props} /> : <ShortCode {...props} />
+  return props.text.length > MAX_WHOLE ? <LongCode {...props} /> : <ShortCode {...props} />
 }
 
 /** Text in which URLs and files are links. */
@@ -49,7 +49,7 @@ export function LinkedText({ text }: { text: string }) {
   return <>{parts}</>
 }
 
-/** Each line by itself: only so much of a text is searched for links. */
+/** Line by line, since only texts of limited length are searched for links. */
 function LinkedLines({ text }: { text: string }) {
   const lines = useMemo(() => text.split(/(?<=\n)/), [text])
   return (
@@ -75,8 +75,8 @@ function LongCode({ text, language }: HighlightedCodeProps) {
 /** Splits very long lines into several, because browsers lay out a line as a whole. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
-  if (lines.every(line => line.length <= longestLine)) return lines
-  return lines.flatMap(line => (line.length <= longestLine ? [line] : (line.match(longPieces) ?? [])))
+  if (lines.every(line => line.length <= MAX_LINE)) return lines
+  return lines.flatMap(line => (line.length <= MAX_LINE ? [line] : (line.match(longPieces) ?? [])))
 }
 
 function Bar({ text, language }: HighlightedCodeProps) {
@@ -118,7 +118,7 @@ function ShortCode({ text, language, isLinked }: HighlightedCodeProps) {
 function useHighlight(text: string, language: string): string | undefined {
   const [, setLoaded] = useState(false)
   const html = language === '' ? undefined : highlight(text, language)
-  // now, since other code rendered at the same time requests its own
+  // take the list now, since other code that is rendered at the same time adds its own grammars
   const wanted = html === undefined ? takeWanted() : []
   useEffect(() => {
     let gone = false

@@ -80,7 +80,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
 }
 
 /** Maximum length of a collapsed prompt. Characters. */
-const mostFolded = 20_000
+const MAX_FOLDED = 20_000
 
 interface PromptTextProps {
   blocks: readonly ContentBlock[]
@@ -90,7 +90,7 @@ interface PromptTextProps {
 }
 
 function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
-  let left = whole ? Number.POSITIVE_INFINITY : mostFolded
+  let left = whole ? Number.POSITIVE_INFINITY : MAX_FOLDED
   const first = within.indexOf(true)
   const last = within.lastIndexOf(true)
   return (

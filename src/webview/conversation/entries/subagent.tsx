@@ -151,11 +151,11 @@ function stateName({ state }: SubagentEntry): string {
 }
 
 /** Number of colors that distinguish subagents, besides their names. */
-const colors = 5
+const COLORS = 5
 
 /** Gives a part of the page the color of a subagent, by its number. */
 export function subagentClass(number: number): string {
-  return `subagent-${number % colors}`
+  return `subagent-${number % COLORS}`
 }
 
 /** The name of a subagent above its entries, after entries of others. A click leads to its start. */

@@ -137,14 +137,13 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   const failure = failureOf(store, entry)
   if (failure !== undefined) return <Failed>{failure}</Failed>
   switch (entry.status) {
-    case 'failed': {
-      // many agents report rejected calls as failed
+    case 'failed':
+    case 'cancelled': {
+      // many agents report rejected calls as failed, or never report their end
       const refusal = store.refusalOf(entry)
-      if (!refusal) return <Failed>{t('failed')}</Failed>
+      if (!refusal && entry.status === 'failed') return <Failed>{t('failed')}</Failed>
       return <span>{refusal === 'rejected' ? t('rejected') : t('canceled')}</span>
     }
-    case 'cancelled':
-      return <span>{t('canceled')}</span>
     case 'paused':
       return <span>{t('paused')}</span>
     case 'pending':

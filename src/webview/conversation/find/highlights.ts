@@ -1,9 +1,9 @@
 import { matchesIn } from '../../../common/find-pattern.ts'
 
 /** Maximum number of highlighted matches; a screen shows fewer. */
-const most = 2000
+const MAX_HIGHLIGHTS = 2000
 /** Maximum share of time for highlighting changes. */
-const share = 1 / 8
+const TIME_SHARE = 1 / 8
 
 const ALL = 'parley-find'
 const CURRENT = 'parley-find-current'
@@ -62,7 +62,7 @@ export class Highlights {
 
   /** The matches of a row, in order. */
   of(row: Element): Range[] {
-    return this.#pattern ? rangesIn(row, this.#pattern, most) : []
+    return this.#pattern ? rangesIn(row, this.#pattern, MAX_HIGHLIGHTS) : []
   }
 
   /** Highlights this match as the current one, also after its row was redrawn or added to the page again. */
@@ -82,7 +82,7 @@ export class Highlights {
     for (const row of this.#rows.keys()) if (!rows.has(row)) changed = this.#rows.delete(row) || changed
     for (const row of rows) {
       if (this.#rows.has(row) && !this.#dirty.has(row)) continue
-      this.#rows.set(row, rangesIn(row, pattern, most))
+      this.#rows.set(row, rangesIn(row, pattern, MAX_HIGHLIGHTS))
       changed = true
     }
     this.#dirty.clear()
@@ -90,11 +90,11 @@ export class Highlights {
     if (changed && supported) {
       const all = new Highlight()
       for (const ranges of this.#rows.values())
-        for (const range of ranges) if (all.size < most) all.add(range)
+        for (const range of ranges) if (all.size < MAX_HIGHLIGHTS) all.add(range)
       CSS.highlights.set(ALL, all)
     }
     const end = performance.now()
-    this.#notBefore = end + (end - start) / share
+    this.#notBefore = end + (end - start) / TIME_SHARE
   }
 
   /** The nodes of a range may be gone: text highlighted later, or a row that was removed and added again. */

@@ -21,7 +21,7 @@ export interface FindContext {
 }
 
 /** The number of frames to wait for a row to be rendered. */
-const frames = 60
+const MAX_FRAMES = 60
 
 /**
  * Reveals a match: fetches its entry, expands what contains it, scrolls there and highlights it. Stops if `isWanted`
@@ -107,7 +107,7 @@ async function mounted(
   key: string,
   isWanted: () => boolean,
 ): Promise<HTMLElement | undefined> {
-  for (let tries = 0; tries < frames && isWanted(); tries++) {
+  for (let tries = 0; tries < MAX_FRAMES && isWanted(); tries++) {
     const element = context.list.elementOf(key)
     if (element?.isConnected) return element
     await frame()
@@ -209,7 +209,7 @@ async function lineMatch(
   occurrence: number,
   isWanted: () => boolean,
 ): Promise<Match | undefined> {
-  for (let tries = 0; tries < frames && isWanted(); tries++) {
+  for (let tries = 0; tries < MAX_FRAMES && isWanted(); tries++) {
     await frame()
     const drawn = [...box.querySelectorAll(`[data-row="${line}"]`)].flatMap(one => highlights.of(one))
     const range = drawn[occurrence] ?? drawn.at(-1)

@@ -51,7 +51,7 @@ export function FindWidget({ find }: { find: FindModel }) {
     />
   )
   return (
-    // biome-ignore lint/a11y/useSemanticElements: the element is too young for some versions of VS Code
+    // biome-ignore lint/a11y/useSemanticElements: the element is too new for some supported versions of VS Code
     <div class="find" role="search" aria-label={t('Find in Conversation')} onKeyDown={onKey}>
       <div class={`find-input${problem ? ' invalid' : ''}`}>
         <input

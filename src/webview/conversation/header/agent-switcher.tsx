@@ -4,6 +4,7 @@ import { t } from '../../l10n.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
+import { accountCommand } from './details.tsx'
 
 interface AgentSwitcherProps {
   head: ConversationHead
@@ -64,13 +65,13 @@ function choicesOf({ agents, account }: ConversationHead, name: string): MenuCho
     icon,
     group,
   })
+  const change = accountCommand(account)
   return [
     ...start,
     command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
     command('parley.showAgentLog', 'output', t('Show Agent Log'), name),
-    account?.signedIn
-      ? command('parley.signOut', 'sign-out', t('Sign Out…'), name)
-      : command('parley.signIn', 'sign-in', t('Sign In…'), name),
+    ...(change === 'parley.signOut' ? [command(change, 'sign-out', t('Sign Out…'), name)] : []),
+    ...(change === 'parley.signIn' ? [command(change, 'sign-in', t('Sign In…'), name)] : []),
     command('parley.manageAgents', 'extensions', t('Manage Agents'), t('All agents')),
   ]
 }

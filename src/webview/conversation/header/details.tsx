@@ -54,21 +54,29 @@ function systemPromptNote(note: NonNullable<ConversationHead['systemPrompt']>): 
   }
 }
 
+/** The command that changes the account, if the agent has one. */
+export function accountCommand(
+  account: ConversationHead['account'],
+): 'parley.signIn' | 'parley.signOut' | undefined {
+  if (account?.signedIn) return 'parley.signOut'
+  return account && !account.hasNoSignIn ? 'parley.signIn' : undefined
+}
+
 function Account({ account }: { account: NonNullable<ConversationHead['account']> }) {
   const { host } = useApp()
-  const { text, signedIn } = account
+  const command = accountCommand(account)
   return (
     <div class="details-account">
-      <span>{text}</span>
-      <button
-        type="button"
-        class="link-button"
-        onClick={() =>
-          host.send('conversation/command', { command: signedIn ? 'parley.signOut' : 'parley.signIn' })
-        }
-      >
-        {signedIn ? t('Sign Out') : t('Sign In…')}
-      </button>
+      <span>{account.text}</span>
+      {command && (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => host.send('conversation/command', { command })}
+        >
+          {command === 'parley.signOut' ? t('Sign Out') : t('Sign In…')}
+        </button>
+      )}
     </div>
   )
 }

@@ -56,7 +56,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   }
 }
 
-/** As in a tree: the right arrow expands a line, the left one collapses it (reversed in right-to-left languages). */
+/** As in a tree, the right arrow expands a line and the left arrow collapses it (reversed in right-to-left languages). */
 function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean {
   if (event.shiftKey || !target?.matches('button.line[aria-expanded]')) return false
   const [inwards, outwards] =

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type App, type ComposerPort, useApp } from '../context.ts'
 
 /** Time after the last key until the user counts as no longer typing, in milliseconds. */
-const quiet = 400
+const TYPING_PAUSE_MS = 400
 
 /** Increases when lazily loaded requests are rendered, since before that there is nothing to focus. */
 export const questionsDrawn = signal(0)
@@ -51,7 +51,7 @@ export function useQuestionFocus(): void {
     let frame = 0
     const offer = () => {
       if (isBusy(composer.current)) return
-      const rest = lastKey.current + quiet - performance.now()
+      const rest = lastKey.current + TYPING_PAUSE_MS - performance.now()
       if (rest > 0) timer = setTimeout(offer, rest)
       // after the box is rendered; on a busy machine, the user may have started something else by then
       else {

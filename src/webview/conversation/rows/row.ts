@@ -257,7 +257,7 @@ function subagentOf(row: Row): string | undefined {
 }
 
 /** Height of the name of a subagent above a row, in pixels. */
-export const nameHeight = 22
+export const NAME_HEIGHT = 22
 
 /** Whether a subagent's row follows one that is neither its own nor its announcement. */
 export function isNamed(before: Row | undefined, row: Row): boolean {

@@ -5,7 +5,7 @@ import {
   isNamed,
   markdownRows,
   missingRow,
-  nameHeight,
+  NAME_HEIGHT,
   type Row,
   rowsOfEntry,
   runRow,
@@ -260,7 +260,7 @@ function leadOf(before: Row | undefined, row: Row): Lead {
 }
 
 function heightOf({ gap, named }: Lead): number {
-  return gap + (named ? nameHeight : 0)
+  return gap + (named ? NAME_HEIGHT : 0)
 }
 
 /** The old row if it's equal except for its height, otherwise the new one with the old one's height. */

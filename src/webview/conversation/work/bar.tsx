@@ -33,11 +33,11 @@ export function BarLine({ open, icon, children, end }: BarLineProps) {
 }
 
 /** In a window of less than this height, a request and the open bars leave no space for the conversation. CSS pixels. */
-const enough = 760
+const LOW_WINDOW = 760
 
 const low = signal(false)
 const measure = () => {
-  low.value = window.innerHeight < enough
+  low.value = window.innerHeight < LOW_WINDOW
 }
 measure()
 window.addEventListener('resize', measure)

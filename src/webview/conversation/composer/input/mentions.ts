@@ -129,12 +129,14 @@ class ChipWidget extends WidgetType {
 }
 
 /** Number of letters at the end of a long name that are always visible, since they distinguish files. */
-const kept = 14
+const VISIBLE_END = 14
 
 /**
  * Where to split a name so that it can be truncated in the middle: its length if it's short, or if it may be written from
  * right to left, which can't be split.
  */
 export function cutOf(name: string): number {
-  return name.length > 2 * kept && /^[\x20-\x7e]+$/.test(name) ? name.length - kept : name.length
+  return name.length > 2 * VISIBLE_END && /^[\x20-\x7e]+$/.test(name)
+    ? name.length - VISIBLE_END
+    : name.length
 }

@@ -11,25 +11,25 @@ import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
 /** What the user chose in a notification: an answer, or to view the request. */
-export type CallAnswer = { optionId: string } | 'show'
+export type NotificationAnswer = { optionId: string } | 'show'
 
-export interface QuestionCallsOptions {
+export interface RequestNotificationsOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   /** whether the session is visible to the user now */
   isSeen: (open: OpenSession) => boolean
   /** What is visible to the user may have changed. */
   onDidLook: Event<void>
   /**
-   * Notifies the user; `undefined` if they dismiss it. `question` is absent if an agent only reports that it waits.
+   * Notifies the user; `undefined` if they dismiss it. `question` is absent if the agent only reports that it's waiting.
    * `over` aborts when the request is answered or withdrawn elsewhere; then the notification closes.
    */
   call: (
     open: OpenSession,
-    question: WaitingQuestion | undefined,
+    question: RequestSummary | undefined,
     over: AbortSignal,
-  ) => Promise<CallAnswer | undefined>
+  ) => Promise<NotificationAnswer | undefined>
   reveal: (open: OpenSession, requestId: string | undefined) => Promise<void>
-  /** The request was answered elsewhere before the notification was. */
+  /** The request was already answered elsewhere when the user answered in the notification. */
   tooLate: () => void
 }
 
@@ -37,13 +37,13 @@ export interface QuestionCallsOptions {
 const SETTLE_MS = 300
 
 /** Notifies the user once of each pending request that isn't visible: when it arrives, or as soon as it's hidden. */
-export class QuestionCalls extends Owner {
-  readonly #options: QuestionCallsOptions
+export class RequestNotifications extends Owner {
+  readonly #options: RequestNotificationsOptions
   /** the request of a session's last notification; `over` aborts when it's no longer pending */
   readonly #called = new Map<OpenSession, { id: string; over: AbortController }>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: QuestionCallsOptions) {
+  constructor(options: RequestNotificationsOptions) {
     super()
     this.#options = options
     this.register(options.onDidLook(() => this.#lookSoon()))
@@ -77,7 +77,7 @@ export class QuestionCalls extends Owner {
     const isPending = (id: string) => Boolean(id === '' || session.permission(id) || session.elicitation(id))
     if (called && !isPending(called.id)) called.over.abort()
     if (this.#options.isSeen(open)) return
-    const question = waitingQuestion(session)
+    const question = requestSummary(session)
     const id = question?.requestId ?? ''
     if (called?.id === id) return
     called?.over.abort()
@@ -91,7 +91,7 @@ export class QuestionCalls extends Owner {
     this.#called.delete(open)
   }
 
-  async #call(open: OpenSession, question: WaitingQuestion | undefined, over: AbortSignal): Promise<void> {
+  async #call(open: OpenSession, question: RequestSummary | undefined, over: AbortSignal): Promise<void> {
     const answer = await this.#options.call(open, question, over)
     if (answer === undefined) return
     if (answer === 'show' || !question) await this.#options.reveal(open, question?.requestId)
@@ -100,7 +100,7 @@ export class QuestionCalls extends Owner {
 }
 
 /** A pending request of a session, as text for a notification. */
-export interface WaitingQuestion {
+export interface RequestSummary {
   requestId: string
   text: string
   /** number of pending requests */
@@ -115,19 +115,17 @@ export interface WaitingQuestion {
  * Longer text doesn't fit on a line of a notification, so such requests are answered only in the conversation.
  * Characters.
  */
-const LONGEST = 200
-/** All of them, oldest first. */
-export function waitingQuestions(
-  session: Pick<Session, 'pendingRequests' | 'permission'>,
-): WaitingQuestion[] {
+const MAX_LENGTH = 200
+/** The pending requests of a session, oldest first. */
+export function requestSummaries(session: Pick<Session, 'pendingRequests' | 'permission'>): RequestSummary[] {
   const { pendingRequests } = session
   return pendingRequests.map(request => describe(session, request, pendingRequests.length))
 }
 
-/** The oldest of them. */
-export function waitingQuestion(
+/** The oldest pending request of a session. */
+export function requestSummary(
   session: Pick<Session, 'pendingRequests' | 'permission'>,
-): WaitingQuestion | undefined {
+): RequestSummary | undefined {
   const { pendingRequests } = session
   const [first] = pendingRequests
   return first && describe(session, first, pendingRequests.length)
@@ -137,7 +135,7 @@ function describe(
   session: Pick<Session, 'permission'>,
   request: PermissionEntry | ElicitationEntry,
   count: number,
-): WaitingQuestion {
+): RequestSummary {
   const { requestId } = request
   if (request.kind === 'elicitation') return { requestId, ...shown(request.message), count, options: [] }
   const tool = session.permission(requestId)?.tool
@@ -154,6 +152,6 @@ function describe(
 function shown(text: string): { text: string; isWhole: boolean } {
   const isWhole =
     // a bracket could join a link that follows it
-    text.length <= LONGEST && !/[\n\t[]/.test(text) && !hasHidden(text) && plainMessage(text) === text
-  return { text: isWhole ? text : l10n.t("This question can't be shown here."), isWhole }
+    text.length <= MAX_LENGTH && !/[\n\t[]/.test(text) && !hasHidden(text) && plainMessage(text) === text
+  return { text: isWhole ? text : l10n.t("This request can't be shown here."), isWhole }
 }

@@ -11,7 +11,7 @@ import type { SessionRecords } from './ports.ts'
 import { lastAnswer } from './prompts.ts'
 import { UsageMeter, type UsageRecords } from './usage-meter.ts'
 
-export interface AskAsideOptions {
+export interface HiddenSessionOptions {
   host: AgentHost
   records: Pick<SessionRecords, 'noted' | 'forget'> & UsageRecords
   /** The session's folder. Agents read a project's instructions and settings there. */
@@ -25,7 +25,11 @@ export interface AskAsideOptions {
  * delete sessions. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of the turn, and with
  * `CancelledError` when `signal` aborts, which stops the turn.
  */
-export async function askAside(text: string, options: AskAsideOptions, signal: AbortSignal): Promise<string> {
+export async function askInHiddenSession(
+  text: string,
+  options: HiddenSessionOptions,
+  signal: AbortSignal,
+): Promise<string> {
   const { host, cwd } = options
   const { sessions } = await host.ensure(signal)
   const session = await sessions.newSession({ cwd, additionalDirectories: [], mcpServers: [] }, signal)
@@ -72,7 +76,7 @@ function answerOf({ state }: Session): string {
   return message ? messageText(message).trim() : ''
 }
 
-async function remove(session: Session, { host, records, log }: AskAsideOptions): Promise<void> {
+async function remove(session: Session, { host, records, log }: HiddenSessionOptions): Promise<void> {
   const { agent, sessionId } = session
   try {
     await session.close()

@@ -21,7 +21,7 @@ const HARMLESS = new Set<ToolCallEntry['toolKind']>(['read', 'search', 'fetch', 
 const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 /** Maximum share of time for checks, and their minimum interval in milliseconds. */
 const SHARE = 1 / 8
-const LEAST_WAIT_MS = 2000
+const MIN_WAIT_MS = 2000
 
 interface Turn {
   /** number of the turn in the conversation */
@@ -31,19 +31,19 @@ interface Turn {
   before: ReturnType<WorkTree['snapshot']>
   /** files that the user changed meanwhile */
   saved: string[]
-  /** In `before`, they are as they were after that. */
+  /** Resolves when `before` contains those changes. */
   accepted: Promise<unknown>
   /** some tool call may have changed files */
   worked: boolean
-  /** some tool call that names no file, such as a command */
+  /** some tool call named no file, such as a command */
   ran: boolean
 }
 
 /**
- * Notifies the change tracker when turns run, and which files changed meanwhile that no tool call named, usually because
- * of commands. Files that the user saves in the editor meanwhile are the user's.
+ * Notifies the change tracker when turns run, and which files changed during a turn without being named by a tool call,
+ * usually because of commands. Files that the user saves in the editor meanwhile are the user's.
  */
-export function noticeChanges(
+export function detectChanges(
   session: Session,
   files: SessionChanges,
   onDidSave: Event<string>,
@@ -52,7 +52,7 @@ export function noticeChanges(
 ): Disposable {
   const own = new DisposableStore()
   let turn: Turn | undefined
-  /** turns, also past ones, whose changes are being detected */
+  /** turns, including ended ones, whose changes are being detected, with the number of running detections */
   const looks = new Map<Turn, number>()
   let timer: NodeJS.Timeout | undefined
   let cost = 0
@@ -76,7 +76,7 @@ export function noticeChanges(
       await files.noticed(found, number)
       files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
     } catch (error) {
-      log.debug(`Changes in the folders could not be detected: ${messageOf(error)}`)
+      log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)
     } finally {
       const left = looks.get(looked)! - 1
       if (left > 0) looks.set(looked, left)
@@ -89,7 +89,7 @@ export function noticeChanges(
         timer = undefined
         if (turn === looked) void look(looked)
       },
-      Math.max(LEAST_WAIT_MS, cost / SHARE),
+      Math.max(MIN_WAIT_MS, cost / SHARE),
     )
   }
   own.add({
@@ -100,7 +100,7 @@ export function noticeChanges(
   })
   tree
     .prepare(foldersOf(session))
-    .catch(error => log.debug(`The folders could not be looked at: ${messageOf(error)}`))
+    .catch(error => log.debug(`The folders couldn't be scanned: ${messageOf(error)}`))
   const accept = (file: string) => {
     // also right after a turn
     for (const one of new Set([...(turn ? [turn] : []), ...looks.keys()])) {
@@ -108,7 +108,7 @@ export function noticeChanges(
       const accepting = before.then(taken => tree.accept(taken, file))
       one.saved.push(file)
       one.accepted = Promise.all([accepting, accepted]).catch(error =>
-        log.debug(`A saved file could not be looked at: ${messageOf(error)}`),
+        log.debug(`A saved file couldn't be checked: ${messageOf(error)}`),
       )
     }
   }
@@ -170,8 +170,8 @@ export function noticeChanges(
 }
 
 /**
- * Notifies the change tracker which files the session's tool calls name and which changes they report: when they report
- * them, when they start and when they end. A replay reports old changes and is ignored.
+ * Notifies the change tracker which files the session's tool calls name and which changes they report, also when the tool
+ * calls start and end. A replay reports old changes and is ignored.
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
   /** by tool call: what was reported, so that it isn't checked twice */
@@ -261,7 +261,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
       files,
     })
   }
-  const failed = (error: unknown) => log.debug(`Protected files could not be compared: ${messageOf(error)}`)
+  const failed = (error: unknown) => log.debug(`Protected files couldn't be compared: ${messageOf(error)}`)
   const accept = (file: string) => {
     const current = snapshot
     // before a later check, and after a running one

@@ -1,0 +1,71 @@
+import {
+  MAX_PREVIEW_LENGTH,
+  PREVIEW_TAGS,
+  type Preview,
+  type PreviewElement,
+  type PreviewPart,
+} from '../../views/bridge/preview.ts'
+
+const tags = new Set(PREVIEW_TAGS)
+
+/** Only seen while the pointer is over something, or not at all. */
+const unseen = '[hidden], .visually-hidden, .row-actions'
+/** What is left empty: its font isn't loaded yet, or its sizes come from scripts. */
+const empty = '[style], .codicon, .katex'
+
+/**
+ * The preview of what is displayed, for the next time that this page is opened, which then shows the end of the
+ * conversation. `undefined` if the end isn't in view, or is too large.
+ */
+export function takePreview(): Preview | undefined {
+  const find = (selector: string) => document.querySelector<HTMLElement>(`main.conversation ${selector}`)
+  const list = find('.transcript')
+  const title = find('.header-title')
+  const dock = find('.dock')
+  const composer = find('.composer')
+  if (!list || !title || !dock || !composer) return undefined
+  const top = list.getBoundingClientRect().top
+  const rows: PreviewPart[] = []
+  for (const row of list.querySelectorAll('[role=log] > .row')) {
+    // one more row, so that the conversation is longer than the view in the preview as well
+    if ((row.nextElementSibling ?? row).getBoundingClientRect().bottom >= top) add(row, rows)
+  }
+  const { style } = document.documentElement
+  const own = Array.from(style).filter(name => name.startsWith('--parley-'))
+  const header = title.parentElement!.lastElementChild!.getBoundingClientRect()
+  const preview: Preview = {
+    themeId: document.body.dataset.vscodeThemeId ?? '',
+    colors: Object.fromEntries(own.map(name => [name, style.getPropertyValue(name)])),
+    title: title.textContent,
+    besideTitle: Math.max(0, header.right - title.getBoundingClientRect().right),
+    dock: dock.getBoundingClientRect().height,
+    composer: composer.getBoundingClientRect().height,
+    rows,
+  }
+  return JSON.stringify(preview).length <= MAX_PREVIEW_LENGTH ? preview : undefined
+}
+
+function add(element: Element, parts: PreviewPart[]): void {
+  if (element.matches(unseen)) return
+  const isEmpty = !tags.has(element.localName) || element.matches(empty)
+  const about: PreviewElement = { tag: isEmpty ? 'svg' : element.localName }
+  const name = element.getAttribute('class')
+  if (name) about.class = name
+  const dir = element.getAttribute('dir')
+  if (dir === 'auto' || dir === 'ltr' || dir === 'rtl') about.dir = dir
+  const start = Number(element.getAttribute('start') ?? 1)
+  if (Number.isInteger(start) && start !== 1) about.start = start
+  if (isEmpty) {
+    const { width, height } = element.getBoundingClientRect()
+    about.size = [width, height]
+  }
+  parts.push(about)
+  // the colors of code are loaded later as well
+  if (element.localName === 'code') parts.push(element.textContent)
+  else if (!isEmpty)
+    for (const node of element.childNodes) {
+      if (node.nodeType === Node.ELEMENT_NODE) add(node as Element, parts)
+      else if (node.nodeType === Node.TEXT_NODE && node.textContent) parts.push(node.textContent)
+    }
+  parts.push(null)
+}

@@ -1,5 +1,7 @@
 // Builds everything that runs: node esbuild.mjs [--production] [--watch] [--tests]
-//   dist/extension.js        the extension: what is registered at startup; dist/chunks/ holds the rest, loaded when needed
+//   dist/extension.cjs       what is registered at startup
+//   dist/services.js         the rest of the extension, and what it loads when needed in dist/chunks/
+//   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/demo-agent.mjs      the demo agent, a program of its own
 //   dist/webview/            the browser side, one entry for each view
@@ -134,16 +136,23 @@ const requireInModules = {
   js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
 }
 
+/**
+ * What the extension loads later is ES modules beside its first file.
+ * @type {esbuild.Plugin}
+ */
+const laterModules = {
+  name: 'later-modules',
+  setup(build) {
+    build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: `./${basename(path, '.ts')}.js`, external: true } : undefined,
+    )
+  },
+}
+
 /** @type {esbuild.BuildOptions} */
-const extension = {
+const host = {
   ...node,
-  plugins: [...node.plugins, lazyAfter('./src/extension.ts')],
-  entryPoints: { extension: 'src/extension.ts' },
   outdir: 'dist',
-  format: 'esm',
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  banner: requireInModules,
   external: ['vscode'],
   // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
   define: { ...common.define, navigator: 'undefined' },
@@ -151,6 +160,26 @@ const extension = {
   minify: false,
   minifyWhitespace: options.production,
   minifySyntax: options.production,
+}
+
+/** Only this file is CommonJS: VS Code takes several times as long to load an ES module. @type {esbuild.BuildOptions} */
+const extension = {
+  ...host,
+  entryPoints: { extension: 'src/extension.ts' },
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  plugins: [...node.plugins, laterModules],
+}
+
+/** @type {esbuild.BuildOptions} */
+const services = {
+  ...host,
+  entryPoints: { services: 'src/services.ts', 'code-actions': 'src/views/code-actions.ts' },
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  plugins: [...node.plugins, lazyAfter('./src/services.ts')],
+  banner: requireInModules,
 }
 
 /** @param {string[]} pages */
@@ -324,7 +353,7 @@ const namingFiles = (build, files) => ({
 if (options.watch) {
   const builds = options.tests
     ? [integrationTests()]
-    : [conversation, otherPages, namingFiles(extension, {}), ...programs]
+    : [conversation, otherPages, ...[extension, services].map(build => namingFiles(build, {})), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
 } else if (options.tests) {
   rmSync('out/test', { recursive: true, force: true })
@@ -333,7 +362,7 @@ if (options.watch) {
   rmSync('dist', { recursive: true, force: true })
   const pages = await Promise.all([conversation, otherPages].map(build => esbuild.build(build)))
   const files = Object.assign({}, ...pages.map(({ metafile }) => firstFiles(metafile)))
-  const rest = [namingFiles(extension, files), ...programs]
+  const rest = [...[extension, services].map(build => namingFiles(build, files)), ...programs]
   const results = [...pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',

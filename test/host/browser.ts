@@ -53,10 +53,13 @@ export interface ContextOptions {
   motion?: boolean
 }
 
+/** The size of a window in CSS pixels, unless a test needs another one. */
+export const defaultViewport = { width: 1400, height: 900 }
+
 /** A browser context with empty storage: no window state or secrets of others. */
 export async function newContext(
   browser: Browser,
-  { viewport = { width: 1400, height: 900 }, scale = 1, motion = false }: ContextOptions = {},
+  { viewport = defaultViewport, scale = 1, motion = false }: ContextOptions = {},
 ): Promise<BrowserContext> {
   return browser.newContext({
     viewport,

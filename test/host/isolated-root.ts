@@ -57,11 +57,12 @@ export class IsolatedRoot {
   readonly #settings: Record<string, unknown> = { ...quietSettings }
   readonly #forget = atExit(() => this.remove())
 
-  constructor() {
+  /** `extensions`: a folder of installed extensions that others use, too. Default: an empty one in here. */
+  constructor({ extensions }: { extensions?: string } = {}) {
     // Short, because VS Code's Unix sockets are in here, and their paths can have at most 107 bytes.
     this.directory = mkdtempSync(join(tmpdir(), 'parley-'))
     this.userData = join(this.directory, 'user-data')
-    this.extensions = join(this.directory, 'extensions')
+    this.extensions = extensions ?? join(this.directory, 'extensions')
     this.home = join(this.directory, 'home')
     this.#temporary = join(this.directory, 't')
     for (const directory of [

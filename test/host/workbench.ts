@@ -297,6 +297,26 @@ export class Workbench {
     await this.page.mouse.up()
   }
 
+  /** Closes the editors, without saving, the panel and the notifications. */
+  async clear(): Promise<void> {
+    const tabs = this.page.locator('.part.editor .tabs-container .tab')
+    if ((await tabs.count()) > 0) {
+      await this.runCommand('View: Close All Editors')
+      const discard = this.page.locator('.monaco-dialog-box').getByRole('button', { name: "Don't Save" })
+      await waitFor('end of all editors', async () => {
+        if (await discard.isVisible()) await discard.click()
+        return (await tabs.count()) === 0
+      })
+    }
+    const panel = this.page.locator('.part.panel')
+    if (await panel.isVisible()) {
+      await this.runCommand('View: Hide Panel')
+      await panel.waitFor({ state: 'hidden' })
+    }
+    if (await this.notification('').isVisible())
+      await this.runCommand('Notifications: Clear All Notifications')
+  }
+
   /** Saves a screenshot of the window to `out/screenshots/NAME.png` and returns the path. */
   async screenshot(name: string): Promise<string> {
     const path = join(outDirectory, 'screenshots', `${name}.png`)

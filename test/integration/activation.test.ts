@@ -4,18 +4,18 @@ import * as vscode from 'vscode'
 const extension = vscode.extensions.getExtension('parley.parley')
 
 describe('activation', () => {
-  it('waits until something of Parley is used', () => {
+  it('waits until VS Code has started or something of Parley is used', () => {
     assert.ok(extension, 'Parley is not installed')
     // VS Code adds the commands and views by itself. These events restore what a window had before a reload: tabs, and
-    // editors that show the original version of a file that an agent changed. The first text in a language, such as an
-    // output, registers code actions: activation alone loads nothing else.
+    // editors that show the original version of a file that an agent changed. The last one registers code actions when
+    // nothing waits for it any more: activation alone loads nothing else.
     assert.deepEqual(extension.packageJSON.activationEvents, [
       'onWebviewPanel:parley.conversationTab',
       'onWebviewPanel:parley.historyTab',
       'onCommand:parley.history.focus',
       'onWebviewPanel:parley.manageAgents',
       'onFileSystem:parley-base',
-      'onLanguage',
+      'onStartupFinished',
     ])
   })
 

@@ -10,7 +10,7 @@ const extension = vscode.extensions.getExtension('parley.parley')!
 const { contributes } = extension.packageJSON
 const commands = (contributes.commands as Array<{ command: string }>).map(({ command }) => command)
 /** VS Code gives each extension an API of its own: this one is Parley's. */
-const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.js'))('vscode')
+const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.cjs'))('vscode')
 
 /** What the extension that runs the suite has watched since before Parley was activated: see its `main.cjs`. */
 interface Created {
@@ -144,7 +144,9 @@ class ShownRecorder {
     for (const part of ['key', 'phase', 'cards', 'queue'] as const)
       if (JSON.stringify(head[part]) !== JSON.stringify(before[part]))
         this.shown.push(`page: another ${part}`)
-    if (before.activity === 'running' && head.activity === 'idle') this.shown.push('page: the turn ended')
+    // a turn that waited for an answer may end without a message in which it runs again
+    const wasAtWork = before.activity === 'running' || before.activity === 'requires_action'
+    if (wasAtWork && head.activity === 'idle') this.shown.push('page: the turn ended')
   }
 
   #watch(webview: vscode.Webview): void {

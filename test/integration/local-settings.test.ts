@@ -7,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 
 const extension = vscode.extensions.getExtension('parley.parley')!
 /** VS Code gives each extension an API of its own: this one is Parley's. */
-const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.js'))('vscode')
+const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.cjs'))('vscode')
 
 describe('local settings for agents', () => {
   const remoteName = Object.getOwnPropertyDescriptor(api.env, 'remoteName')!

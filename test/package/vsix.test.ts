@@ -8,12 +8,12 @@ import { floor } from '../host/vscode-versions.ts'
 /** All files that the package can contain, in its folder `extension/`. */
 const allowed = [
   /^package(\.nls(\.[\w-]+)?)?\.json$/,
-  /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
+  /^l10n\/bundle\.l10n\.[\w-]+\.json$/,
   /^(readme|changelog)\.md$/,
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
   /^media\/registry\.json$/,
-  /^dist\/(extension\.js|process-guard\.cjs)$/,
+  /^dist\/(extension\.cjs|services\.js|code-actions\.js|process-guard\.cjs)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/demo-agent\.mjs$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,

@@ -48,3 +48,19 @@ describe('the weight of the webviews', () => {
     })
   }
 })
+
+describe('the weight of the activation', () => {
+  const source = strFromU8(unzipSync(readFileSync(vsixFile))['extension/dist/extension.cjs']!)
+
+  it('loads one small file', () => {
+    const loaded = [...source.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name!)
+    // the extension host has loaded Node's own already
+    assert.deepEqual([...new Set(loaded)].sort(), ['node:crypto', 'node:fs', 'node:path', 'vscode'])
+    assert.ok(source.length < 20_000, `${source.length} characters`)
+  })
+
+  it('loads the rest later', () => {
+    const later = [...source.matchAll(/\bimport\("([^"]+)"\)/g)].map(([, name]) => name!)
+    assert.deepEqual([...new Set(later)].sort(), ['./code-actions.js', './services.js'])
+  })
+})

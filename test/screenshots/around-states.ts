@@ -34,6 +34,24 @@ export const aroundStates: State[] = [
     },
   },
   {
+    name: 'around-menus',
+    async take(studio) {
+      const { workbench } = studio
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.frame.locator('.header-agent').click()
+      await conversation.text('New session with').waitFor()
+      await studio.sideBar('agent-menu')
+      // from the first entry to the last
+      await workbench.page.keyboard.press('ArrowUp')
+      await studio.sideBar('agent-menu-end')
+      await workbench.page.keyboard.press('Escape')
+      await workbench.runCommand('Parley: Manage Permission Rules')
+      await workbench.palette.locator('.monaco-list-row').first().waitFor()
+      await studio.part('rules', workbench.palette)
+      await workbench.closePalette()
+    },
+  },
+  {
     name: 'around-permission-long',
     async take(studio) {
       const conversation = await studio.ready('Careful')
@@ -182,6 +200,8 @@ export const aroundStates: State[] = [
       await workbench.palette.getByText('Usage and Cost of Careful').waitFor()
       await picture('days')
       await workbench.closePalette()
+      // the narrow window made the side bar narrow
+      await studio.usualWidth()
     },
   },
   {

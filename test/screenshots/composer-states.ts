@@ -38,7 +38,7 @@ export const composerStates: State[] = [
       await studio.sideBar('composer-chips')
       await studio.narrow('composer-chips')
       await conversation.composer.press('Enter')
-      await conversation.text(/You sent along/).waitFor()
+      await conversation.text(/You attached/).waitFor()
       await studio.ended(conversation)
       await studio.sideBar('composer-sent')
     },

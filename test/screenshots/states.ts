@@ -62,7 +62,7 @@ export const states: State[] = [
       await conversation.text('Both were scripted').waitFor()
       await studio.ended(conversation)
       for (const line of await conversation.frame.locator('.thought-line').all()) await line.click()
-      await conversation.text('Nobody asked for anything').waitFor()
+      await conversation.text('The prompt asks for nothing').waitFor()
       await studio.sideBar('thoughts-open')
     },
   },

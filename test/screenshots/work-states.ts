@@ -46,6 +46,25 @@ export const workStates: State[] = [
     },
   },
   {
+    name: 'work-commands',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      const print = 'for n in $(seq 12); do echo "line $n of what the command says"; done'
+      await conversation.send(`[[run ${print}; sleep 20]]`)
+      await conversation.frame.locator('.tail').getByText('line 12 ').waitFor()
+      await studio.sideBar('work-command-runs')
+      await studio.narrow('work-command-runs')
+      await conversation.button(/^Stop \(/).click()
+      await studio.ended(conversation)
+      const another = await studio.ready('Fixture')
+      await another.send(`[[run ${print}; exit 3]]`)
+      await studio.ended(another)
+      await another.button(/^Command: .* exit code 3/).waitFor()
+      await studio.sideBar('work-command-failed')
+      await studio.narrow('work-command-failed')
+    },
+  },
+  {
     name: 'work-moved',
     async take(studio) {
       const conversation = await studio.ready('Fixture')
@@ -155,7 +174,7 @@ export const workStates: State[] = [
     async take(studio) {
       const conversation = await studio.ready('Fixture')
       const files = Array.from({ length: 12 }, (_, at) => `[[write moon-${at}.txt Io]]`).join(' ')
-      await conversation.send(`[[plan 12]] ${files} [[say All of it is written.]]`)
+      await conversation.send(`[[plan 12 7]] ${files} [[say All of it is written.]]`)
       await conversation.text('All of it is written.').waitFor()
       await studio.ended(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')

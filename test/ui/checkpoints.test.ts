@@ -38,7 +38,7 @@ describe('restoring a checkpoint', () => {
   async function open(agent: string): Promise<void> {
     name = `checkpoint-${++tries}.js`
     writeFileSync(file(), ORIGINAL)
-    workbench = await vscode.open()
+    workbench = await vscode.clearedWindow()
     conversation = await ConversationPage.begin(workbench, agent)
   }
   afterEach(() => rmSync(file(), { force: true }))

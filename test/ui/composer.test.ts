@@ -179,6 +179,38 @@ describe('the composer', () => {
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })
 
+  it('adds the active file with one key, and to every prompt if the setting says so', async () => {
+    await begin('Capable')
+    await openFile(workbench, 'ideas.md')
+    const offer = conversation.frame.getByRole('button', { name: 'Add ideas.md (Alt+Enter)' })
+    const remove = conversation.frame.getByRole('button', { name: 'Remove ideas.md' })
+    const sent = (text: string) =>
+      waitFor(`the prompt “${text}”`, () => prompts('Capable').find(one => one[0]?.text === text))
+    await offer.waitFor()
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    await press('Alt+Enter')
+    await remove.waitFor()
+    await conversation.ask('with the file')
+    assert.match((await sent('with the file'))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
+    await offer.waitFor()
+    const { root } = vscode.server
+    root.updateSettings({ 'parley.addActiveContext': true })
+    try {
+      for (const text of ['always', 'and again']) {
+        await remove.waitFor()
+        await conversation.ask(text)
+        assert.match((await sent(text))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
+      }
+      await remove.click()
+      await offer.waitFor()
+      await conversation.ask('but not now')
+      assert.equal((await sent('but not now')).length, 1)
+    } finally {
+      root.updateSettings({ 'parley.addActiveContext': undefined })
+    }
+  })
+
   it("doesn't send with an Enter key during IME input", async () => {
     await begin('Capable')
     const count = prompts('Capable').length

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
@@ -54,6 +55,7 @@ describe('the content of messages', () => {
         code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),
         edit: fixtureAgent(root, 'Editor', { prompt: [{ update: edit }, { say: 'Edited.' }] }),
         rich: fixtureAgent(root, 'Mathematician', { prompt: [{ say: rich }] }),
+        runner: fixtureAgent(root, 'Runner'),
       },
     }),
   })
@@ -118,6 +120,30 @@ describe('the content of messages', () => {
     await diff.getByText('line 5', { exact: true }).waitFor()
     await conversation.button('Open Diff').click()
     await tab(/other\.js \(Agent's edit\)/).waitFor()
+  })
+
+  it("is a running command's last lines, which fold when it succeeds, and stay open when it fails", async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Runner')
+    const tail = conversation.frame.locator('.tail')
+    const lines = (name: string, first: number, last: number) =>
+      Array.from({ length: last - first + 1 }, (_, at) => `${name} ${first + at}`)
+    const shows = (expected: string[]) =>
+      waitFor(`the lines ${expected}`, async () => {
+        const shown = await tail.locator('.terminal-line').allInnerTexts()
+        return shown.join() === expected.join()
+      })
+    const gate = join(vscode.server.root.directory, `gate-${randomUUID()}`)
+    const print = (name: string) => `for n in $(seq 12); do echo ${name} $n; done`
+    await conversation.send(`[[run ${print('passed')}; while ! test -e ${gate}; do sleep 0.1; done]]`)
+    await shows(lines('passed', 8, 12))
+    writeFileSync(gate, '')
+    await conversation.said(/^exit 0, /).waitFor()
+    await tail.waitFor({ state: 'detached' })
+    await conversation.send(`[[run ${print('failed')}; exit 3]]`)
+    await conversation.said(/^exit 3, /).waitFor()
+    await conversation.button(/^Command: .* exit code 3/).waitFor()
+    await shows(lines('failed', 3, 12))
+    await workbench.screenshot('command-failed')
   })
 
   it('renders formulas and diagrams, enlarges a diagram, and opens files', async () => {

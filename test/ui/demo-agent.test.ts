@@ -50,7 +50,7 @@ describe('a conversation with the demo agent', () => {
   })
 
   it('logs no warning and no error of Parley in the extension host', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
     await conversation.send('/edit planets.js')
     await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
@@ -80,7 +80,7 @@ describe('a conversation with the demo agent', () => {
   })
 
   it('reports usage and cost, added up by agent and day', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
     await conversation.send('/think')
     await conversation.button(/^Context: .*Cost: [\d.]+ credits$/s).click()
@@ -110,7 +110,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.send('/delegate')
     await conversation.text('Both are done').waitFor()
     for (const name of ['Reader', 'Critic']) await conversation.text(name).waitFor()
-    await conversation.text('I have read nothing').waitFor()
+    await conversation.text('I read nothing').waitFor()
     await conversation.text(/^Read \S+/).waitFor()
     await conversation.button(/Stop/).waitFor({ state: 'detached' })
   })
@@ -128,7 +128,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.button(/Stop/).waitFor({ state: 'detached' })
   })
 
-  it('shows its folders', async () => {
+  it('shows its folders, and edits a file in a second one', async () => {
     const conversation = await begin()
     await conversation.send('/where')
     for (const folder of ['planets-api', 'planets-web', 'notes'])
@@ -136,6 +136,35 @@ describe('a conversation with the demo agent', () => {
         .getByText(new RegExp(`workspace/${folder}`))
         .first()
         .waitFor()
+    await conversation.send('/edit app.js')
+    await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
+    await conversation.text('The change is written').waitFor()
+    const app = join(dirname(vscode.workspace), 'planets-web/app.js')
+    await waitFor('change on disk', () => readFileSync(app, 'utf8').includes('The demo agent was here'))
+  })
+
+  it('names a line, whose link opens it in the editor', async () => {
+    const workbench = await vscode.clearedWindow()
+    const conversation = await begin(workbench)
+    await conversation.ask('/read planets.js')
+    const lengths = planets()
+      .split('\n')
+      .map(line => line.length)
+    const line = lengths.indexOf(Math.max(...lengths)) + 1
+    await conversation.frame.getByRole('link', { name: `planets.js:${line}`, exact: true }).click()
+    await workbench.page.locator('.tabs-container .tab.active', { hasText: 'planets.js' }).waitFor()
+    await workbench.page.locator('.statusbar').getByText(`Ln ${line}, Col 1`).waitFor()
+  })
+
+  it('forks: both sessions continue from the conversation so far', async () => {
+    const conversation = await begin()
+    await conversation.ask('/think')
+    await conversation.button('Fork').click()
+    await conversation.text(/^Forked session/).waitFor()
+    await conversation.said('Both were scripted').waitFor()
+    await conversation.send('/stop refusal')
+    await conversation.said('This turn ends with the stop reason').waitFor()
+    await conversation.button(/^Context: .*Cost: [\d.]+ credits$/s).waitFor()
   })
 })
 

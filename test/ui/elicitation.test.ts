@@ -77,7 +77,7 @@ describe('an elicitation', () => {
     await conversation.text(/^Waiting for 127\.0\.0\.1/).waitFor()
     // the browser isn't on the agent's machine, and this server forwards no ports
     await fetch(address)
-    await conversation.text('The page was opened: thank you.').waitFor()
+    await conversation.text('The page was opened. Thank you.').waitFor()
     await conversation.text(/^Done at 127\.0\.0\.1/).waitFor()
     await picture('address-done')
   })

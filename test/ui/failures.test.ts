@@ -91,7 +91,7 @@ describe('an agent that fails', () => {
   it('shows what it printed instead of protocol messages', async () => {
     await pick('Talks')
     const card = conversation.card('Talks stopped during startup')
-    const noise = (await detailsOf(card)).filter({ hasText: 'Output outside the protocol' })
+    const noise = (await detailsOf(card)).filter({ hasText: 'Non-protocol output' })
     await noise.getByText(/Usage: fixture \[options\]/).waitFor()
   })
 

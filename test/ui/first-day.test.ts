@@ -93,7 +93,7 @@ describe('the first day', () => {
   })
 
   it('gets a first answer', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.window()
     const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
     await icon.waitFor()
     await task('first answer', workbench, { clicks: 2, keys: 6 }, async hands => {

@@ -51,6 +51,8 @@ describe('the folders and servers of a session', () => {
       await details.getByText(new RegExp(`${name}\\s*accessible`)).waitFor()
     for (const name of ['clock', 'library'])
       await row(details, name).getByLabel('Passed to the agent').waitFor()
+    // the agent has no way to sign in
+    assert.equal(await details.getByRole('button', { name: /^Sign In/ }).count(), 0)
 
     const given = lastSession('Wide')
     assert.equal(given?.cwd, folder('planets-api'))

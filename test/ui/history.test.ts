@@ -1,4 +1,5 @@
 import type { Locator } from 'playwright-core'
+import type { Server } from '../host/server.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -22,11 +23,19 @@ describe('a session from an earlier window', () => {
     return workbench
   }
 
-  /** The row of the newest session in a window that knows it only from History. */
-  async function findInHistory(): Promise<{ workbench: Workbench; row: Locator }> {
-    await (await talk()).close()
-    const workbench = await vscode.open()
-    const row = (await HistoryPage.open(workbench)).row('/help')
+  /** The server whose History contains both sessions below. */
+  let server: Server | undefined
+  /** A row of a session in a window that knows it only from History. */
+  async function findInHistory(title: '/help' | '/plan'): Promise<{ workbench: Workbench; row: Locator }> {
+    if (server !== vscode.server) {
+      const earlier = await talk()
+      const conversation = await ConversationPage.begin(earlier, 'Demo Agent')
+      await conversation.ask('/plan')
+      await earlier.close()
+      server = vscode.server
+    }
+    const workbench = await vscode.window()
+    const row = (await HistoryPage.open(workbench)).row(title)
     await row.waitFor()
     return { workbench, row }
   }
@@ -41,7 +50,7 @@ describe('a session from an earlier window', () => {
   })
 
   it('loads from History with all messages', async () => {
-    const { workbench, row } = await findInHistory()
+    const { workbench, row } = await findInHistory('/help')
     await row.click()
     const conversation = await ConversationPage.find(workbench)
     await conversation.text(/\/compact/).waitFor()
@@ -50,7 +59,7 @@ describe('a session from an earlier window', () => {
   })
 
   it('resumes from History', async () => {
-    const { workbench, row } = await findInHistory()
+    const { workbench, row } = await findInHistory('/plan')
     await row.hover()
     await row.getByTitle(/^Resume/).click()
     const conversation = await ConversationPage.find(workbench)
@@ -78,7 +87,7 @@ describe('History', () => {
   })
 
   it('opens and closes with one shortcut while the conversation continues in the background', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Able')
@@ -120,7 +129,7 @@ describe('History', () => {
   })
 
   it('is replaced by a session that starts', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.rows.first().waitFor()
@@ -132,10 +141,10 @@ describe('History', () => {
   })
 
   it('shows ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
-    const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
+    const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
-    await history.row('Session of day 9').waitFor()
+    await history.row('Session of day 5').waitFor()
     const seen = () =>
       history.frame.evaluate<number>(`
       [...document.querySelectorAll('.history-row')]
@@ -152,7 +161,7 @@ describe('History', () => {
   })
 
   it('opens in an editor tab, which is restored after a reload', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')
     await conversation.said('It is here.').waitFor()

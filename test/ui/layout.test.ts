@@ -97,7 +97,7 @@ describe('the views', () => {
   })
 
   it('keep a request and the composer visible in a low view, whatever is open above the composer', async () => {
-    const workbench = await vscode.open({ viewport: { width: 700, height: 450 } })
+    const workbench = await vscode.clearedWindow({ width: 700, height: 450 })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
     const { frame } = conversation
@@ -121,13 +121,18 @@ describe('the views', () => {
     await fits(conversation, 'a question')
     await plan.click()
     await fits(conversation, 'a question, and the plan opened')
+    await conversation.button(/^12 files/).click()
+    await conversation.composer.fill('A line\n'.repeat(20))
+    await waitFor('a queue that nothing covers', () => frame.evaluate<boolean>(queueSeen))
+    await fits(conversation, 'a question, a queue, and all open')
+    await conversation.composer.fill('')
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
     await plan.and(frame.locator('[aria-expanded="true"]')).waitFor()
   })
 
   it("leave space for the conversation in a window of 800 pixels, and for the input's menus and hints in a narrow one", async () => {
-    const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
+    const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
     // the active file is suggested there, too
@@ -147,8 +152,12 @@ describe('the views', () => {
       demo.frame.evaluate<boolean>(
         "((words = document.querySelector('.cm-placeholder')) => words?.scrollWidth <= words?.clientWidth)()",
       )
-    await waitFor('hints that are not cut off', whole)
-    await fits(demo, '300 pixels')
+    for (const width of [280, 300]) {
+      await workbench.setSideBarWidth(width)
+      await waitFor(`hints that are not cut off at ${width} pixels`, whole)
+      await demo.composer.getByText('@ for context, / for commands').waitFor()
+      await fits(demo, `${width} pixels`)
+    }
 
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
     const { frame } = conversation
@@ -179,12 +188,17 @@ describe('the views', () => {
     await waitFor('240 pixels of conversation', async () => (await seen()) >= 240)
     await fits(conversation, 'a question, a queue, a plan and changed files')
     await workbench.screenshot('room-for-the-conversation')
+    // a long draft gives way, too
+    await conversation.composer.fill('A line\n'.repeat(20))
+    await waitFor('the whole question above a long draft', () => frame.evaluate<boolean>(questionSeen))
+    await fits(conversation, 'a question, a queue and a long draft')
+    await conversation.composer.fill('')
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
   })
 
   it('show the name of the file that the input suggests, in a side bar of any width', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     const long = `a-file-whose-name-is-much-too-long-for-a-side-bar-${randomUUID().slice(0, 8)}.test.ts`
     writeFileSync(join(dirname(vscode.workspace), 'planets-api', long), '')
     await ConversationPage.open(workbench)
@@ -207,7 +221,7 @@ describe('the views', () => {
   })
 
   it('lay out every block in its own text direction', async () => {
-    const workbench = await vscode.open()
+    const workbench = await vscode.clearedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Right to Left')
     await conversation.send('اقرأ الملف وشغّل الاختبارات من فضلك')
@@ -229,7 +243,8 @@ describe('the views', () => {
   })
 
   it("don't move if the user prefers reduced motion", async () => {
-    const workbench = await vscode.open({ motion: true })
+    const workbench = await vscode.clearedWindow()
+    await workbench.page.emulateMedia({ reducedMotion: 'no-preference' })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
     await conversation.send('[[tool a]] [[paced 30 600 40]]')
@@ -288,6 +303,21 @@ const buttonsSeen = `[...document.querySelectorAll('.rule-buttons button')].ever
   const { left, right, top, bottom } = button.getBoundingClientRect()
   const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
   return top >= 0 && bottom <= innerHeight && button.contains(there)
+})`
+
+/** Whether the pending request is in the view from its title to its last option, in a conversation of 240 pixels or more. */
+const questionSeen = `(() => {
+  const around = document.querySelector('.body').getBoundingClientRect()
+  const { top, bottom } = document.querySelector('.permission.first').getBoundingClientRect()
+  return around.height >= 240 && top >= around.top && bottom <= around.bottom
+})()`
+
+/** Whether none of the open bars reaches into the queue. */
+const queueSeen = `[...document.querySelectorAll('.queue-title, .queue li')].every(line => {
+  const { left, right, top, bottom } = line.getBoundingClientRect()
+  const there = [0.2, 0.5, 0.8].flatMap(part =>
+    document.elementsFromPoint((left + right) / 2, top + part * (bottom - top)))
+  return !there.some(element => element.closest('.bars'))
 })`
 
 /** The visible part of the suggested file name in the input: the parts that aren't cut off, or an ellipsis. */

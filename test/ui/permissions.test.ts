@@ -137,6 +137,8 @@ describe('permission requests', () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.waitFor()
     assert.deepEqual(await call.getByRole('link').allInnerTexts(), ['Allow once', 'Reject', 'Show'])
+    // it closes the notification alone
+    await call.getByRole('button', { name: 'Dismiss', exact: true }).waitFor()
     await call.getByRole('link', { name: 'Allow once' }).click()
     await call.waitFor({ state: 'detached' })
     await workbench.openViewContainer('Parley')

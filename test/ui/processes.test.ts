@@ -10,8 +10,9 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 const mark = 98_317
 
 describe('processes', () => {
-  // two commands that leave their shell: one in the background, one started by a shell that exits immediately
-  const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; trap '' TERM ; sleep ${mark} ; sleep ${mark}`
+  // three commands that leave their shell: one in the background, one started by a shell that exits immediately, and one in
+  // a session of its own
+  const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; setsid sleep ${mark} & trap '' TERM ; sleep ${mark} ; sleep ${mark}`
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -38,7 +39,7 @@ describe('processes', () => {
     await conversation.send('Go')
     await waitFor('the commands of the terminal', () => {
       const sleeping = running().filter(({ command }) => command === `sleep ${mark}`)
-      return sleeping.length === 3
+      return sleeping.length === 4
     })
     await conversation.button(/^Stop \(/).waitFor()
     return workbench

@@ -31,7 +31,7 @@ describe("reviewing agents' changes in the editor", () => {
   beforeEach(async () => {
     name = `planets-${++tries}.js`
     writeFileSync(file(), ORIGINAL)
-    workbench = await vscode.open()
+    workbench = await vscode.clearedWindow()
     conversation = await ConversationPage.begin(workbench, 'Liar')
   })
   // a missing file isn't queried

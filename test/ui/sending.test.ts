@@ -32,8 +32,8 @@ describe('sending while an agent starts', () => {
   const isWritten = (text: string) =>
     waitFor(`“${text}” in the composer`, async () => (await conversation.written()) === text)
   const outgoing = () => conversation.frame.locator('.outgoing .prompt-text')
-  const start = async (agent: string) => {
-    workbench = await vscode.open()
+  const start = async (agent: string, opened = vscode.clearedWindow()) => {
+    workbench = await opened
     await workbench.choose('Parley: New Session with Agent…', agent)
     conversation = await ConversationPage.find(workbench)
     await conversation.phase('starting')
@@ -62,6 +62,8 @@ describe('sending while an agent starts', () => {
   })
 
   it('returns a refused prompt with its collapsed paste, before newer text', async () => {
+    const session = await ConversationPage.begin(await vscode.clearedWindow(), 'Plain')
+    await session.composer.fill('for the session')
     await start('Failing')
     await type('see ')
     await pasteText(conversation.frame, Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n'))
@@ -74,7 +76,7 @@ describe('sending while an agent starts', () => {
     openGate(vscode.server.root, 'Failing')
     const whole = 'see Pasted 60 lines \n\ntwo\n\nthree'
     await isWritten(whole)
-    await conversation.frame.locator('.composer-failure').waitFor()
+    await conversation.frame.locator('.composer-note.error').waitFor()
     await outgoing().first().waitFor({ state: 'detached' })
     // the cursor hasn't moved: it's after the last typed text
     await type('!')
@@ -82,12 +84,16 @@ describe('sending while an agent starts', () => {
     await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('three!'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
+    // the session has its own draft; the next one gets what no session has got
+    await isWritten('for the session')
+    await workbench.choose('Parley: New Session with Agent…', 'Plain')
     await isWritten(`${whole}!`)
-    assert.deepEqual(prompts('Failing'), [])
+    assert.deepEqual([...prompts('Failing'), ...prompts('Plain')], [])
   })
 
   it('returns a prompt that was being sent when the window reloaded, and sends it once', async () => {
-    await start('Endless')
+    // nothing but this can be restored there
+    await start('Endless', vscode.open())
     await type('not lost')
     await enter()
     await type('nor this')
@@ -112,10 +118,10 @@ describe('sending while an agent starts', () => {
   })
 
   it('returns queued prompts to the composer when the window reloads', async () => {
-    workbench = await vscode.open()
+    workbench = await vscode.clearedWindow()
     conversation = await ConversationPage.begin(workbench, 'Plain')
     await conversation.send('[[slow 600000]]')
-    await waitFor('the turn', () => prompts('Plain').length === 1)
+    await waitFor('the turn', () => prompts('Plain').includes('[[slow 600000]]'))
     await conversation.send('after that')
     await conversation.frame.locator('.queue').getByText('after that').waitFor()
     await waitFor('it on disk', () => storedDrafts(vscode.server.root).includes('after that'))

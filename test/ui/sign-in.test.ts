@@ -62,9 +62,9 @@ describe('signing in', () => {
   })
 
   async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
-    const workbench = await vscode.open()
-    const conversation = await ConversationPage.open(workbench)
-    await conversation.button(new RegExp(`^${agent} `)).click()
+    const workbench = await vscode.clearedWindow()
+    const conversation = await pick(workbench, agent)
+    await conversation.agent(agent)
     return { workbench, conversation }
   }
 

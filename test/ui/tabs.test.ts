@@ -50,7 +50,7 @@ describe('several sessions', () => {
   }
 
   it('show their state on their tabs, and are restored after a reload', async () => {
-    workbench = await vscode.open()
+    workbench = await vscode.clearedWindow()
     const first = await begin('First')
     const second = await begin('Second')
     const third = await begin('Third')
@@ -139,7 +139,7 @@ describe('several sessions', () => {
   })
 
   it('move from a tab to the side bar with their messages', async () => {
-    workbench = await vscode.open()
+    workbench = await vscode.clearedWindow()
     const page = await begin('Mover')
     await page.send('[[say Something that stays.]]')
     await page.text(/^Something that stays/).waitFor()

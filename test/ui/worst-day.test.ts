@@ -136,6 +136,7 @@ describe('in the worst case', () => {
       await history.act('Of one that went', 'Load')
       await conversation.text(/^It can still be read/).waitFor()
       await conversation.card('Agent “Kept” not found').waitFor()
+      await conversation.frame.locator('.header-agent-name', { hasText: /^Kept$/ }).waitFor()
     } finally {
       root.updateSettings({ 'parley.agents': { kept: listless(root) } })
     }

@@ -109,6 +109,10 @@ describe('context for prompts', () => {
     assert.ok(taken.content.type === 'resource')
     assert.equal(taken.content.uri, `${planets()}#L1-L2`)
     assert.equal(taken.content.text, editor.document.getText(editor.selection))
+    // the line on which only the cursor is isn't sent, and isn't counted
+    editor.selection = new vscode.Selection(0, 0, 2, 0)
+    const row = (await search.find('')).find(({ name }) => name === 'Selection')
+    assert.equal(row?.detail, 'planets.js · 2 lines')
   })
 
   it('adds the problems of one file and of all, errors first', async () => {

@@ -12,7 +12,7 @@ const created = { messages: [], toHost: undefined, onMessage: undefined, onOutpu
 function watchParley() {
   const { extensionPath } = vscode.extensions.getExtension('parley.parley')
   // VS Code gives each extension an API of its own
-  const { window } = createRequire(join(extensionPath, 'dist', 'extension.js'))('vscode')
+  const { window } = createRequire(join(extensionPath, 'dist', 'extension.cjs'))('vscode')
   const register = window.registerWebviewViewProvider
   window.registerWebviewViewProvider = (id, provider, options) => {
     const watched = {

@@ -67,7 +67,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     assert.deepEqual(states().at(-1), { type: 'state', state: 'idle', stopReason: 'cancelled' })
   })
 
-  it("gives up starting a session as soon as it's canceled", async () => {
+  it("stops waiting for a new session as soon as it's canceled", async () => {
     const { agent, setup, answerStart } = await create()
     const aborting = new AbortController()
     let late: string | undefined

@@ -25,6 +25,8 @@ export class ConversationPage {
   /** One of several views. */
   static async of(frame: Frame): Promise<ConversationPage> {
     await frame.locator('#root > *').first().waitFor()
+    // what is shown before the page's script has loaded
+    await frame.locator('#preview').waitFor({ state: 'detached' })
     return new ConversationPage(frame)
   }
 

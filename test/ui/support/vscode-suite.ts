@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { exitOnSignals } from '../../host/at-exit.ts'
-import { launchBrowser } from '../../host/browser.ts'
-import { installVsCode } from '../../host/install-vscode.ts'
+import { defaultViewport, launchBrowser } from '../../host/browser.ts'
+import { type InstalledVsCode, installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
@@ -28,6 +28,15 @@ const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-workspace')
 
 exitOnSignals()
+
+/** The folder in which Parley is installed, once for all suites of this process. */
+let extensions: Promise<string> | undefined
+
+async function installParley(vscode: InstalledVsCode): Promise<string> {
+  const root = new IsolatedRoot()
+  await installVsix(vscode, root, vsixFile)
+  return root.extensions
+}
 
 /**
  * A VS Code with the packaged Parley for the tests of the `describe` that calls this. They share one server and one
@@ -94,6 +103,14 @@ export class VsCodeSuite {
     return this.#shared
   }
 
+  /** The shared window with only the side bar open. Its size is the usual one, unless it's given. */
+  async clearedWindow(viewport = defaultViewport): Promise<Workbench> {
+    const workbench = await this.window()
+    await workbench.clear()
+    await workbench.page.setViewportSize(viewport)
+    return workbench
+  }
+
   async #openShared(): Promise<Workbench> {
     const workbench = await this.open()
     this.#open = this.#open.filter(one => one !== workbench)
@@ -102,11 +119,11 @@ export class VsCodeSuite {
 
   async #start(options: VsCodeSuiteOptions): Promise<void> {
     const vscode = await installVsCode(options.version ?? current)
-    const root = new IsolatedRoot()
+    extensions ??= installParley(vscode)
+    const root = new IsolatedRoot({ extensions: await extensions })
     const { settings = {} } = options
     root.updateSettings(typeof settings === 'function' ? await settings(root) : settings)
     this.workspace = root.copyWorkspace(sampleWorkspace)
-    await installVsix(vscode, root, vsixFile)
     this.#server = await startServer(vscode, root, {
       ...options,
       env: { ...demoWithoutPauses, ...options.env },

@@ -6,6 +6,6 @@ describe('limitLog', () => {
     const log: string[] = []
     const write = limitLog(message => log.push(message), 2)
     for (const message of ['a', 'b', 'c', 'd', 'e']) write(message)
-    assert.deepEqual(log, ['a', 'b', 'c (more of this kind is not logged)'])
+    assert.deepEqual(log, ['a', 'b', "c (further messages of this kind aren't logged)"])
   })
 })

@@ -195,7 +195,7 @@ describe('demo agent: sessions', () => {
     assert.match(rig.client.said, /\*\*files\*\*: stdio, `\/bin\/files --all`/)
     assert.match(rig.client.said, /\*\*web\*\*: http, https:\/\/mcp\.example\//)
     assert.doesNotMatch(rig.client.said, /secret/)
-    assert.match(rig.client.said, /connects to no MCP server/)
+    assert.match(rig.client.said, /doesn't connect to MCP servers/)
   })
 
   it('cancels the running turn when its session is closed or reloaded', async () => {

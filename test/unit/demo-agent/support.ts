@@ -7,6 +7,7 @@ import {
   type ClientApp,
   type ClientCapabilities,
   type ClientContext,
+  type CreateElicitationResponse,
   client,
   ndJsonStream,
   type PermissionOption,
@@ -41,6 +42,8 @@ export class TestClient {
     request: RequestPermissionRequest,
   ) => RequestPermissionResponse | Promise<RequestPermissionResponse> = request =>
     select(request, 'allow_once')
+  /** Answers a question; by default submits the form, or opens the address. */
+  elicited: (() => CreateElicitationResponse | Promise<CreateElicitationResponse>) | undefined
   readonly #terminals = new Map<
     string,
     { child: ChildProcess; output: string; ended: Promise<number | null> }
@@ -70,6 +73,7 @@ export class TestClient {
         return {}
       })
       .onRequest('elicitation/create', ({ params }) => {
+        if (this.elicited) return this.elicited()
         if (params.mode !== 'url') return { action: 'accept' as const, content: { name: 'Ada' } }
         this.visits.push(fetch(String(params.url)).then(response => response.text()))
         return { action: 'accept' as const }

@@ -48,7 +48,7 @@ describe('demo agent: turns', () => {
     assert.ok(usage && usage.used > 0 && usage.size === 200_000)
     assert.equal(usage.cost?.currency, 'credits')
     assert.ok(usage.cost.amount > 0)
-    assert.match(rig.client.said, /\| edit \| written \|/)
+    assert.match(rig.client.said, /\| Edit \| written \|/)
   })
 
   it('answers a request for a commit message with only a message', async () => {
@@ -67,6 +67,35 @@ describe('demo agent: turns', () => {
     await rig.agent.request('session/fork', { sessionId, cwd: rig.workspace })
     await rig.client.when(() => rig.client.ofKind('usage_update').length > told)
     assert.equal(cost(), both)
+  })
+
+  it('says nothing more when the user stops the turn instead of answering a question', async () => {
+    for (const question of ['/ask', '/visit']) {
+      rig.client.clear()
+      rig.client.elicited = async () => {
+        await rig.agent.notify('session/cancel', { sessionId })
+        return { action: 'cancel' }
+      }
+      assert.equal((await prompt(question)).stopReason, 'cancelled')
+      assert.equal(rig.client.said, '')
+    }
+  })
+
+  it('keeps the size of its context in a fork', async () => {
+    await prompt('/media')
+    await prompt('/compact')
+    const size = () => rig.client.ofKind('usage_update').at(-1)?.used
+    const compacted = size()
+    rig.client.clear()
+    await rig.agent.request('session/fork', { sessionId, cwd: rig.workspace })
+    await rig.client.when(() => size() !== undefined)
+    assert.equal(size(), compacted)
+  })
+
+  it('names the longest line of a file', async () => {
+    await fs.writeFile(path.join(rig.workspace, 'a.md'), 'one\nthe longest\nthree\n')
+    await prompt('/read a.md')
+    assert.match(rig.client.said, /Its longest line is `a\.md:2`\./)
   })
 
   it('shows the diff with the request and again when the edit is done', async () => {
@@ -180,7 +209,7 @@ describe('demo agent: turns', () => {
   it('shows a failing tool and continues', async () => {
     assert.equal((await prompt('/fail')).stopReason, 'end_turn')
     assert.deepEqual(rig.client.tools, { 'Fetch https://demo.invalid/data.json': 'failed' })
-    assert.match(rig.client.said, /The turn goes on\.$/)
+    assert.match(rig.client.said, /The turn continues\.$/)
   })
 
   it('lists what was attached', async () => {
@@ -397,6 +426,6 @@ describe('demo agent: a client without capabilities', () => {
     }
     assert.equal(rig.client.ofKind('notice').length, 0)
     assert.equal(rig.client.ofKind('compaction_update').length, 0)
-    assert.match(rig.client.said, /offers no forms/)
+    assert.match(rig.client.said, /doesn't support forms/)
   })
 })

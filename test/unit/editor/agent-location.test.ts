@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { Session } from '../../../src/conversation/session.ts'
 import {
-  type GroupSeen,
+  chooseEditorGroup,
+  type EditorGroup,
+  IDLE_AFTER_MS,
   onAgentLocation,
-  placeFor,
-  RESTS_AFTER_MS,
 } from '../../../src/editor/agent-location.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { running, tool } from '../conversation/updates.ts'
@@ -41,7 +41,7 @@ describe("the location of an agent's work", () => {
 })
 
 const now = 100_000
-const group = (viewColumn: number, more: Partial<GroupSeen> = {}): GroupSeen => ({
+const group = (viewColumn: number, more: Partial<EditorGroup> = {}): EditorGroup => ({
   viewColumn,
   isActive: false,
   shows: 'text',
@@ -51,20 +51,23 @@ const group = (viewColumn: number, more: Partial<GroupSeen> = {}): GroupSeen => 
 
 describe('the editor group that follows an agent', () => {
   it("is the active one if the user isn't working in it", () => {
-    assert.equal(placeFor([group(1), group(2, { isActive: true })], now), 2)
-    assert.equal(placeFor([group(1, { isActive: true, shows: 'nothing' })], now), 1)
-    assert.equal(placeFor([group(1, { usedAt: now - RESTS_AFTER_MS })], now), 1)
+    assert.equal(chooseEditorGroup([group(1), group(2, { isActive: true })], now), 2)
+    assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'nothing' })], now), 1)
+    assert.equal(chooseEditorGroup([group(1, { usedAt: now - IDLE_AFTER_MS })], now), 1)
   })
 
   it('is never one in which the user types or that has unsaved text', () => {
-    assert.equal(placeFor([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
-    assert.equal(placeFor([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
-    assert.equal(placeFor([group(1, { usedAt: now - 100 })], now), undefined)
+    assert.equal(chooseEditorGroup([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
+    assert.equal(chooseEditorGroup([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
+    assert.equal(chooseEditorGroup([group(1, { usedAt: now - 100 })], now), undefined)
   })
 
   it('never contains a conversation', () => {
-    assert.equal(placeFor([group(1, { isActive: true, shows: 'other' })], now), 'beside')
-    assert.equal(placeFor([group(1, { isActive: true, shows: 'other' }), group(2)], now), 2)
-    assert.equal(placeFor([group(1, { shows: 'other' }), group(2, { isDirty: true })], now), undefined)
+    assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'other' })], now), 'beside')
+    assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'other' }), group(2)], now), 2)
+    assert.equal(
+      chooseEditorGroup([group(1, { shows: 'other' }), group(2, { isDirty: true })], now),
+      undefined,
+    )
   })
 })

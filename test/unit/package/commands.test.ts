@@ -7,7 +7,7 @@ import { projectDirectory } from '../../host/paths.ts'
 interface Contributed {
   commands: Array<{ command: string }>
   menus: Record<string, Array<{ command?: string }>>
-  keybindings: Array<{ command: string }>
+  keybindings: Array<{ command: string; key: string }>
 }
 
 describe('the commands of package.json', () => {
@@ -26,5 +26,22 @@ describe('the commands of package.json', () => {
       used.filter(command => command.startsWith('parley.') && !known.has(command)),
       [],
     )
+  })
+
+  it('have their keys in the README', () => {
+    const table = readFileSync(join(projectDirectory, 'README.md'), 'utf8')
+      .split('## Keyboard shortcuts')[1]!
+      .split('\n## ')[0]!
+    const names: Record<string, string> = { up: '↑', down: '↓' }
+    for (const { key } of keybindings) {
+      const [first = '', second] = key.split(' ')
+      const one = first.replace(/(^|\+)[a-z]/g, letter => letter.toUpperCase())
+      const two = second && (names[second] ?? second.toUpperCase())
+      const row = table.split('\n').find(line => {
+        const keys = [...line.matchAll(/<kbd>(.*?)<\/kbd>/g)].map(([, name]) => name)
+        return keys[0] === one && (!two || keys.includes(two))
+      })
+      assert.ok(row, key)
+    }
   })
 })

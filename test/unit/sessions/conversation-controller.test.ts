@@ -53,6 +53,7 @@ describe('ConversationController', () => {
     await fixture.controller.start()
     assert.equal(failure().type, 'untrusted')
     assert.equal(fixture.started.length, 0)
+    await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }), /Restricted Mode/)
   })
 
   it('reports that there is no agent, and an unknown agent', async () => {
@@ -855,10 +856,17 @@ describe('ConversationController', () => {
 
   it('reports a slow agent with possible actions until it responds', async () => {
     fixture.slowAfterMs = 1
+    fixture.plan!.mcpServers = [
+      { name: 'git', type: 'stdio', passed: true },
+      { name: 'web', type: 'http', passed: false, reason: 'no' },
+    ]
     const place = fixture.place()
     const starting = place.start('one')
     await until(() => place.failures.size > 0 && fixture.started.length > 0 && fixture.agent.news.length > 0)
-    assert.equal([...place.failures.values()][0]?.type, 'slow')
+    const [slow] = place.failures.values()
+    assert.ok(slow?.type === 'slow')
+    assert.deepEqual(slow.servers, ['git'])
+    assert.equal(place.failures.size, 1)
     assert.equal(place.phase, 'starting')
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { CancelledError } from '../../../src/common/errors.ts'
 import { until } from '../../support/until.ts'
 import { type SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
@@ -69,6 +70,51 @@ describe('a session that is open in another window', () => {
     await turn(second, 'here', 'The third answer.')
     await until(() => texts(first)?.at(-1) === 'The third answer.', 'the first window follows')
     first.controller.dispose()
+  })
+
+  it("isn't opened by a takeover that ends after the user has opened something else", async () => {
+    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await until(() => first.agent.prompts.length === 2)
+    await second.controller.reopen('resume', reference)
+    const taking = assert.rejects(second.controller.takeOver(failure()!.id), CancelledError)
+    await until(() => first.agent.cancels.length === 1)
+    const starting = second.controller.start('one')
+    await until(() => second.started.length > 0 && second.agent.news.length > 0)
+    second.agent.news[0]?.resolve({ sessionId: 's2' })
+    await starting
+    first.agent.endTurn(first.agent.prompts[1]!, 'cancelled')
+    await taking
+    assert.equal(second.controller.key, 'one/s2')
+    assert.equal(second.agent.resumes.length, 0)
+  })
+
+  it('is taken over from a window that is gone: its turn is interrupted, and the next one is another turn', async () => {
+    await second.controller.reopen('resume', reference)
+    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await until(() => first.agent.prompts.length === 2)
+    first.agent.say('s1', {
+      type: 'tool_call',
+      toolCall: { toolCallId: 't', title: 'Work', status: 'in_progress' },
+    })
+    const shown = () => second.controller.current!.session.state.entries
+    await until(() => shown().some(({ kind }) => kind === 'tool_call'))
+    // its process was killed: nothing more is saved
+    first.leases.release('one', 's1')
+    const reported = failure()
+    assert.ok(reported?.type === 'elsewhere')
+    const taking = second.controller.takeOver(reported.id)
+    await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
+    second.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await taking
+    const [tool, end] = shown().slice(-2)
+    assert.ok(tool?.kind === 'tool_call' && end?.kind === 'turn_end')
+    assert.deepEqual([tool.status, end.stopReason], ['cancelled', 'interrupted'])
+    await turn(second, 'here', 'The third answer.')
+    await until(() => texts(second)?.at(-1) === 'The third answer.')
+    const turns = shown().flatMap(entry =>
+      entry.kind === 'message' && entry.role === 'user' ? [entry.turn] : [],
+    )
+    assert.deepEqual(turns, [1, 2, 3])
   })
 
   it('can be forked if the agent supports it, and opens when the other window has closed it', async () => {

@@ -251,7 +251,7 @@ describe('the requests of an agent in the editor', () => {
       assert.deepEqual(notices(session)[1]?.files, [join(root, '.mcp.json')])
     })
 
-    it("report a file that was caught while it was written, and don't take what it held then for the user's", async () => {
+    it("report a file that was seen half written, and don't attribute that content to the user", async () => {
       for (const [name, caught] of [
         ['.mcp.json', ''],
         ['x.code-workspace', '{ "evil": '],

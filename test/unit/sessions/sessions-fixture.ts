@@ -7,7 +7,7 @@ import type { KeptConversation } from '../../../src/conversation/restore-state.t
 import type { Documents } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import type { KnownAgent } from '../../../src/history/session-store.ts'
+import type { KnownAgent, LocalSession } from '../../../src/history/session-store.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
 import type { TranscriptChanges } from '../../../src/history/transcripts.ts'
 import {
@@ -20,10 +20,9 @@ import type {
   AgentDirectory,
   AgentEntry,
   ExistingSession,
+  SavedConversations,
   SessionPlan,
-  SessionRecord,
   SessionRecords,
-  Transcripts,
 } from '../../../src/sessions/ports.ts'
 import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
@@ -37,29 +36,42 @@ import { FakeAgent } from '../conversation/fake-agent.ts'
 
 /** Session records in memory. */
 export class MemoryRecords implements SessionRecords {
-  readonly records = new Map<string, Map<string, SessionRecord>>()
+  readonly records = new Map<string, Map<string, LocalSession>>()
   readonly #agents = new Map<string, KnownAgent>()
 
   agentIds(): string[] {
     return [...this.records.keys()]
   }
-  list(agentId: string): SessionRecord[] {
+  list(agentId: string): LocalSession[] {
     return [...(this.records.get(agentId)?.values() ?? [])]
   }
-  get(agentId: string, sessionId: string): SessionRecord | undefined {
+  get(agentId: string, sessionId: string): LocalSession | undefined {
     return this.records.get(agentId)?.get(sessionId)
   }
   noted(...[agentId, session, said]: Parameters<SessionRecords['noted']>): void {
     const own = this.records.get(agentId) ?? new Map()
     this.records.set(agentId, own)
     const { sessionId, cwd, updatedAt = 1 } = session
-    const known = own.get(sessionId) ?? { sessionId, cwd, additionalDirectories: [], updatedAt }
+    const known = own.get(sessionId) ?? {
+      agentId,
+      sessionId,
+      cwd,
+      additionalDirectories: [],
+      createdAt: updatedAt,
+      updatedAt,
+    }
     own.set(sessionId, { ...known, ...said, givenTitle: (said.givenTitle ?? known.givenTitle) || undefined })
   }
   opened(...[agentId, record]: Parameters<SessionRecords['opened']>): void {
     const own = this.records.get(agentId) ?? new Map()
     this.records.set(agentId, own)
-    own.set(record.sessionId, { ...own.get(record.sessionId), ...record, updatedAt: 1 })
+    own.set(record.sessionId, {
+      createdAt: 1,
+      ...own.get(record.sessionId),
+      ...record,
+      agentId,
+      updatedAt: 1,
+    })
   }
   touched(agentId: string, sessionId: string, title: string | undefined): void {
     const record = this.records.get(agentId)?.get(sessionId)
@@ -77,7 +89,7 @@ export class MemoryRecords implements SessionRecords {
 }
 
 /** Conversations in memory, serialized like in a database. */
-export class MemoryTranscripts implements Transcripts {
+export class MemoryTranscripts implements SavedConversations {
   readonly kept = new Map<string, KeptConversation>()
   readonly writes: TranscriptChanges[] = []
   fails = false

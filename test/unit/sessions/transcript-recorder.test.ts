@@ -188,4 +188,32 @@ describe('TranscriptRecorder', () => {
     mock.timers.tick(1000)
     assert.deepEqual(kept(), session.state.entries)
   })
+
+  it('writes everything once the disk has room, without another change', () => {
+    keep('ready')
+    transcripts.fails = true
+    session.receive(running)
+    session.receive(chunk('All of it'))
+    session.receive(idle)
+    mock.timers.tick(20_000)
+    assert.equal(kept(), undefined)
+    transcripts.fails = false
+    mock.timers.tick(6000)
+    assert.deepEqual(kept(), session.state.entries)
+    const { length } = transcripts.writes
+    mock.timers.tick(20_000)
+    assert.equal(transcripts.writes.length, length)
+  })
+
+  it("doesn't write a conversation again after its end, when another recorder may continue it", () => {
+    keep('ready')
+    transcripts.fails = true
+    session.receive(chunk('First'))
+    mock.timers.tick(20_000)
+    recorder.dispose()
+    mock.timers.tick(2000)
+    transcripts.fails = false
+    mock.timers.tick(20_000)
+    assert.equal(kept(), undefined)
+  })
 })

@@ -235,7 +235,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('as uncertain, if they happen during a turn and nobody reports them', async () => {
+    it('as uncertain, if they happen during a turn and no tool call reports them', async () => {
       let working = false
       await write('a.txt', 'one\ntwo\nthree\nfour\n')
       changes.beginTurn(1, () => working)
@@ -668,6 +668,20 @@ describe('the change tracker', () => {
       await undo()
       assert.equal(text('new.txt'), 'mine\n')
       assert.deepEqual(listed(), [])
+    })
+
+    it('of a file that its creator deleted with the line of another session, one after the other', async () => {
+      const other = session('other')
+      await write('new.txt', 'a\n')
+      await write('new.txt', 'b\na\n', other)
+      await tool('running', { operation: 'delete', path: file('new.txt') })
+      rmSync(file('new.txt'))
+      await tool('done', { operation: 'delete', path: file('new.txt') })
+      await undo()
+      assert.equal(text('new.txt'), 'b\na\n')
+      await other.undo({})
+      await undo()
+      assert.deepEqual([listed(), listed(other)], [[], []])
     })
 
     it('in a file that was seen empty while a program wrote it during a turn', async () => {

@@ -69,6 +69,18 @@ describe('a checkpoint', () => {
     changes.checkpoint(since).map(({ path, ...rest }) => ({ name: path.slice(root.length + 1), ...rest }))
   const restore = (since: number, options = {}) => changes.undo({ since }, options)
 
+  it('restores an empty file that the agent deletes, as its tool call reports', async () => {
+    begin(1)
+    writeFileSync(file('empty.txt'), '')
+    begin(2)
+    const deletion = [{ changes: [{ operation: 'delete' as const, path: file('empty.txt') }] }]
+    await changes.tool({ toolCallId: 't', begun: true, done: false }, deletion, [])
+    rmSync(file('empty.txt'))
+    await changes.tool({ toolCallId: 't', begun: true, done: true }, deletion, [])
+    await restore(2)
+    assert.equal(text('empty.txt'), '')
+  })
+
   it('restores the state before a turn, also of kept changes, and can be undone', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

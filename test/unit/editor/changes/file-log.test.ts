@@ -122,6 +122,35 @@ describe('the author of each line', () => {
 
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
 
+  it('is still known line by line when a program was seen to empty the text before it wrote it', () => {
+    const text = (...changed: number[]) =>
+      Array.from({ length: 10 }, (_, at) => `${changed.includes(at) ? 'new' : 'old'} ${at}\n`).join('')
+    const uncertain: AgentAuthor = { ...agent('a'), uncertain: true }
+    for (const before of [[], [1], [1, 9]]) {
+      const log = FileLog.of(text())
+      log.edit(text(...before), agent('a'))
+      log.edit('', uncertain)
+      log.edit(text(1, 5, 9), uncertain)
+      const hunks = log.hunks(all)
+      assert.deepEqual(
+        hunks.map(({ start, before, after }) => [start, before, after]),
+        [1, 5, 9].map(at => [at, [`old ${at}\n`], [`new ${at}\n`]]),
+      )
+      log.undo(all, { ids: new Set([hunks[1]!.id]) })
+      assert.equal(log.text, text(1, 9))
+    }
+  })
+
+  it('includes the agent that emptied a text which another agent or the user then fills', () => {
+    for (const by of [agent('b'), 'user' as const]) {
+      const log = FileLog.of('one\ntwo\n')
+      log.edit('', agent('a'))
+      log.edit('one\n2\n', by)
+      const emptied = (author: AgentAuthor) => author.turns[0]?.session === 'a' && author.turns[0].turn === 1
+      assert.deepEqual(log.hunks(emptied)[0]?.before, ['one\n', 'two\n'])
+    }
+  })
+
   it('is found from the edits between two texts, with separate ones merged', () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {

@@ -3,14 +3,14 @@ import type { ContentBlock } from '../../../../src/acp/model.ts'
 import type { PromptPart } from '../../../../src/conversation/attachment.ts'
 import {
   type ContextSources,
-  MOST_OF_A_FILE,
+  MAX_FILE_BYTES,
   makePrompt,
 } from '../../../../src/editor/mentions/make-prompt.ts'
 
 const roots = { cwd: '/w', additionalDirectories: [] }
 const files: Record<string, string> = {
   '/w/a.ts': 'one\ntwo\nthree\n',
-  '/w/big.ts': 'x'.repeat(MOST_OF_A_FILE + 1),
+  '/w/big.ts': 'x'.repeat(MAX_FILE_BYTES + 1),
   '/w/shot.png': 'png bytes',
   '/else/secret.txt': 'secret',
 }
@@ -44,7 +44,7 @@ describe('creating a prompt', () => {
       { ...link, uri: 'file:///w/a.ts', name: 'w/a.ts', size: 14 },
     ])
     assert.deepEqual(await make([file('/w/big.ts')]), [
-      { ...link, uri: 'file:///w/big.ts', name: 'w/big.ts', size: MOST_OF_A_FILE + 1 },
+      { ...link, uri: 'file:///w/big.ts', name: 'w/big.ts', size: MAX_FILE_BYTES + 1 },
     ])
     assert.deepEqual(await make([file('/w/gone.ts')]), [
       { ...link, uri: 'file:///w/gone.ts', name: 'w/gone.ts' },
@@ -58,8 +58,8 @@ describe('creating a prompt', () => {
     const many = Array.from({ length: 5 }, () => file('/w/a.ts'))
     const large = {
       ...sources,
-      size: async () => MOST_OF_A_FILE,
-      readText: async () => 'x'.repeat(MOST_OF_A_FILE),
+      size: async () => MAX_FILE_BYTES,
+      readText: async () => 'x'.repeat(MAX_FILE_BYTES),
     }
     const blocks = await makePrompt(many, { agentName: 'x', can: { prompt: able }, roots }, large)
     assert.deepEqual(

@@ -264,6 +264,16 @@ describe('the terminals of a session', () => {
       await untilGone(pid)
     })
 
+    it('when the window closes, also child processes in a group of their own', async () => {
+      const terminals = start()
+      const detached = "require('child_process').spawn('sleep', ['300'], { detached: true, stdio: 'ignore' })"
+      const program = `console.log('child ' + ${detached}.pid); setInterval(() => {}, 1e6)`
+      const { terminalId } = await terminals.create(line(process.execPath, { args: ['-e', program] }))
+      const [, pid] = await said(terminals, terminalId, /child (\d+)/)
+      terminals.dispose()
+      await untilGone(Number(pid))
+    })
+
     it('by force if they ignore termination', async () => {
       const terminals = start({ killGraceMs: 50 })
       const { terminalId } = await terminals.create(
@@ -409,9 +419,9 @@ describe('the terminals of a session', () => {
     })
 
     it("a folder that doesn't exist", async () => {
-      await assert.rejects(start().create(line('ls', { cwd: '/no/such' })), /there is no such folder/)
+      await assert.rejects(start().create(line('ls', { cwd: '/no/such' })), /the folder doesn't exist/)
       writeFileSync(path.join(folder(), 'file'), '')
-      await assert.rejects(start().create(line('ls', { cwd: 'file' })), /there is no such folder/)
+      await assert.rejects(start().create(line('ls', { cwd: 'file' })), /the folder doesn't exist/)
     })
 
     it('an empty command', async () => {

@@ -29,6 +29,27 @@ describe('Markdown', () => {
     assert.equal(html('see main.rs, README.md and a@b.c'), '<p>see main.rs, README.md and a@b.c</p>')
     assert.equal(html('[x](javascript:alert(1))'), '<p>[x](javascript:alert(1))</p>')
     assert.match(html('[x](file:///a/b.ts)'), /href="file:\/\/\/a\/b\.ts"/)
+    for (const href of [
+      'command:x',
+      'vscode://a/b',
+      'x:y',
+      'mailto:a@b.c',
+      ' command:x:1',
+      'data:text/html,x',
+    ])
+      assert.equal(html(`[x](${href})`), `<p>[x](${href})</p>`)
+    for (const href of [
+      'a.ts:12',
+      'a.ts:12:3',
+      'a.ts:1-2',
+      'Makefile:3',
+      'b/a.ts#L3',
+      '#top',
+      'C:/a.ts',
+      '../a b',
+    ])
+      assert.match(html(`[x](<${href}>)`), /^<p><a href=/)
+    assert.match(html('[x](C:\\\\a.ts)'), /href="C:%5Ca\.ts"/)
   })
 
   it('loads nothing remote: a remote image is a link', () => {

@@ -389,8 +389,8 @@ describe('composer page', function () {
     page.type('@')
     await page.until(() => options().length === 1)
     page.key(area(), 'Enter')
-    await page.until(() => page.document.querySelector('.composer-failure'))
-    assert.match(page.document.querySelector('.composer-failure')!.textContent!, /Select text/)
+    await page.until(() => page.document.querySelector('.composer-note.error'))
+    assert.match(page.document.querySelector('.composer-note.error')!.textContent!, /Select text/)
     assert.equal(page.written, '')
   })
 

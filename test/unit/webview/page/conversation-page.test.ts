@@ -151,6 +151,27 @@ describe('conversation page', function () {
     assert.equal('hacked' in page.window, false)
   })
 
+  it('opens every link that looks like one', async () => {
+    const opened = [
+      'https://a.b/c',
+      'a.ts:12',
+      'a.ts:12:3',
+      'Makefile:3',
+      'b/a2.ts:1-2',
+      'file:///a.ts',
+      'C:/a.ts#L3',
+    ]
+    const others = ['command:workbench.action.quit', 'vscode://a/b', 'mailto:a@b.c', 'javascript:1', 'data:1']
+    const shown = [...opened, ...others]
+    await show([message('a', 'agent', shown.map((href, at) => `[link ${at}](${href})`).join('\n\n'))])
+    await page.until(() => page.document.querySelectorAll('.prose').length === shown.length)
+    for (const link of page.document.querySelectorAll<HTMLElement>('.prose a')) link.click()
+    await page.until(() => links.length >= opened.length)
+    assert.deepEqual(links, opened)
+    assert.equal(page.document.querySelectorAll('.prose a').length, opened.length)
+    for (const href of others) assert.ok(text().includes(`](${href})`), href)
+  })
+
   it('sends with Enter, but not with Shift+Enter or during IME input', async () => {
     await show([])
     await page.until(() => area())
@@ -176,8 +197,8 @@ describe('conversation page', function () {
     refuse = true
     page.type('Keep me')
     page.key(area(), 'Enter')
-    await page.until(() => page.document.querySelector('.composer-failure'))
-    assert.match(page.document.querySelector('.composer-failure')!.textContent!, /There is no session\./)
+    await page.until(() => page.document.querySelector('.composer-note.error'))
+    assert.match(page.document.querySelector('.composer-note.error')!.textContent!, /There is no session\./)
     assert.equal(page.written, 'Keep me')
   })
 
@@ -229,7 +250,7 @@ describe('conversation page', function () {
     await page.until(() => page.written === 'First\n\nSecond')
     await page.until(() => page.document.querySelector('.composer .chip'))
     await page.until(() =>
-      page.document.querySelector('.composer-failure')?.textContent?.includes('No images'),
+      page.document.querySelector('.composer-note.error')?.textContent?.includes('No images'),
     )
     await page.until(() => drafts.at(-1)?.text === 'First\n\nSecond')
     // Undo removes what was typed, not what was returned
@@ -434,7 +455,7 @@ describe('conversation page', function () {
     assert.doesNotMatch(page.document.body.textContent!, /[\u202e\u2066]/)
   })
 
-  it('shows what the user rejected as rejected, not as failed', async () => {
+  it('shows what the user rejected as rejected, not as failed or canceled', async () => {
     const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' as const }]
     const asked = (outcome: { type: 'selected'; optionId: string } | { type: 'cancelled' }, id: string) => [
       toolCall(id, { title: `Edit ${id}`, status: 'failed', toolKind: 'edit' }),
@@ -444,12 +465,17 @@ describe('conversation page', function () {
       ...asked({ type: 'selected', optionId: 'no' }, 'a'),
       ...asked({ type: 'cancelled' }, 'b'),
       toolCall('c', { title: 'Edit c', status: 'failed', toolKind: 'edit' }),
+      toolCall('d', { title: 'Edit d', status: 'cancelled', toolKind: 'edit' }),
+      permission('pd', { options, outcome: { type: 'selected', optionId: 'no' }, toolCallId: 'call-d' }),
+      toolCall('e', { title: 'Edit e', status: 'cancelled', toolKind: 'edit' }),
     ])
-    await page.until(() => text().includes('Edit c'))
+    await page.until(() => text().includes('Edit e'))
     const rows = [...page.document.querySelectorAll('.row-tool')].map(row => row.textContent)
     assert.match(rows[0]!, /rejected$/)
     assert.match(rows[1]!, /canceled$/)
     assert.match(rows[2]!, /failed$/)
+    assert.match(rows[3]!, /rejected$/)
+    assert.match(rows[4]!, /canceled$/)
     assert.equal(page.document.querySelectorAll('.row-tool .failed .codicon').length, 1)
   })
 

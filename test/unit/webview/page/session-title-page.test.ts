@@ -109,6 +109,7 @@ describe("the session's title in the header", function () {
     const started: Array<string | undefined> = []
     page.hear('conversation/start', ({ agentId }) => void started.push(agentId))
     await show({
+      account: { text: 'Sign-in status not reported' },
       agents: [
         { agentId: 'codex', name: 'Codex', source: 'preset' },
         { agentId: 'gemini', name: 'Gemini CLI', source: 'preset' },
@@ -138,5 +139,33 @@ describe("the session's title in the header", function () {
       'parley.signIn',
       'parley.manageAgents',
     ])
+  })
+
+  it("doesn't offer to sign in to an agent that has no way to", async () => {
+    const offers = async (account: bridge.ConversationHead['account']) => {
+      await show({ account, program: `after ${account?.text}` })
+      page.document.querySelector<HTMLElement>('.header-details')!.click()
+      await page.until(() =>
+        page.document.querySelector('.details')?.textContent?.includes(`after ${account?.text}`),
+      )
+      const inDetails = page.document.querySelector('.details-account button')?.textContent
+      page.key(page.document.querySelector('.details')!, 'Escape')
+      await page.until(() => !page.document.querySelector('.details'))
+      page.document.querySelector<HTMLElement>('.header-agent')!.click()
+      await page.until(() => page.document.querySelector('.menu [role="option"]'))
+      const names = [...page.document.querySelectorAll('.menu [role="option"]')].map(
+        option => option.textContent,
+      )
+      page.key(page.document.querySelector('.menu input, .menu [role="option"]')!, 'Escape')
+      await page.until(() => !page.document.querySelector('.menu'))
+      return [inDetails, names.find(name => name?.startsWith('Sign '))]
+    }
+    assert.deepEqual(await offers({ text: 'unknown' }), ['Sign In…', 'Sign In…'])
+    assert.deepEqual(await offers({ text: 'none', hasNoSignIn: true }), [undefined, undefined])
+    assert.deepEqual(await offers({ text: 'in', signedIn: true, hasNoSignIn: true }), [
+      'Sign Out',
+      'Sign Out…',
+    ])
+    assert.deepEqual(await offers(undefined), [undefined, undefined])
   })
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { diagramWork, MOST_WORK } from '../../../../src/webview/rich/rich.ts'
+import { diagramWork, MAX_WORK } from '../../../../src/webview/rich/rich.ts'
 
 const lines = (kind: string, count: number, line: (i: number) => string) =>
   [kind, ...Array.from({ length: count }, (_, i) => line(i))].join('\n')
 
 describe('the estimated cost of a diagram', () => {
-  const isLarge = (source: string) => diagramWork(source) > MOST_WORK
+  const isLarge = (source: string) => diagramWork(source) > MAX_WORK
 
   it('is low for typical diagrams', () => {
     for (const source of [

@@ -3,13 +3,13 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { MemoryStore, type UsageRecord } from '../../../src/history/session-store.ts'
-import { askAside } from '../../../src/sessions/ask-aside.ts'
 import { isSignInAsked } from '../../../src/sessions/failures.ts'
+import { askInHiddenSession } from '../../../src/sessions/hidden-session.ts'
 import { until } from '../../support/until.ts'
 import type { FakeAgent } from '../conversation/fake-agent.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('asking an agent outside of a conversation', () => {
+describe('a prompt in a hidden session', () => {
   const said = (text: string, messageId = 'm') =>
     ({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } }) as const
 
@@ -36,7 +36,7 @@ describe('asking an agent outside of a conversation', () => {
       cwd: '/own',
       log: silentLogger,
     }
-    const answer = askAside('Say something.', options, abort.signal)
+    const answer = askInHiddenSession('Say something.', options, abort.signal)
     answer.catch(() => {})
     await until(() => fixture.started[0]?.agent.news.length === 1)
     const { agent } = fixture.started[0]!

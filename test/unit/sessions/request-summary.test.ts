@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { PermissionRequest } from '../../../src/acp/model.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import { waitingQuestion } from '../../../src/sessions/question-calls.ts'
+import { requestSummary } from '../../../src/sessions/request-notifications.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { asking } from '../conversation/updates.ts'
 
@@ -15,7 +15,7 @@ function ask(...requests: PermissionRequest[]) {
     phase: 'ready',
   })
   for (const request of requests) void session.requestPermission(request, never)
-  return waitingQuestion(session)
+  return requestSummary(session)
 }
 const command = (line: string) => asking({ title: 'Run?', subject: { type: 'command', command: line } })
 

@@ -12,7 +12,7 @@ import { SessionChanges } from '../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import { noticeChanges } from '../../../src/sessions/notice-changes.ts'
+import { detectChanges } from '../../../src/sessions/detect-changes.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
@@ -57,7 +57,7 @@ describe('files that only a command changed', () => {
     looks = 0
     looking = undefined
     searched = () => {}
-    following = noticeChanges(session, changes, saved.event, silentLogger, {
+    following = detectChanges(session, changes, saved.event, silentLogger, {
       prepare: folders => tree.prepare(folders),
       accept: (before, path) => tree.accept(before, path),
       snapshot: (folders, began) => {
@@ -141,7 +141,7 @@ describe('files that only a command changed', () => {
     assert.equal(looks, 1)
   })
 
-  it("don't include what the user saves right after the turn, during the search", async () => {
+  it("don't include what the user saves right after the turn, while they are detected", async () => {
     const { promise, resolve } = deferred()
     looking = promise
     await turn('execute')
@@ -198,7 +198,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [])
   })
 
-  it("aren't reported if a tool call reported them and the user reverted them during the search", async () => {
+  it("aren't reported if a tool call reported them and the user reverted them while they were detected", async () => {
     rmSync(join(root, '.git'), { recursive: true })
     const path = join(root, 'a.txt')
     const { promise, resolve } = deferred()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { Emitter } from '../../../src/common/event.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
-import { type CallAnswer, QuestionCalls } from '../../../src/sessions/question-calls.ts'
+import { type NotificationAnswer, RequestNotifications } from '../../../src/sessions/request-notifications.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { asking } from '../conversation/updates.ts'
@@ -14,11 +14,15 @@ describe('notifications of a pending request', () => {
   let fixture: SessionsFixture
   let open: OpenSession
   let seen: boolean
-  let calls: Array<{ text: string | undefined; answer: Deferred<CallAnswer | undefined>; over: AbortSignal }>
+  let calls: Array<{
+    text: string | undefined
+    answer: Deferred<NotificationAnswer | undefined>
+    over: AbortSignal
+  }>
   let revealed: OpenSession[]
   let late: number
   const look = new Emitter<void>()
-  let subject: QuestionCalls
+  let subject: RequestNotifications
 
   beforeEach(async () => {
     fixture = new SessionsFixture()
@@ -26,12 +30,12 @@ describe('notifications of a pending request', () => {
     calls = []
     revealed = []
     late = 0
-    subject = new QuestionCalls({
+    subject = new RequestNotifications({
       manager: fixture.manager,
       isSeen: () => seen,
       onDidLook: look.event,
       call: (_open, question, over) => {
-        const answer = new Deferred<CallAnswer | undefined>()
+        const answer = new Deferred<NotificationAnswer | undefined>()
         calls.push({ text: question?.text, answer, over })
         return answer.promise
       },

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** What a page showed before its script displayed the conversation, and right after. */
+interface Takeover {
+  before: Place[]
+  after: Place[]
+  isInert: boolean
+}
+interface Place {
+  text: string
+  left: number
+  top: number
+  width: number
+}
+
+/** In every page: records what is displayed when its preview is removed. */
+const recordTakeover = `(() => {
+  const remove = Element.prototype.remove
+  const placesIn = element => [...element.querySelectorAll('.header-title, .row p, .row li, .row pre')].map(one => {
+    const { left, top, width } = one.getBoundingClientRect()
+    return { text: one.textContent, left, top, width }
+  })
+  Element.prototype.remove = function () {
+    if (this.id !== 'preview' || globalThis.takeover) return remove.call(this)
+    const before = placesIn(this)
+    const isInert = this.inert && this.getAttribute('aria-hidden') === 'true'
+    remove.call(this)
+    globalThis.takeover = { before, isInert, after: placesIn(document.getElementById('root')) }
+  }
+})()`
+
+describe('the saved conversation after a reload', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+  let workbench: Workbench
+
+  const folder = () =>
+    join(vscode.server.root.directory, 'user-data/User/globalStorage/parley.parley/previews')
+  const stored = () => {
+    try {
+      return readdirSync(folder()).filter(name => name.endsWith('.json'))
+    } catch {
+      return []
+    }
+  }
+  const takeoverIn = ({ frame }: ConversationPage) =>
+    frame.evaluate<Takeover | null>('globalThis.takeover ?? null')
+
+  it('is displayed before the script of its page, in the same place, and never after the session was left', async () => {
+    workbench = await vscode.open()
+    let page = await ConversationPage.begin(workbench, 'Fixture')
+    await page.send(
+      '[[title Planets]] [[think]] [[flood 60]] [[say <script>bad</script> Mercury **is** hot.]]',
+    )
+    await page.said('Mercury').waitFor()
+    await waitFor('a stored preview', () => stored().length === 1)
+
+    await workbench.page.addInitScript(recordTakeover)
+    await workbench.reload()
+    page = await ConversationPage.find(workbench)
+    await page.said('Mercury').waitFor()
+    const takeover = await takeoverIn(page)
+    assert.ok(takeover, 'there was a preview')
+    assert.ok(takeover.isInert)
+    const seen = takeover.before.filter(({ top }) => top > 0)
+    assert.equal(seen[0]?.text, 'Planets')
+    assert.match(seen.at(-1)!.text, /Mercury is hot/)
+    for (const place of seen.slice(1)) {
+      const same = takeover.after.find(({ text }) => text === place.text)
+      assert.ok(same, `${place.text} is in the conversation`)
+      for (const side of ['left', 'top', 'width'] as const)
+        assert.ok(
+          Math.abs(same[side] - place[side]) < 1.5,
+          `${side} of ${place.text}: ${place[side]}, ${same[side]}`,
+        )
+    }
+
+    await page.phase('ready')
+    await waitFor('a preview of the restored conversation', () => stored().length === 1)
+    await ConversationPage.begin(workbench, 'Fixture')
+    await waitFor('no preview of the other session', () => stored().length === 0)
+  })
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import type { Preview } from '../../../../src/views/bridge/preview.ts'
+import { previewHtml } from '../../../../src/views/page-preview.ts'
+import { head, message } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('the preview in a page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let taken: Array<{ key: string; revision: number; preview: Preview }>
+
+  const snapshot = (revision: number, more: Partial<bridge.ConversationHead>, text?: string) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision,
+      head: head({ sessionId: 's', agent: { agentId: 'a', name: 'Agent' }, title: 'About planets', ...more }),
+      entries: text === undefined ? [] : [message('m1', 'agent', text)],
+      first: 0,
+      total: text === undefined ? 0 : 1,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const open = async (earlier?: Preview) => {
+    taken = []
+    page = await openPage('conversation', {
+      prepare: ({ document }) => {
+        if (earlier) document.getElementById('root')!.insertAdjacentHTML('afterend', previewHtml(earlier, ''))
+      },
+    })
+    page.hear('conversation/preview', params => void taken.push(params))
+  }
+  /** With the preview that was taken of a conversation. */
+  const openAgain = async () => {
+    await open()
+    await snapshot(1, {}, 'Mercury is hot.')
+    await page.until(() => taken.length > 0)
+    const [{ preview }] = taken as [(typeof taken)[0]]
+    page.close()
+    await open(preview)
+  }
+  const shown = () => page.document.getElementById('preview')
+  afterEach(() => page.close())
+
+  it('is taken when the conversation rests, without what only scripts can make', async () => {
+    await open()
+    await snapshot(1, { activity: 'running' }, 'Mercury `<b>` is\n\n```js\nconst x = 1\n```\n')
+    await snapshot(2, {}, 'Mercury `<b>` is\n\n```js\nconst x = 1\n```\n')
+    await page.until(() => taken.length > 0)
+    const [{ revision, preview }] = taken as [(typeof taken)[0]]
+    assert.equal(taken.length, 1)
+    assert.equal(revision, 2)
+    assert.equal(preview.title, 'About planets')
+    const texts = preview.rows.filter(part => typeof part === 'string').join('')
+    assert.match(texts, /Mercury <b> is/)
+    assert.match(texts, /const x = 1/)
+    const icons = preview.rows.filter(part => typeof part === 'object' && /codicon/.test(part?.class ?? ''))
+    assert.ok(icons.every(part => typeof part === 'object' && part?.tag === 'svg'))
+  })
+
+  it('is there until the conversation is, then never again', async () => {
+    await openAgain()
+    const text = () => page.document.querySelector('.row')!.textContent
+    assert.match(text(), /Mercury is hot/)
+    const before = [...page.document.querySelectorAll('.row')].map(row => row.textContent)
+    // as assistive technology and tests find it: at no time twice, or not at all
+    const counts: number[] = []
+    const { MutationObserver } = page.window
+    const count = () => page.document.querySelectorAll('.row').length
+    new MutationObserver(() => counts.push(count())).observe(page.document.body, {
+      childList: true,
+      subtree: true,
+    })
+    await snapshot(1, {}, 'Mercury is hot.')
+    await page.until(() => shown() === null)
+    assert.deepEqual(
+      [...page.document.querySelectorAll('#root .row')].map(row => row.textContent),
+      before,
+    )
+    assert.ok(
+      counts.every(number => number === 1),
+      `rows: ${counts}`,
+    )
+    await snapshot(2, { key: 'a/other' }, 'Venus is hotter.')
+    await page.until(() => page.document.querySelector('#root')!.textContent.includes('Venus'))
+    assert.equal(shown(), null)
+  })
+
+  it('is removed when the view turns out to be empty', async () => {
+    await openAgain()
+    assert.ok(shown())
+    await snapshot(1, { key: 'new', sessionId: undefined, phase: 'empty', title: undefined })
+    await page.until(() => shown() === null)
+  })
+})

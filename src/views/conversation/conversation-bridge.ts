@@ -91,7 +91,15 @@ export class ConversationBridge extends Owner {
       }),
     )
     this.register(
-      listenFocus(this.#connection, { page: () => this.#page, onFocus: focus => this.#focus.fire(focus) }),
+      listenFocus(this.#connection, {
+        page: () => this.#page,
+        onFocus: focus => {
+          // a page that loads with the focus moves it to its composer; asked again later, it would take it back from an
+          // editor that the user went to in the meantime
+          if (focus !== 'left') this.#focusWanted = false
+          this.#focus.fire(focus)
+        },
+      }),
     )
     this.#find = this.register(
       new FindSearch(

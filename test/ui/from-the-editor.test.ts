@@ -132,11 +132,23 @@ describe('from the editor, the conversation gets', () => {
       assert.ok(box)
       return [box.x + box.width / 2, box.y + box.height / 2] as const
     }
-    const [x, y] = await center(from)
+    await workbench.page.evaluate(() => {
+      document.addEventListener('dragstart', () => document.body.setAttribute('data-drags', ''), {
+        capture: true,
+      })
+    })
+    const drags = workbench.page.locator('body[data-drags]')
+    // a list that is updated may move the element away from the mouse
+    await waitFor('a drag', async () => {
+      await mouse.up()
+      const [x, y] = await center(from)
+      await mouse.move(x, y)
+      await mouse.down()
+      await mouse.move(x + 8, y + 8, { steps: 4 })
+      return (await drags.count()) > 0
+    })
+    await workbench.page.evaluate(() => document.body.removeAttribute('data-drags'))
     const [toX, toY] = await center(to)
-    await mouse.move(x, y)
-    await mouse.down()
-    await mouse.move(x + 8, y + 8, { steps: 4 })
     await keyboard.down('Shift')
     const hint = conversation.frame.getByText('Drop to add to the prompt')
     let nudge = 0

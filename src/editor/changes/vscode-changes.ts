@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
+import { isUnsaved } from '../files/vscode-files.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { ChangedFile, ChangeScope } from './session-changes.ts'
 import { baseUri } from './vscode-base-files.ts'
@@ -116,8 +117,9 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
   /** the versions that were reported as saved */
   const reported = new WeakMap<vscode.TextDocument, number>()
   const typed = (document: vscode.TextDocument) => {
-    const { uri, isDirty, version } = document
+    const { uri, version } = document
     if (uri.scheme !== 'file') return
+    const isDirty = isUnsaved(document)
     // VS Code reports that a document isn't dirty before it reports the save
     const isSame = !isDirty && unsaved.get(document) === version
     if (isDirty) unsaved.set(document, version)

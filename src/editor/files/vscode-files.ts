@@ -67,16 +67,32 @@ export class VscodeDocuments implements Documents {
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme !== 'file' || document.isClosed) continue
       if (!keys.has(this.#rules.key(document.uri.fsPath))) continue
-      if (!found || (document.isDirty && !found.isDirty)) found = document
+      if (!found || (isUnsaved(document) && !isUnsaved(found))) found = document
     }
     return found && openDocument(found)
   }
 }
 
+/**
+ * Whether a document has unsaved changes. Text that the user types while VS Code saves the document isn't saved, but VS
+ * Code then reports to extensions that the document has no unsaved changes. The document's tabs know better.
+ */
+export function isUnsaved(document: vscode.TextDocument): boolean {
+  if (document.isDirty) return true
+  const address = document.uri.toString()
+  return vscode.window.tabGroups.all.some(({ tabs }) =>
+    tabs.some(({ isDirty, input }) => {
+      if (!isDirty) return false
+      if (input instanceof vscode.TabInputText) return input.uri.toString() === address
+      return input instanceof vscode.TabInputTextDiff && input.modified.toString() === address
+    }),
+  )
+}
+
 function openDocument(document: vscode.TextDocument): OpenDocument {
   return {
     text: () => document.getText(),
-    isDirty: () => document.isDirty,
+    isDirty: () => isUnsaved(document),
     isClosed: () => document.isClosed,
     encoding: document.encoding,
     lineEnd: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',

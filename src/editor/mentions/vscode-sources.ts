@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
+import { isUnsaved } from '../files/vscode-files.ts'
 import { gitChanges } from '../git.ts'
 import { PathGuard } from '../path-guard.ts'
 import { PathRules } from '../path-rules.ts'
@@ -31,7 +32,7 @@ export const editorSources: ContextSources = {
   },
   async size(file) {
     const document = openDocument(file)
-    if (document?.isDirty) return Buffer.byteLength(document.getText())
+    if (document && isUnsaved(document)) return Buffer.byteLength(document.getText())
     const info = await stat(file).catch(() => undefined)
     return info?.isFile() ? info.size : undefined
   },

@@ -120,6 +120,22 @@ describe('files that are open in the editor', () => {
     assert.ok(seen.includes('newer on disk\n'), seen.join())
   })
 
+  it('have unsaved changes if the user types while they are saved', async () => {
+    const { document } = await open('one\n'.repeat(100_000))
+    const documents = new VscodeDocuments(new PathRules())
+    const found = documents.find([file()])
+    assert.ok(found)
+    // the text has to reach the editor while it writes the file, which takes it some time
+    for (let delay = 0; delay < 60; delay += 5) {
+      await vscode.commands.executeCommand('type', { text: 'saved ' })
+      const saved = document.save()
+      await new Promise(resolve => setTimeout(resolve, delay))
+      await vscode.commands.executeCommand('type', { text: 'typed ' })
+      await saved
+      assert.equal(found.isDirty(), onDisk() !== document.getText(), `typed after ${delay} ms`)
+    }
+  })
+
   it('are created again if they were deleted', async () => {
     const { document } = await open('one\n')
     rmSync(file())

@@ -63,6 +63,8 @@ describe('a session from an earlier window', () => {
     await row.hover()
     await row.getByTitle(/^Resume/).click()
     const conversation = await ConversationPage.find(workbench)
+    // the window may still show the session of the test before, which is ready, too
+    await conversation.text('Every step is done.').waitFor()
     await conversation.ready()
     await conversation.send('/where')
     await conversation.text(/workspace\/notes/).waitFor()

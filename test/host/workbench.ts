@@ -167,15 +167,19 @@ export class Workbench {
    * Moves to a row of the open list with the keyboard: under a pointer the list can move. False: there is no such row.
    */
   async mark(row: Locator, timeout: number): Promise<boolean> {
-    const marked = row.and(this.page.locator('.focused'))
-    const isMarked = async () => {
-      if (await marked.isVisible()) return true
-      await this.paletteInput.press('ArrowDown', { timeout: 3000 })
-      return succeeds(marked.waitFor({ timeout: 500 }))
-    }
     if (!(await succeeds(row.waitFor({ timeout })))) return false
-    if (await succeeds(marked.waitFor({ timeout: 500 }))) return true
-    return succeeds(waitFor('the line to be marked', isMarked, { timeout: 10_000 }))
+    const marked = this.palette.locator('.monaco-list-row.focused').first()
+    const indexOf = async (one: Locator) =>
+      Number(await one.getAttribute('data-index', { timeout: 500 }).catch(() => Number.NaN))
+    const isMarked = async () => {
+      const [wanted, at] = [await indexOf(row), await indexOf(marked)]
+      if (wanted === at) return true
+      await this.paletteInput.press(wanted < at ? 'ArrowUp' : 'ArrowDown', { timeout: 3000 })
+      const moved = async () => (await indexOf(marked)) !== at
+      await succeeds(waitFor('another marked row', moved, { timeout: 500, interval: 10 }))
+      return false
+    }
+    return succeeds(waitFor('the row to be marked', isMarked, { timeout: 10_000, interval: 0 }))
   }
 
   /** The titles that the command palette lists for a text, as far as they are visible. */

@@ -109,7 +109,8 @@ export interface WireMessage extends Message {
 /**
  * Makes a JSON-RPC message of a parsed value, or returns `undefined` if it isn't one (a log line in JSON, for example).
  * Agents differ: `jsonrpc` may be missing, an error may be a bare string or carry its code as text, a response may have
- * neither a result nor an error (read as a null result). The value is changed in place if necessary.
+ * neither a result nor an error (read as a null result). A response may also have a null method, as serializers of
+ * optional fields write it. The value is changed in place if necessary.
  */
 export function asMessage(value: unknown): WireMessage | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
@@ -120,7 +121,12 @@ export function asMessage(value: unknown): WireMessage | undefined {
     if (id !== undefined && typeof id !== 'string' && typeof id !== 'number') delete message.id
     return value as WireMessage
   }
-  if (message.method !== undefined) return undefined
+  if (message.method === null) {
+    // Without a result and an error, it may as well be a request whose method got lost.
+    if (message.result === undefined && (message.error === undefined || message.error === null))
+      return undefined
+    delete message.method
+  } else if (message.method !== undefined) return undefined
   if (message.error !== undefined && message.error !== null) {
     message.error = asError(message.error)
     if (typeof id !== 'string' && typeof id !== 'number') message.id = null

@@ -105,6 +105,26 @@ describe('NdjsonReader', () => {
     ])
   })
 
+  it('reads a null method like none: as a response if it has a result or an error', async () => {
+    const noise = ['{"id":5,"method":null}', '{"method":null,"params":{}}', '{"method":null}']
+    const found = await read([
+      '{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":{"ok":true},"error":null}\n',
+      '{"id":2,"method":null,"result":null}\n',
+      '{"id":3,"method":null,"error":{"code":-32603,"message":"no"},"result":null}\n',
+      '{"id":null,"method":null,"error":"broken"}\n',
+      `${noise.join('\n')}\n`,
+      '{"id":4,"method":"asked","result":null}\n',
+    ])
+    assert.deepEqual(found.messages, [
+      { jsonrpc: '2.0', id: 1, params: null, result: { ok: true } },
+      { id: 2, result: null },
+      { id: 3, error: { code: -32603, message: 'no' }, result: null },
+      { id: null, error: { code: -32603, message: 'broken' } },
+      { id: 4, method: 'asked', result: null },
+    ])
+    assert.deepEqual(found.noise, noise)
+  })
+
   it('ends with an error at a frame above the limit, after the messages before it', async () => {
     const { messages, errors } = await read(
       [`${JSON.stringify(note(1))}\n`, 'x'.repeat(2000), 'x'.repeat(2000)],

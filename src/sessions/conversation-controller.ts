@@ -275,7 +275,8 @@ export class ConversationController extends Owner {
     if (this.queue !== queue) {
       const open = this.#options.manager.list().find(({ session }) => session.queue === queue)
       if (open?.session.phase === 'ready') return open
-      throw new Error(l10n.t('The conversation has changed. Try again.'))
+      // read with the input that gets the prompts back, maybe much later
+      throw new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
     }
     const open = this.current
     if (!open && !this.trusted)

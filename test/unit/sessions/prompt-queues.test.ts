@@ -117,6 +117,41 @@ describe('the prompts of a conversation', () => {
     assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /prompt is empty/)
   })
 
+  it('return to their own input, with the reason, if the user stops waiting for their session', async () => {
+    await begin('one', 's1')
+    const { controller } = fixture
+    const opens = [
+      { begin: () => controller.start('one'), key: 'new' },
+      {
+        begin: () => controller.reopen('load', { agentId: 'one', sessionId: 's9', cwd: '/w/a' }),
+        key: 'one/s9',
+      },
+    ]
+    for (const { begin, key } of opens) {
+      const opening = begin()
+      await until(() => controller.attempt !== undefined && controller.key === key)
+      controller.enqueue(key, prompt(`p1 ${key}`), make('one'))
+      controller.enqueue(key, prompt(`p2 ${key}`), make('two'))
+      controller.cancel()
+      await opening
+      await until(() => fixture.queues.of(key).returned.length === 2)
+      assert.equal(controller.key, 'one/s1')
+      assert.deepEqual(
+        fixture.queues.of(key).returned.map(({ id, reason }) => [id, reason]),
+        [`p1 ${key}`, `p2 ${key}`].map(id => [
+          id,
+          "The session wasn't opened, so nothing was sent. Try again.",
+        ]),
+      )
+      assert.ok(!fixture.queues.of(key).isPaused)
+      assert.deepEqual(states('one/s1'), [])
+    }
+    controller.enqueue('one/s1', prompt('p3'), make('three'))
+    await until(() => received().length === 1)
+    assert.deepEqual(received(), ['three'])
+    assert.deepEqual(states('one/s1'), [])
+  })
+
   it('have a draft and a queue for each place without a conversation', async () => {
     const tab = fixture.place(undefined, 'new 2')
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })

@@ -311,7 +311,8 @@ export type SessionUpdate =
   | { type: 'message_end' }
   /** A whole message: absent content keeps, `null` clears, a list replaces. */
   | { type: 'message'; role: MessageRole; messageId: string; content?: ContentBlock[] | null }
-  | { type: 'tool_call'; toolCall: ToolCallPatch }
+  /** `isNew`: the agent announces the tool call instead of updating it (v1). Some announce one more than once. */
+  | { type: 'tool_call'; toolCall: ToolCallPatch; isNew?: true }
   | { type: 'tool_call_content'; toolCallId: string; content: ToolCallContent }
   | { type: 'terminal'; terminal: TerminalPatch }
   | { type: 'terminal_output'; terminalId: string; text: string }

@@ -61,8 +61,10 @@ function readToolCallUpdate(raw: Json, sink: UpdateSinkV1): SessionUpdate | unde
   for (const content of toolCall.content ?? []) {
     if (content.type === 'terminal') sink.shownTerminals.add(content.terminalId)
   }
-  if (raw._meta === undefined) return { type: 'tool_call', toolCall }
-  sink.emit({ type: 'tool_call', toolCall })
+  const update: SessionUpdate = { type: 'tool_call', toolCall }
+  if (raw.sessionUpdate === 'tool_call') update.isNew = true
+  if (raw._meta === undefined) return update
+  sink.emit(update)
   for (const update of readTerminalMeta(raw._meta)) {
     const terminalId = update.type === 'terminal' ? update.terminal.terminalId : update.terminalId
     // Output that no content refers to would not be visible anywhere.

@@ -57,7 +57,7 @@ export function permissionAsked(step: Step, requestId: string, request: Permissi
   }
   if (request.description !== undefined) fields.description = request.description
   if (subject.type === 'tool_call') {
-    const position = toolCallUpsert(step, subject.toolCall)
+    const position = toolCallUpsert(step, subject.toolCall, true)
     fields.toolCallId = subject.toolCall.toolCallId
     const tool = entries[position]
     if (fields.title === '' && tool?.kind === 'tool_call') fields.title = tool.title

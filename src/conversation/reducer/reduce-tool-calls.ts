@@ -24,10 +24,13 @@ export function isFinalStatus(status: ToolCallStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
-/** Creates or changes a tool call; its updates may come in any order and more than once. Returns its position. */
-export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
+/**
+ * Creates or changes a tool call; its updates may come in any order and more than once. Returns its position. `isNew`: see
+ * {@link findToolCall}.
+ */
+export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false): number {
   const { state } = step
-  const found = state.memory.tools.get(patch.toolCallId)
+  const found = findToolCall(state, patch, isNew)
   const position = found ?? createToolCall(step, patch.toolCallId)
   const entry = state.entries[position]
   if (entry?.kind !== 'tool_call') return position
@@ -37,9 +40,23 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
   return position
 }
 
-/** The tool call as it would be with the patch; nothing is changed. */
-function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry {
-  const known = state.entries[state.memory.tools.get(patch.toolCallId) ?? -1]
+/**
+ * The position of the tool call that a patch is about. Agents that count their tool calls in each turn use an id again,
+ * although it should be unique within the session: if the patch announces a tool call (`isNew`), one that finished in an
+ * earlier turn isn't meant. The end of a canceled one may be reported later.
+ */
+function findToolCall(state: ReducingState, patch: ToolCallPatch, isNew: boolean): number | undefined {
+  const position = state.memory.tools.get(patch.toolCallId)
+  const entry = isNew && position !== undefined ? state.entries[position] : undefined
+  if (entry?.kind !== 'tool_call' || entry.turn === state.turn || !isFinalStatus(entry.status))
+    return position
+  const endsLate = entry.status === 'cancelled' && patch.status && isFinalStatus(patch.status)
+  return endsLate ? position : undefined
+}
+
+/** The tool call of a request as it would be with the patch; nothing is changed. */
+function toolCallWith(state: ReducingState, patch: ToolCallPatch, isNew: boolean): ToolCallEntry {
+  const known = state.entries[findToolCall(state, patch, isNew) ?? -1]
   const entry: ToolCallEntry =
     known?.kind === 'tool_call'
       ? { ...known, content: [...known.content] }
@@ -50,12 +67,12 @@ function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry
 
 /** The tool call of a permission request, updated with what the request reports about it. */
 export function toolCallOf(state: ReducingState, { subject }: PermissionRequest): ToolCallEntry | undefined {
-  if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall)
+  if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall, true)
   const known =
     subject.type === 'command' &&
     subject.toolCallId !== undefined &&
     state.memory.tools.has(subject.toolCallId)
-  return known ? toolCallWith(state, { toolCallId: subject.toolCallId ?? '' }) : undefined
+  return known ? toolCallWith(state, { toolCallId: subject.toolCallId ?? '' }, false) : undefined
 }
 
 /** Appends one piece of content to a tool call. */

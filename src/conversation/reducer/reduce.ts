@@ -34,7 +34,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       messageUpsert(step, update.role, update.messageId, update.content)
       break
     case 'tool_call':
-      toolCallUpsert(step, update.toolCall)
+      toolCallUpsert(step, update.toolCall, update.isNew)
       break
     case 'tool_call_content':
       toolCallContent(step, update.toolCallId, update.content)

@@ -35,9 +35,9 @@ export class ConversationStore {
   /** the last entry, of any kind */
   readonly last = signal<EntrySlot | undefined>(undefined)
   /** tool call entries by session and tool call id, for permission requests */
-  readonly #toolCalls = new Map<string, EntrySlot>()
-  /** by the key of a tool call: its last permission request */
-  readonly #permissions = new Map<string, EntrySlot>()
+  readonly #toolCalls = new SlotsByToolCall()
+  /** permission requests of the same ids */
+  readonly #permissions = new SlotsByToolCall()
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
@@ -160,14 +160,16 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  /** The tool call to which an entry refers; a subagent has its own ids (`within`). */
-  toolCall(toolCallId: string, within?: string): EntrySlot | undefined {
-    return this.#toolCalls.get(keyOfTool(toolCallId, within))
+  /** The tool call of a permission request: the last one above it, since some agents use an id again in a later turn. */
+  toolCallOf(permission: EntrySlot): EntrySlot | undefined {
+    const calls = this.#toolCalls.get(permission.entry.peek())
+    return lastOf(calls.filter(({ index }) => index < permission.index)) ?? calls[0]
   }
 
   /** How the user prevented the tool call from running, if they did. */
-  refusalOf({ toolCallId, within }: ToolCallEntry): 'rejected' | 'canceled' | undefined {
-    const asked = this.#permissions.get(keyOfTool(toolCallId, within))?.entry.value
+  refusalOf(entry: ToolCallEntry): 'rejected' | 'canceled' | undefined {
+    const permissions = this.#permissions.get(entry)
+    const asked = lastOf(permissions.filter(slot => this.toolCallOf(slot)?.id === entry.id))?.entry.value
     if (asked?.kind !== 'permission' || !asked.outcome) return undefined
     const { outcome, options } = asked
     if (outcome.type === 'cancelled') return 'canceled'
@@ -352,7 +354,7 @@ export class ConversationStore {
     let slot = this.#slots.get(entry.id)
     if (slot) {
       this.#stale.delete(slot)
-      this.#list(slot, false)
+      this.#unlist(slot)
       slot.index = index
       slot.replace(entry)
     } else {
@@ -361,12 +363,8 @@ export class ConversationStore {
       this.#slots.set(entry.id, slot)
     }
     this.#list(slot, true)
-    if (entry.kind === 'tool_call') this.#toolCalls.set(keyOfTool(entry.toolCallId, entry.within), slot)
-    if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
-      const key = keyOfTool(entry.toolCallId, entry.within)
-      const before = this.#permissions.get(key)
-      if (!before || before.index <= index) this.#permissions.set(key, slot)
-    }
+    if (entry.kind === 'tool_call') this.#toolCalls.add(slot)
+    if (entry.kind === 'permission') this.#permissions.add(slot)
     if (entry.kind === 'subagent') this.#subagents.set(entry.sessionId, slot)
     if (entry.kind === 'subagent') this.numberOf(entry.sessionId)
     if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
@@ -392,17 +390,16 @@ export class ConversationStore {
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
-    this.#list(slot, false)
+    this.#unlist(slot)
     this.#slots.delete(slot.id)
     this.#stale.delete(slot)
-    const entry = slot.entry.peek()
-    if (entry.kind === 'permission') {
-      const key = keyOfTool(entry.toolCallId ?? '', entry.within)
-      if (this.#permissions.get(key) === slot) this.#permissions.delete(key)
-    }
-    if (entry.kind !== 'tool_call') return
-    const key = keyOfTool(entry.toolCallId, entry.within)
-    if (this.#toolCalls.get(key) === slot) this.#toolCalls.delete(key)
+  }
+
+  /** Its entry goes, or is replaced by one that may have other ids. */
+  #unlist(slot: EntrySlot): void {
+    this.#list(slot, false)
+    this.#toolCalls.delete(slot)
+    this.#permissions.delete(slot)
   }
 
   #forget(): void {
@@ -422,8 +419,42 @@ interface Exchange {
   version: Signal<number>
 }
 
-function keyOfTool(toolCallId: string, within: string | undefined): string {
-  return `${within ?? ''}\n${toolCallId}`
+/** Slots by the id of the tool call that they show or are about; a subagent has its own ids. Almost always one for each. */
+class SlotsByToolCall {
+  readonly #slots = new Map<string, EntrySlot[]>()
+
+  get(entry: Entry): readonly EntrySlot[] {
+    return this.#slots.get(keyOfTool(entry) ?? '') ?? []
+  }
+
+  add(slot: EntrySlot): void {
+    const key = keyOfTool(slot.entry.peek())
+    if (key === undefined) return
+    const known = this.#slots.get(key)
+    if (!known) this.#slots.set(key, [slot])
+    else if (!known.includes(slot)) known.push(slot)
+  }
+
+  delete(slot: EntrySlot): void {
+    const key = keyOfTool(slot.entry.peek())
+    const rest = this.#slots.get(key ?? '')?.filter(one => one !== slot)
+    if (key === undefined || !rest) return
+    if (rest.length > 0) this.#slots.set(key, rest)
+    else this.#slots.delete(key)
+  }
+}
+
+function keyOfTool(entry: Entry): string | undefined {
+  if (entry.kind !== 'tool_call' && entry.kind !== 'permission') return undefined
+  return entry.toolCallId === undefined ? undefined : `${entry.within ?? ''}\n${entry.toolCallId}`
+}
+
+/** The one furthest down. */
+function lastOf(slots: readonly EntrySlot[]): EntrySlot | undefined {
+  return slots.reduce<EntrySlot | undefined>(
+    (last, slot) => (last && last.index > slot.index ? last : slot),
+    undefined,
+  )
 }
 
 function patchedToolCall(entry: Entry, { set, cleared, content }: Extract<PatchOp, { op: 'tool' }>): Entry {

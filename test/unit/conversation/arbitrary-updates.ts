@@ -61,6 +61,7 @@ export const update: fc.Arbitrary<SessionUpdate> = fc.oneof(
     { requiredKeys: ['type', 'role', 'messageId'] },
   ),
   { weight: 4, arbitrary: toolCall.map((patch): SessionUpdate => ({ type: 'tool_call', toolCall: patch })) },
+  toolCall.map((patch): SessionUpdate => ({ type: 'tool_call', toolCall: patch, isNew: true })),
   fc.record({
     type: fc.constant('tool_call_content' as const),
     toolCallId: fc.constantFrom('t1', 't2', 't4'),

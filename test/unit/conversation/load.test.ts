@@ -198,6 +198,34 @@ describe('a load that replays less than the conversation', () => {
     assert.deepEqual(tools, ['Edit', 'Tests'], 'it is known by its id')
   })
 
+  it('keeps tool calls of two turns apart that have the same id', async () => {
+    const call = (title: string, status: string): SessionUpdate => ({
+      type: 'tool_call',
+      toolCall: { toolCallId: 't', title, status },
+      isNew: true,
+    })
+    const both = ['user: one', 'tool t: completed', 'user: two', 'tool t: failed']
+    const updates = [
+      chunk('user', 'one'),
+      call('Read', 'completed'),
+      chunk('user', 'two'),
+      call('Edit', 'failed'),
+    ]
+    const state = createSessionState()
+    for (const update of updates) reduce(state, update)
+    assert.deepEqual(sketch(state), both)
+    for (const known of [undefined, state]) {
+      const { agent, session, answer, clock } = await load(() => known)
+      agent.say('s', ...updates)
+      await answer()
+      clock.pass(5000)
+      assert.deepEqual(sketch(session.state), both)
+      agent.say('s', tool('t', { title: 'Edit b' }))
+      const titles = session.state.entries.flatMap(entry => (entry.kind === 'tool_call' ? entry.title : []))
+      assert.deepEqual(titles, ['Read', 'Edit b'])
+    }
+  })
+
   it('splits prompts that are replayed as one, and recognizes known prompts among similar ones', async () => {
     const state = createSessionState()
     for (const [prompt, answer] of [

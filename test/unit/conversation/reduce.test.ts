@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert'
-import type { SessionUpdate } from '../../../src/acp/model.ts'
+import type { SessionUpdate, ToolCallPatch } from '../../../src/acp/model.ts'
 import { messageText, wholeMessage } from '../../../src/conversation/markdown-export.ts'
 import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
+import { toolCallOf } from '../../../src/conversation/reducer/reduce-tool-calls.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
 
@@ -269,6 +270,91 @@ describe('reduce: tool calls', () => {
         canCancel: false,
       },
     )
+  })
+
+  it('start anew if an agent announces one with the id of one that finished in an earlier turn', () => {
+    const announced = (patch: Omit<ToolCallPatch, 'toolCallId'> = {}): SessionUpdate => ({
+      type: 'tool_call',
+      toolCall: { toolCallId: 't', ...patch },
+      isNew: true,
+    })
+    const state = replayed(
+      chunk('user', 'one'),
+      announced({ title: 'Read', status: 'in_progress', rawInput: { path: 'a' } }),
+      // the same one twice, and a correction
+      announced({ status: 'completed' }),
+      announced({ title: 'Read a' }),
+      chunk('agent', 'Done.'),
+      chunk('user', 'two'),
+      tool('t', { status: 'completed' }),
+    )
+    const first = ['user: one', 'tool t: completed', 'agent: Done.', 'user: two']
+    assert.deepEqual(sketch(state), first)
+    const before = structuredClone(state.entries[1])
+    take(state, [announced({ title: 'Edit' })])
+    take(state, [
+      tool('t', { status: 'in_progress' }),
+      { type: 'tool_call_content', toolCallId: 't', content: { type: 'terminal', terminalId: 'x' } },
+    ])
+    assert.deepEqual(sketch(state), [...first, 'tool t: in_progress'])
+    assert.deepEqual(state.entries[1], before)
+    assert.deepEqual(state.entries[4], {
+      id: 'e4',
+      turn: 2,
+      kind: 'tool_call',
+      toolCallId: 't',
+      title: 'Edit',
+      toolKind: 'other',
+      status: 'in_progress',
+      canCancel: false,
+      content: [{ type: 'terminal', terminalId: 'x' }],
+      locations: [],
+    })
+    // one that still runs is meant in the next turn, too
+    take(state, [chunk('user', 'three'), announced({ status: 'completed' })])
+    assert.deepEqual(sketch(state).slice(4), ['tool t: completed', 'user: three'])
+  })
+
+  it('that were canceled get their end later, and start anew otherwise', () => {
+    const states = ['failed', 'in_progress'].map(status => {
+      const state = replayed(
+        chunk('user', 'one'),
+        running,
+        tool('t', { status: 'in_progress' }),
+        idle('cancelled'),
+      )
+      const toolCall = { toolCallId: 't', status }
+      take(state, [chunk('user', 'two'), { type: 'tool_call', toolCall, isNew: true }])
+      return sketch(state).filter(entry => entry.startsWith('tool'))
+    })
+    assert.deepEqual(states, [['tool t: failed'], ['tool t: cancelled', 'tool t: in_progress']])
+  })
+
+  it('are never mistaken for an earlier one with the same id by a permission request', () => {
+    const state = replayed(
+      chunk('user', 'one'),
+      tool('t', { title: 'List', status: 'completed', rawInput: { command: 'ls' } }),
+      chunk('user', 'two'),
+    )
+    const request = asking({
+      title: '',
+      subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Remove' } },
+    })
+    const asked = () => {
+      const { title, rawInput } = toolCallOf(state, request)!
+      return { title, rawInput }
+    }
+    assert.deepEqual(asked(), { title: 'Remove', rawInput: undefined })
+    reduceLocal(state, { type: 'permission_asked', requestId: 'r', request })
+    take(state, [tool('t', { rawInput: { command: 'rm' } })])
+    assert.deepEqual(asked(), { title: 'Remove', rawInput: { command: 'rm' } })
+    assert.deepEqual(sketch(state), [
+      'user: one',
+      'tool t: completed',
+      'user: two',
+      'tool t: pending',
+      'permission Remove: open',
+    ])
   })
 
   it('append streamed content, also before the tool call is known', () => {

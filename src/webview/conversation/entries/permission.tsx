@@ -57,7 +57,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const { store, host } = app
   const box = useRef<HTMLDivElement>(null)
   const first = store.waiting.value[0] === slot.id
-  const call = entry.toolCallId === undefined ? undefined : store.toolCall(entry.toolCallId, entry.within)
+  const call = store.toolCallOf(slot)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const primary = primaryOption(entry.options)
   const all = store.waiting.value
@@ -314,7 +314,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
 
 function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
-  const call = entry.toolCallId === undefined ? undefined : app.store.toolCall(entry.toolCallId, entry.within)
+  const call = app.store.toolCallOf(slot)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const { outcome } = entry
   const chosen =

@@ -136,7 +136,7 @@ describe('a v1 update', () => {
           },
         ),
         [
-          { type: 'tool_call', toolCall: whole },
+          { type: 'tool_call', toolCall: whole, isNew: true },
           { type: 'tool_call', toolCall: { toolCallId: 't2', status: 'completed' } },
           {
             type: 'tool_call',
@@ -243,6 +243,7 @@ describe('a v1 update', () => {
         {
           type: 'tool_call',
           toolCall: { toolCallId: 't', content: [{ type: 'terminal', terminalId: 't' }] },
+          isNew: true,
         },
         { type: 'terminal', terminal: { terminalId: 't', cwd: '/w' } },
         { type: 'tool_call', toolCall: { toolCallId: 't', status: 'failed' } },

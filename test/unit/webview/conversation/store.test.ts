@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { effect } from '@preact/signals'
 import fc from 'fast-check'
-import type { Entry, MessageEntry } from '../../../../src/conversation/state.ts'
+import type { Entry, MessageEntry, ToolCallEntry } from '../../../../src/conversation/state.ts'
 import type {
   ConversationPatch,
   ConversationSnapshot,
@@ -191,10 +191,10 @@ describe('conversation store', () => {
     const its = toolCall('t', { within: 'child' })
     const other = toolCall('u', { toolCallId: 'call-t' })
     store.applySnapshot(
-      snapshot([other, permission('p2')], {
+      snapshot([other, permission('p2'), permission('p3', { toolCallId: 'call-t' })], {
         head: head({ pendingRequests: [pending('p1', 7), pending('p2', 501)] }),
         first: 500,
-        total: 502,
+        total: 503,
         pendingEntries: [
           { index: 3, entry: its },
           { index: 7, entry: old },
@@ -207,10 +207,47 @@ describe('conversation store', () => {
       store.rows.rowsOf(7).map(row => row.kind),
       ['permission'],
     )
-    assert.equal(store.toolCall('call-t', 'child'), store.slot('t'), 'each subagent has its own ids')
-    assert.equal(store.toolCall('call-t'), store.slot('u'))
+    assert.equal(store.toolCallOf(store.slot('p1')!), store.slot('t'), 'each subagent has its own ids')
+    assert.equal(store.toolCallOf(store.slot('p3')!), store.slot('u'))
     store.applyPatch(patch(2, { op: 'head', head: { pendingRequests: [pending('p2', 501)] } }))
     assert.deepEqual(store.waiting.value, ['p2'])
+  })
+
+  it('knows which tool call a request is about if an agent uses its id again', () => {
+    const call = (id: string, turn: number) =>
+      toolCall(id, { toolCallId: 'call', turn, status: turn === 1 ? 'failed' : 'completed' })
+    const about = (id: string, optionId: string) =>
+      permission(id, {
+        toolCallId: 'call',
+        options: [
+          { optionId: 'yes', name: 'Allow once', kind: 'allow_once' },
+          { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+        ],
+        outcome: { type: 'selected', optionId },
+      })
+    const entries = [call('t1', 1), about('p1', 'no'), message('m', 'user', 'Again'), call('t2', 2)]
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(snapshot([...entries, about('p2', 'yes')]))
+    const called = () => ['p1', 'p2'].map(id => store.toolCallOf(store.slot(id)!)?.id)
+    const refused = () =>
+      ['t1', 't2'].map(id => store.refusalOf(store.slot(id)!.entry.peek() as ToolCallEntry))
+    assert.deepEqual(
+      [called(), refused()],
+      [
+        ['t1', 't2'],
+        ['rejected', undefined],
+      ],
+    )
+    // the older ones change or are fetched last
+    store.applyPatch(patch(2, { op: 'entry', index: 1, entry: entries[1]! }))
+    store.applyPatch(patch(3, { op: 'entry', index: 0, entry: entries[0]! }))
+    assert.deepEqual(
+      [called(), refused()],
+      [
+        ['t1', 't2'],
+        ['rejected', undefined],
+      ],
+    )
   })
 
   it('no longer counts a request that was answered while the view was hidden', () => {

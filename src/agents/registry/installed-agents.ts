@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { type AgentLaunch, AgentStartError, type StartAgent } from '../../acp/agent.ts'
-import { delay } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
-import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
+import { withFileLock } from './file-lock.ts'
 
 /**
  * How an installed agent is started. Paths are relative to its folder.
@@ -286,63 +285,6 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
     return schema.parse(JSON.parse(await readFile(file, 'utf8')))
   } catch {
     return undefined
-  }
-}
-
-const POLL_MS = 100
-
-/**
- * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another one
- * does it. The lock of a process that died is taken over. Rejects with `CancelledError` if `signal` aborts before the
- * lock is acquired; after that, the work must check the signal.
- */
-async function withFileLock<T>(file: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  await mkdir(dirname(file), { recursive: true })
-  while (!(await acquire(file))) {
-    if (signal?.aborted) throw new CancelledError()
-    await delay(POLL_MS)
-  }
-  const heartbeat = setInterval(() => {
-    const now = new Date()
-    void utimes(file, now, now).catch(() => {})
-  }, OWNER_HEARTBEAT_MS)
-  try {
-    return await work()
-  } finally {
-    clearInterval(heartbeat)
-    await rm(file, { force: true })
-  }
-}
-
-async function acquire(file: string): Promise<boolean> {
-  try {
-    const handle = await open(file, 'wx')
-    try {
-      await handle.writeFile(String(process.pid))
-    } catch (error) {
-      // The disk is full: remove the lock, since one without an owner could never be released.
-      await rm(file, { force: true })
-      throw error
-    } finally {
-      await handle.close()
-    }
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  if (await isAbandoned(file)) await rm(file, { force: true })
-  return false
-}
-
-async function isAbandoned(file: string): Promise<boolean> {
-  try {
-    const [{ mtimeMs }, owner] = await Promise.all([stat(file), readFile(file, 'utf8')])
-    if (Date.now() - mtimeMs > OWNER_STALE_MS) return true
-    const pid = Number(owner)
-    return Number.isInteger(pid) && pid > 0 && !operatingSystem.exists(pid)
-  } catch {
-    // It was released meanwhile.
-    return false
   }
 }
 

@@ -190,6 +190,34 @@ describe('permission rules that agents try to bypass', () => {
     }
   })
 
+  it('suggest no program that runs others without the subcommand', async () => {
+    const runners =
+      'npm pnpm yarn bun npx pnpx bunx pip pip3 pipx uv uvx cargo go docker podman kubectl helm make gh git deno node python3 mvn gradle dotnet terraform'
+    const rest = [
+      '',
+      ' install x',
+      ' add x',
+      ' run x',
+      ' exec x',
+      ' test',
+      ' -v',
+      ' list',
+      ' status',
+      ' x/y:z',
+    ]
+    for (const program of runners.split(' ')) {
+      for (const words of rest) {
+        const line = program + words
+        const [exact, ...wider] = await harness.offers(command(line))
+        if (exact !== undefined) assert.equal(exact, line)
+        for (const pattern of wider) {
+          assert.equal(pattern, `${line} *`, line)
+          assert.match(pattern, /^\w+ (?:test|list|status|run x) \*$/, line)
+        }
+      }
+    }
+  })
+
   it('suggest nothing that leaves open which program runs', async () => {
     for (const [line, offers] of [
       ['git status -s', ['git status -s', 'git status *']],

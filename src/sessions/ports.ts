@@ -15,6 +15,7 @@ import type { Attachment } from '../conversation/attachment.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 import type { LocalSessions } from '../history/local-sessions.ts'
 import type { Transcripts } from '../history/transcripts.ts'
+import type { McpServerNote } from '../mcp/mcp-settings.ts'
 
 /** An agent that a user can pick. */
 export interface AgentEntry {
@@ -61,7 +62,7 @@ export interface AgentDirectory {
 export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
-  mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
+  mcpServers: McpServerNote[]
   /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
   /** What happened to the user's system prompt, if there is one. */

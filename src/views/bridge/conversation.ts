@@ -20,6 +20,7 @@ import type {
   TerminalState,
   ToolCallEntry,
 } from '../../conversation/state.ts'
+import type { McpServerNote } from '../../mcp/mcp-settings.ts'
 
 /** A button of a card; `id` comes back in `conversation/card`. The first is the primary one. */
 export interface CardButton {
@@ -97,14 +98,6 @@ export interface TabNote {
   state: 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 }
 
-/** One MCP server of the session and whether it was passed on. */
-export interface McpServerNote {
-  name: string
-  type: string
-  passed: boolean
-  /** Why it wasn't passed. */
-  reason?: string
-}
 export interface RootsNote {
   cwd: string
   /** `cwd` for the user: a folder's name, or the path with `~` */

@@ -1,4 +1,4 @@
-import type { ConversationHead, McpServerNote, RootsNote } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead, RootsNote } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
@@ -112,7 +112,7 @@ function Roots({ roots }: { roots: RootsNote }) {
   )
 }
 
-function McpServers({ servers }: { servers: readonly McpServerNote[] }) {
+function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
   return (
     <section>
       <h2>{t('MCP servers')}</h2>

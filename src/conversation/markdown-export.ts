@@ -3,6 +3,7 @@ import { createTwoFilesPatch } from 'diff'
 import type { ContentBlock, FileChange, ToolCallContent, ToolKind } from '../acp/model.ts'
 import { CONTEXT_SCHEME, chipOf } from '../common/block-chip.ts'
 import { draftOf, inText } from '../common/draft.ts'
+import { escapeHtml } from '../common/escape-html.ts'
 import { appendBlock } from './blocks.ts'
 import type {
   Entry,
@@ -282,14 +283,6 @@ export function escaped(text: string): string {
     .replace(/[\\`*_[\]<>#|~!]/g, '\\$&')
 }
 
-/** A text on one line, in HTML. */
-function escapedHtml(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
-}
-
 /**
  * Markdown of unknown origin, as a part of a longer text: a code block that it leaves open is closed, and outside of
  * code, it neither opens nor closes a `<details>` section.
@@ -314,5 +307,9 @@ export function contained(markdown: string): string {
 
 /** A collapsed section. */
 export function folded(summary: string, parts: readonly string[]): string {
-  return [`<details>\n<summary>${escapedHtml(summary)}</summary>`, ...parts, '</details>'].join('\n\n')
+  return [
+    `<details>\n<summary>${escapeHtml(summary.replace(/\s+/g, ' ').trim())}</summary>`,
+    ...parts,
+    '</details>',
+  ].join('\n\n')
 }

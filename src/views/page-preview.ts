@@ -1,3 +1,4 @@
+import { escapeHtml } from '../common/escape-html.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import {
@@ -55,11 +56,6 @@ export class PreviewStore {
   remove(key: string): void {
     this.#store.set(key, undefined)
   }
-}
-
-/** Escapes a text for HTML, in attributes as well. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
 }
 
 /**

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as vscode from 'vscode'
-
+import { escapeHtml } from '../common/escape-html.ts'
 import type { Preview } from './bridge/preview.ts'
-import { escapeHtml, PLACE_PREVIEW, previewHtml } from './page-preview.ts'
+import { PLACE_PREVIEW, previewHtml } from './page-preview.ts'
 
 export interface WebviewPageOptions {
   /** The bundle's name in `dist/webview/`. */

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../common/escape-html.ts'
 import { t } from '../l10n.ts'
 import { type FenceInfo, fenceInfo } from './fence-info.ts'
 import { highlight } from './highlight.ts'
@@ -41,7 +42,7 @@ export function codeBlockHtml(code: string, info: string): string {
 /** The toolbar of a code block: its language and buttons. */
 export function codeBarHtml(about: FenceInfo): string {
   return (
-    `<div class="code-bar"><span class="code-language">${escaped(nameOf(about))}</span>` +
+    `<div class="code-bar"><span class="code-language">${escapeHtml(nameOf(about))}</span>` +
     `${buttons(about.language)}</div>`
   )
 }
@@ -49,8 +50,8 @@ export function codeBarHtml(about: FenceInfo): string {
 /** The target of the code, for applying it. */
 function placeOf({ language, path, from, to }: FenceInfo): string {
   let attributes = ''
-  if (language) attributes += ` data-language="${escaped(language)}"`
-  if (path) attributes += ` data-path="${escaped(path)}"`
+  if (language) attributes += ` data-language="${escapeHtml(language)}"`
+  if (path) attributes += ` data-path="${escapeHtml(path)}"`
   if (from !== undefined && to !== undefined) attributes += ` data-line="${from}" data-end="${to}"`
   return attributes
 }
@@ -74,7 +75,7 @@ function buttons(language: string): string {
 }
 
 function button(action: string, icon: string, label: string): string {
-  const name = escaped(label)
+  const name = escapeHtml(label)
   return (
     `<button type="button" class="icon-button" data-action="${action}" title="${name}" aria-label="${name}">` +
     `<span class="codicon codicon-${icon}" aria-hidden="true"></span></button>`
@@ -82,12 +83,12 @@ function button(action: string, icon: string, label: string): string {
 }
 
 function plainHtml(text: string): string {
-  if (text.length <= MAX_HIGHLIGHTED_AT_ONCE) return escaped(text)
+  if (text.length <= MAX_HIGHLIGHTED_AT_ONCE) return escapeHtml(text)
   let html = ''
   for (let at = 0; at < text.length; ) {
     const line = text.indexOf('\n', at + PIECE_LENGTH) + 1
     const end = line > 0 ? line : text.length
-    html += `<span class="code-piece">${escaped(text.slice(at, end))}</span>`
+    html += `<span class="code-piece">${escapeHtml(text.slice(at, end))}</span>`
     at = end
   }
   return html
@@ -97,8 +98,3 @@ function plainHtml(text: string): string {
 export function languageOf(info: string): string {
   return fenceInfo(info).language
 }
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, character => entities[character]!)
-}
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

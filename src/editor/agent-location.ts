@@ -1,5 +1,6 @@
 import type { ToolCallLocation } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
+import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
 
 /**
@@ -7,21 +8,9 @@ import type { Session } from '../conversation/session.ts'
  * ignored.
  */
 export function onAgentLocation(session: Session, report: (location: ToolCallLocation) => void): Disposable {
-  /** by tool call: the path and line that were reported last */
-  const reported = new Map<string, string>()
-  return session.onDidChange(changes => {
-    for (const change of changes) {
-      if (change.type === 'reset') reported.clear()
-      if (change.type !== 'entry' || session.phase !== 'ready') continue
-      const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
-      if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
-      const location = entry.locations.at(-1)
-      if (!location) continue
-      const mark = `${location.path}:${location.line ?? ''}`
-      if (reported.get(entry.toolCallId) === mark) continue
-      reported.set(entry.toolCallId, mark)
-      report(location)
-    }
+  return followToolCalls(session, ({ locations }, differs) => {
+    const location = locations.at(-1)
+    if (location && differs(`${location.path}:${location.line ?? ''}`)) report(location)
   })
 }
 

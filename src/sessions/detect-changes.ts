@@ -6,6 +6,7 @@ import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import { isFinalStatus } from '../conversation/reducer/reduce-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
 import type { ToolCallEntry } from '../conversation/state.ts'
@@ -174,27 +175,17 @@ export function detectChanges(
  * calls start and end. A replay reports old changes and is ignored.
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
-  /** by tool call: what was reported, so that it isn't checked twice */
-  const reported = new Map<string, string>()
-  return session.onDidChange(updates => {
-    for (const update of updates) {
-      if (update.type === 'reset') reported.clear()
-      if (update.type !== 'entry' || session.phase !== 'ready') continue
-      const entry = session.state.entries[session.state.index.get(update.id) ?? -1]
-      if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
-      const { toolCallId, status } = entry
-      const diffs = diffsOf(entry)
-      const named = CHANGING.has(entry.toolKind) ? entry.locations.map(({ path }) => path) : []
-      if (diffs.length === 0 && named.length === 0) continue
-      const done = isFinalStatus(status)
-      // an agent that asks for permission has done nothing yet
-      const begun = done || (status !== 'pending' && session.state.activity !== 'requires_action')
-      const paths = [...named, ...diffs.flatMap(({ changes }) => changes.map(({ path }) => path))]
-      const signature = `${done} ${begun} ${paths.join('\n')}`
-      if (reported.get(toolCallId) === signature) continue
-      reported.set(toolCallId, signature)
+  return followToolCalls(session, (entry, differs) => {
+    const { toolCallId, status } = entry
+    const diffs = diffsOf(entry)
+    const named = CHANGING.has(entry.toolKind) ? entry.locations.map(({ path }) => path) : []
+    if (diffs.length === 0 && named.length === 0) return
+    const done = isFinalStatus(status)
+    // an agent that asks for permission has done nothing yet
+    const begun = done || (status !== 'pending' && session.state.activity !== 'requires_action')
+    const paths = [...named, ...diffs.flatMap(({ changes }) => changes.map(({ path }) => path))]
+    if (differs(`${done} ${begun} ${paths.join('\n')}`))
       void changes.tool({ toolCallId, begun, done }, diffs, named)
-    }
   })
 }
 

@@ -7,7 +7,7 @@ import {
   onAgentLocation,
 } from '../../../src/editor/agent-location.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
-import { running, tool } from '../conversation/updates.ts'
+import { chunk, running, tool } from '../conversation/updates.ts'
 
 function make(phase: 'ready' | 'loading' = 'ready') {
   const session = new Session({
@@ -31,6 +31,17 @@ describe("the location of an agent's work", () => {
     session.receive(tool('b', { title: 'nowhere' }))
     session.receive(tool('c', { locations: [{ path: '/w/a', line: 3 }] }))
     assert.deepEqual(heard, ['/w/a:3', '/w/b:', '/w/a:3'])
+  })
+
+  it('is reported again for a tool call of a later turn with the same id', () => {
+    const { session, heard } = make()
+    const locations = [{ path: '/w/a' }]
+    for (const prompt of ['one', 'two']) {
+      session.receive(chunk('user', prompt))
+      const toolCall = { toolCallId: 'a', status: 'completed', locations }
+      session.receive({ type: 'tool_call', toolCall, isNew: true })
+    }
+    assert.deepEqual(heard, ['/w/a:', '/w/a:'])
   })
 
   it("isn't reported in a replay", () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { ConfigOption } from '../../src/acp/model.ts'
-import { assertSettled, entries, permission, said, until } from './expect.ts'
+import { assertSettled, entriesOfKind, findPermission, messageTexts, waitForState } from './expect.ts'
 import { describeModelAgent } from './model-agent.ts'
 
 /**
@@ -42,7 +42,7 @@ export function describeCodex(version: 1 | 2): void {
 
         it('plan: shows its plan', async () => {
           const open = await rig().create()
-          await rig().play(open, 'plan')
+          await rig().promptScenario(open, 'plan')
           const [plan] = open.session.state.plans
           assert.deepEqual(
             plan?.entries.map(({ content, status }) => [content, status]),
@@ -73,25 +73,25 @@ export function describeCodex(version: 1 | 2): void {
           const { session } = open
           const option = optionOf(session.state.configOptions, 'mode')
           await session.setConfigOption(option.id, readOnly ? 'agent' : 'read-only')
-          await rig().play(open, 'edit')
-          if (readOnly) assert.deepEqual(entries(session.state, 'permission'), [])
-          else assert.equal(permission(session.state).outcome?.type, 'selected')
+          await rig().promptScenario(open, 'edit')
+          if (readOnly) assert.deepEqual(entriesOfKind(session.state, 'permission'), [])
+          else assert.equal(findPermission(session.state).outcome?.type, 'selected')
         })
 
         it('usage: reports the context usage', async () => {
           const open = await rig().create()
-          await rig().play(open, 'hello')
+          await rig().promptScenario(open, 'hello')
           assert.equal(open.session.state.usage?.used, 1050)
           assert.ok((open.session.state.usage?.size ?? 0) > 1050)
         })
 
         it('close: the session can be loaded again', async () => {
           const open = await rig().create()
-          await rig().play(open, 'hello')
+          await rig().promptScenario(open, 'hello')
           await open.session.close()
           const again = await rig().reopen('load', open.session.sessionId)
           assert.equal(again.session.state.turn, 1)
-          assert.ok(said(again.session.state).join('').includes('mock'))
+          assert.ok(messageTexts(again.session.state).join('').includes('mock'))
           if (version === 1) return
           const asked = rig().sent('session/resume').at(-1)?.message as
             | { params: { replayFrom?: unknown } }
@@ -102,9 +102,9 @@ export function describeCodex(version: 1 | 2): void {
         it('delegate: shows the work of a subagent', async () => {
           const open = await rig().create()
           const { session } = open
-          const subagent = () => entries(session.state, 'subagent')[0]
-          await rig().play(open, 'delegate')
-          await until(session, () => subagent()?.state?.activity === 'idle')
+          const subagent = () => entriesOfKind(session.state, 'subagent')[0]
+          await rig().promptScenario(open, 'delegate')
+          await waitForState(session, () => subagent()?.state?.activity === 'idle')
           assert.equal(subagent()?.state?.stopReason, 'end_turn')
           assert.match(subagent()?.description ?? '', /\[\[edit /)
           const within = subagent()?.sessionId
@@ -126,7 +126,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
           // The session's own messages stay complete.
           const own = session.state.entries.filter(entry => entry.within === undefined)
-          assert.deepEqual(said({ ...session.state, entries: own }), [
+          assert.deepEqual(messageTexts({ ...session.state, entries: own }), [
             'Somebody else does it.',
             'Handed over.',
           ])
@@ -136,8 +136,8 @@ export function describeCodex(version: 1 | 2): void {
         if (version === 2) {
           it('wire: contains only what v2 defines', async () => {
             const open = await rig().create()
-            await rig().play(open, 'edit')
-            await rig().play(open, 'shell')
+            await rig().promptScenario(open, 'edit')
+            await rig().promptScenario(open, 'shell')
             const kinds = new Set(
               rig()
                 .received('session/update')
@@ -148,7 +148,7 @@ export function describeCodex(version: 1 | 2): void {
               assert.ok(kinds.has(kind), `${kind} among ${[...kinds]}`)
             }
             assert.ok(!kinds.has('tool_call'))
-            const diffs = entries(open.session.state, 'tool_call')
+            const diffs = entriesOfKind(open.session.state, 'tool_call')
               .flatMap(({ content }) => content)
               .filter(item => item.type === 'diff')
             assert.equal(diffs[0]?.patch?.format, 'git_patch')

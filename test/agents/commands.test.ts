@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { said as allSaid, assertSettled, HELLO } from './expect.ts'
+import { assertSettled, HELLO, messageTexts } from './expect.ts'
 import { AgentRig } from './rig.ts'
 
 /** As a user has them: installed with npm, started with the installed command, in folders with any name. */
@@ -9,16 +9,16 @@ for (const name of ['gemini', 'codex'] as const) {
     before(async function () {
       this.timeout(300_000)
       rig = await AgentRig.create(name, { name: `${name}-command`, byCommand: true })
-      await rig.begin('turns')
+      await rig.startScenario('turns')
     })
     after(() => rig?.close())
 
     it('starts, and responds in a folder with spaces and quotes in its name', async () => {
       const open = await rig.create()
       assert.equal(open.plan.setup.cwd, rig.workspace)
-      assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
-      assert.equal(allSaid(open.session.state).at(-1), HELLO)
-      assert.deepEqual(allSaid(open.session.state, 'user'), [`please [[hello ${rig.workspace}]]`])
+      assert.deepEqual(await rig.promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(messageTexts(open.session.state).at(-1), HELLO)
+      assert.deepEqual(messageTexts(open.session.state, 'user'), [`please [[hello ${rig.workspace}]]`])
       assertSettled(open.session.state)
     })
 

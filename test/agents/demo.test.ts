@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
-import { assertSettled, entries, said, toolCall, until } from './expect.ts'
+import { assertSettled, entriesOfKind, findToolCall, messageTexts, waitForState } from './expect.ts'
 import { AgentRig, reject } from './rig.ts'
 
 /** The bundled agent is the first that a user sees, so it has to show everything, in either version. */
@@ -17,7 +17,7 @@ for (const version of [1, 2]) {
     after(() => rig?.close())
     beforeEach(async function () {
       await rig.resetWorkspace()
-      await rig.begin(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
+      await rig.startScenario(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
     })
 
     const prompt = ({ session }: Pick<OpenSession, 'session'>, text: string) =>
@@ -36,16 +36,16 @@ for (const version of [1, 2]) {
       assert.deepEqual(await prompt(open, 'look at my project'), { type: 'ended', stopReason: 'end_turn' })
       const { state } = open.session
       assert.equal(state.title, 'look at my project')
-      assert.ok(said(state, 'thought').length > 0)
+      assert.ok(messageTexts(state, 'thought').length > 0)
       assert.deepEqual(new Set(state.plans[0]?.entries.map(({ status }) => status)), new Set(['completed']))
-      assert.equal(toolCall(state, ({ toolKind }) => toolKind === 'read').status, 'completed')
-      const edit = toolCall(state, ({ toolKind }) => toolKind === 'edit')
+      assert.equal(findToolCall(state, ({ toolKind }) => toolKind === 'read').status, 'completed')
+      const edit = findToolCall(state, ({ toolKind }) => toolKind === 'edit')
       assert.equal(edit.status, 'completed')
       const diff = edit.content.find(content => content.type === 'diff')
       assert.ok(diff)
       if (version === 2) assert.match(diff.patch?.text ?? '', /^diff --git \//)
       assert.match(readFileSync(rig.file('README.md'), 'utf8'), /The demo agent was here: 1 visit/)
-      const run = toolCall(state, ({ toolKind }) => toolKind === 'execute')
+      const run = findToolCall(state, ({ toolKind }) => toolKind === 'execute')
       const [terminal] = state.terminals.values()
       assert.deepEqual(run.content, [{ type: 'terminal', terminalId: terminal?.terminalId }])
       assert.equal(terminal?.exit?.exitCode, 0)
@@ -57,10 +57,10 @@ for (const version of [1, 2]) {
     })
 
     it('reject: reports it and continues', async () => {
-      rig.answering = reject
+      rig.answerPolicy = reject
       const open = await rig.create()
       assert.deepEqual(await prompt(open, 'tour'), { type: 'ended', stopReason: 'end_turn' })
-      assert.match(said(open.session.state).join(''), /You rejected the edit/)
+      assert.match(messageTexts(open.session.state).join(''), /You rejected the edit/)
       assert.equal(readFileSync(rig.file('README.md'), 'utf8'), '# Sample\n')
     })
 
@@ -69,19 +69,21 @@ for (const version of [1, 2]) {
       for (const text of ['/slow 3600', '/run sleep 300']) {
         const turn = prompt(open, text)
         const { turn: number } = open.session.state
-        await until(open.session, state =>
-          entries(state, 'tool_call').some(call => call.turn === number && call.status === 'in_progress'),
+        await waitForState(open.session, state =>
+          entriesOfKind(state, 'tool_call').some(
+            call => call.turn === number && call.status === 'in_progress',
+          ),
         )
         rig.cancel(open)
         assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' }, text)
-        const stopped = entries(open.session.state, 'tool_call').filter(call => call.turn === number)
+        const stopped = entriesOfKind(open.session.state, 'tool_call').filter(call => call.turn === number)
         assert.deepEqual(
           stopped.map(call => call.status),
           ['cancelled'],
         )
         assertSettled(open.session.state)
       }
-      await rig.eventually('the end of the command', () =>
+      await rig.waitFor('the end of the command', () =>
         rig.processes().every(({ command }) => !command.includes('sleep 300')),
       )
     })
@@ -101,10 +103,10 @@ for (const version of [1, 2]) {
       const { session } = await rig.reopen('load', open.session.sessionId)
       const [before, after] = [open.session.state, session.state]
       for (const role of ['user', 'agent', 'thought'] as const) {
-        assert.equal(said(after, role).join(''), said(before, role).join(''))
+        assert.equal(messageTexts(after, role).join(''), messageTexts(before, role).join(''))
       }
       const calls = (state: typeof after) =>
-        entries(state, 'tool_call').map(({ title, toolKind, status }) => ({ title, toolKind, status }))
+        entriesOfKind(state, 'tool_call').map(({ title, toolKind, status }) => ({ title, toolKind, status }))
       assert.deepEqual(calls(after), calls(before))
       assert.deepEqual(after.plans, before.plans)
       assert.deepEqual(await prompt({ session }, '/help'), { type: 'ended', stopReason: 'end_turn' })
@@ -116,7 +118,7 @@ for (const version of [1, 2]) {
       await prompt(open, '/think of this session')
       await rig.restart()
       const resumed = await rig.reopen('resume', open.session.sessionId)
-      assert.deepEqual(entries(resumed.session.state, 'message'), [])
+      assert.deepEqual(entriesOfKind(resumed.session.state, 'message'), [])
       for (const words of [
         '/help',
         '/media',

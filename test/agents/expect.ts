@@ -12,7 +12,7 @@ import type {
 export const HELLO =
   'Hello from the **mock** model. Unicode: żółć 日本語 👩‍💻 — done.\n\n```js\nconsole.log(1)\n```\n'
 
-export function entries<K extends Entry['kind']>(
+export function entriesOfKind<K extends Entry['kind']>(
   state: SessionState,
   kind: K,
 ): Array<Extract<Entry, { kind: K }>> {
@@ -20,22 +20,22 @@ export function entries<K extends Entry['kind']>(
 }
 
 /** All text of the agent (or the user, or thoughts), one string per message. */
-export function said(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
-  return entries(state, 'message')
+export function messageTexts(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
+  return entriesOfKind(state, 'message')
     .filter(entry => entry.role === role)
     .map(entry => entry.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''))
 }
 
 /** The tool call whose title or kind matches; there must be exactly one. */
-export function toolCall(state: SessionState, fits: (entry: ToolCallEntry) => boolean): ToolCallEntry {
-  const found = entries(state, 'tool_call').filter(fits)
-  const all = entries(state, 'tool_call').map(({ title, toolKind }) => `${toolKind}: ${title}`)
+export function findToolCall(state: SessionState, fits: (entry: ToolCallEntry) => boolean): ToolCallEntry {
+  const found = entriesOfKind(state, 'tool_call').filter(fits)
+  const all = entriesOfKind(state, 'tool_call').map(({ title, toolKind }) => `${toolKind}: ${title}`)
   assert.equal(found.length, 1, `one such tool call among ${JSON.stringify(all)}`)
   return found[0] as ToolCallEntry
 }
 
-export function permission(state: SessionState): PermissionEntry {
-  const found = entries(state, 'permission')
+export function findPermission(state: SessionState): PermissionEntry {
+  const found = entriesOfKind(state, 'permission')
   assert.equal(found.length, 1, 'one question')
   return found[0] as PermissionEntry
 }
@@ -52,7 +52,7 @@ export function assertSettled(state: SessionState): void {
 }
 
 /** Resolves as soon as the conversation matches. */
-export function until(session: Session, isSo: (state: SessionState) => boolean): Promise<void> {
+export function waitForState(session: Session, isSo: (state: SessionState) => boolean): Promise<void> {
   return new Promise(resolve => {
     const look = () => {
       if (!isSo(session.state)) return

@@ -17,7 +17,7 @@ describeModelAgent(
       const option = open.session.state.configOptions.find(({ category }) => category === 'mode')
       assert.ok(option?.type === 'select' && option.currentValue === 'default')
       await open.session.setConfigOption(option.id, 'autoEdit')
-      await rig().play(open, 'edit')
+      await rig().promptScenario(open, 'edit')
       assert.equal(rig().questions.length, 0)
       assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
     })

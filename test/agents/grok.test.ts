@@ -13,7 +13,7 @@ describeModelAgent(
   rig => {
     it('plan: shows its plan', async () => {
       const open = await rig().create()
-      await rig().play(open, 'plan')
+      await rig().promptScenario(open, 'plan')
       const [plan] = open.session.state.plans
       assert.deepEqual(
         plan?.entries.map(({ content }) => content),
@@ -25,7 +25,7 @@ describeModelAgent(
 
     it('title: names the session', async () => {
       const open = await rig().create()
-      await rig().play(open, 'hello')
+      await rig().promptScenario(open, 'hello')
       assert.ok(open.session.state.title)
     })
 
@@ -38,12 +38,12 @@ describeModelAgent(
       const changed = open.session.state.configOptions.find(({ id }) => id === option.id)
       assert.equal(changed?.type === 'select' && changed.currentValue, other)
       await open.session.setConfigOption(option.id, 'mock')
-      assert.deepEqual(await rig().play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+      assert.deepEqual(await rig().promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
     })
 
     it('close: the session can be loaded again', async () => {
       const open = await rig().create()
-      await rig().play(open, 'hello')
+      await rig().promptScenario(open, 'hello')
       await open.session.close()
       const again = await rig().reopen('load', open.session.sessionId)
       assert.equal(again.session.state.turn, 1)

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import type { SessionState } from '../../src/conversation/state.ts'
-import { said as allSaid, assertSettled, entries, HELLO, permission, toolCall, until } from './expect.ts'
+import {
+  messageTexts as allMessageTexts,
+  assertSettled,
+  entriesOfKind,
+  findPermission,
+  findToolCall,
+  HELLO,
+  waitForState,
+} from './expect.ts'
 import type { AgentName } from './install.ts'
 import { AgentRig, reject, type Variant } from './rig.ts'
 
@@ -39,23 +47,24 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
   const { asksToEdit = true, writesThroughClient = true, createsFolders = true, banner } = facts
   describe(`${facts.variant?.name ?? facts.name}, through Parley`, () => {
     let rig: AgentRig
-    const said: typeof allSaid = (state, role) => allSaid(state, role).filter(text => !banner?.test(text))
+    const messageTexts: typeof allMessageTexts = (state, role) =>
+      allMessageTexts(state, role).filter(text => !banner?.test(text))
     before(async function () {
       // It's downloaded the first time.
       this.timeout(300_000)
       rig = await AgentRig.create(facts.name, facts.variant)
-      await rig.begin('initialize')
+      await rig.startScenario('initialize')
       await rig.running()
     })
     after(() => rig?.close())
     beforeEach(async function () {
       await rig.resetWorkspace()
-      await rig.begin(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
+      await rig.startScenario(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
     })
 
     const play = async (scenario: string) => {
       const open = await rig.create()
-      const outcome = await rig.play(open, scenario)
+      const outcome = await rig.promptScenario(open, scenario)
       return { open, outcome, state: open.session.state }
     }
     const read = (name: string) => readFileSync(rig.file(name), 'utf8')
@@ -70,8 +79,8 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     it('hello: streams text in every script into one message', async () => {
       const { outcome, state } = await play('hello')
       assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
-      assert.deepEqual(said(state), [HELLO])
-      assert.deepEqual(said(state, 'user'), [`please [[hello ${rig.workspace}]]`])
+      assert.deepEqual(messageTexts(state), [HELLO])
+      assert.deepEqual(messageTexts(state, 'user'), [`please [[hello ${rig.workspace}]]`])
       assert.equal(state.turn, 1)
       assert.ok(state.commands.length > 0)
       assertSettled(state)
@@ -79,9 +88,9 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     it('think: keeps thoughts separate from text', async () => {
       const { state } = await play('think')
-      const thoughts = said(state, 'thought').join('')
+      const thoughts = messageTexts(state, 'thought').join('')
       for (const part of ['Let me', 'think', 'about it.']) assert.ok(thoughts.includes(part), thoughts)
-      assert.deepEqual(said(state), ['Thought and answered.'])
+      assert.deepEqual(messageTexts(state), ['Thought and answered.'])
     })
 
     it('edit: changes the file when allowed', async () => {
@@ -89,46 +98,46 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
       assert.equal(read('hello.txt'), 'first line\nhello ACP\nlast line\n')
       assert.equal(rig.received('fs/write_text_file').length > 0, writesThroughClient)
-      const call = toolCall(state, ({ toolKind }) => toolKind === 'edit')
+      const call = findToolCall(state, ({ toolKind }) => toolKind === 'edit')
       assert.equal(call.status, 'completed')
       const [change] = diffsOf(state)
       assert.equal(change?.path, rig.file('hello.txt'))
       assert.match(shownDiff(state), /world[\s\S]*ACP/)
       if (asksToEdit) {
-        const question = permission(state)
+        const question = findPermission(state)
         assert.equal(question.toolCallId, call.toolCallId)
         assert.equal(question.outcome?.type, 'selected')
-      } else assert.deepEqual(entries(state, 'permission'), [])
-      assert.equal(said(state).at(-1), 'Finished with hello.txt.')
+      } else assert.deepEqual(entriesOfKind(state, 'permission'), [])
+      assert.equal(messageTexts(state).at(-1), 'Finished with hello.txt.')
       assertSettled(state)
     })
 
     if (asksToEdit) {
       it("reject: doesn't change the file", async () => {
-        rig.answering = reject
+        rig.answerPolicy = reject
         const { outcome, state } = await play('edit')
         assert.deepEqual(outcome, { type: 'ended', stopReason: facts.afterReject })
         assert.equal(read('hello.txt'), 'first line\nhello world\nlast line\n')
-        assert.notEqual(toolCall(state, ({ toolKind }) => toolKind === 'edit').status, 'completed')
+        assert.notEqual(findToolCall(state, ({ toolKind }) => toolKind === 'edit').status, 'completed')
         assertSettled(state)
       })
     }
 
     it('write: creates a file in a new folder', async () => {
       const { state } = await play('write')
-      const call = toolCall(state, ({ toolKind }) => toolKind === 'edit')
+      const call = findToolCall(state, ({ toolKind }) => toolKind === 'edit')
       if (createsFolders) assert.equal(read('notes/new.md'), '# New\n\nline two ✓\n')
       assert.equal(call.status, createsFolders ? 'completed' : 'failed')
-      assert.equal(said(state).at(-1), 'Created notes/new.md.')
+      assert.equal(messageTexts(state).at(-1), 'Created notes/new.md.')
       assertSettled(state)
     })
 
     it('shell: runs an allowed command', async () => {
       const { state } = await play('shell')
-      const call = toolCall(state, ({ toolKind }) => toolKind === 'execute')
+      const call = findToolCall(state, ({ toolKind }) => toolKind === 'execute')
       assert.equal(call.status, facts.failedCommand ?? 'completed')
       assert.match(call.title, /echo out-line/)
-      assert.equal(said(state).at(-1), 'Command finished.')
+      assert.equal(messageTexts(state).at(-1), 'Command finished.')
       const terminals = [...state.terminals.values()]
       assert.equal(terminals.length > 0, facts.usesTerminals)
       for (const terminal of terminals) {
@@ -142,11 +151,11 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     })
 
     it('tool: calls a tool of an MCP server that Parley passes, with a second folder', async () => {
-      rig.hasMore = true
+      rig.addsFolderAndServer = true
       const open = await rig.create()
       const { state } = open.session
       // agents start servers while the user writes
-      await rig.eventually('the server', () => existsSync(rig.serverCalls))
+      await rig.waitFor('the server', () => existsSync(rig.mcpCallLog))
       const { params } = rig.sent('session/new').at(-1)!.message as {
         params: { mcpServers: Array<{ name: string }>; additionalDirectories?: string[] }
       }
@@ -155,38 +164,38 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         ['probe'],
       )
       const { additionalDirectories } = (await rig.running()).agent.capabilities
-      assert.deepEqual(params.additionalDirectories, additionalDirectories ? [rig.second] : undefined)
+      assert.deepEqual(params.additionalDirectories, additionalDirectories ? [rig.secondFolder] : undefined)
       if (facts.callsServers === false) return
-      assert.deepEqual(await rig.play(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
-      assert.match(readFileSync(rig.serverCalls, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
-      const call = toolCall(state, ({ title }) => /reverse_text/.test(title))
+      assert.deepEqual(await rig.promptScenario(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
+      assert.match(readFileSync(rig.mcpCallLog, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
+      const call = findToolCall(state, ({ title }) => /reverse_text/.test(title))
       assert.equal(call.status, 'completed')
       assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
-      assert.equal(said(state).at(-1), 'Turned around.')
+      assert.equal(messageTexts(state).at(-1), 'Turned around.')
       assertSettled(state)
     })
 
     it('cancel: stops a turn in the middle of a sentence', async () => {
       const open = await rig.create()
-      const turn = rig.play(open, 'slow')
-      await until(open.session, state => said(state).join('').includes('tick3'))
+      const turn = rig.promptScenario(open, 'slow')
+      await waitForState(open.session, state => messageTexts(state).join('').includes('tick3'))
       rig.cancel(open)
       assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
       assertSettled(open.session.state)
       // It accepts the next prompt.
-      assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
-      assert.equal(said(open.session.state).at(-1), HELLO)
+      assert.deepEqual(await rig.promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(messageTexts(open.session.state).at(-1), HELLO)
     })
 
     if (asksToEdit) {
       it('cancel question: cancels its request', async () => {
-        rig.answering = () => undefined
+        rig.answerPolicy = () => undefined
         const open = await rig.create()
-        const turn = rig.play(open, 'edit')
-        await until(open.session, state => entries(state, 'permission').length === 1)
+        const turn = rig.promptScenario(open, 'edit')
+        await waitForState(open.session, state => entriesOfKind(state, 'permission').length === 1)
         rig.cancel(open)
         assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
-        assert.deepEqual(permission(open.session.state).outcome, { type: 'cancelled' })
+        assert.deepEqual(findPermission(open.session.state).outcome, { type: 'cancelled' })
         assert.equal(read('hello.txt'), 'first line\nhello world\nlast line\n')
         assertSettled(open.session.state)
       })
@@ -194,24 +203,24 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     it('cancel command: stops the command and its child processes', async () => {
       const open = await rig.create()
-      const turn = rig.play(open, 'slowshell')
+      const turn = rig.promptScenario(open, 'slowshell')
       const sleeping = () => rig.processes().some(({ command }) => command === 'sleep 300')
       // Some agents ask first, some know that the command is harmless.
-      await until(open.session, state => entries(state, 'tool_call').length > 0)
-      if (process.platform === 'linux') await rig.eventually('the command', sleeping)
+      await waitForState(open.session, state => entriesOfKind(state, 'tool_call').length > 0)
+      if (process.platform === 'linux') await rig.waitFor('the command', sleeping)
       rig.cancel(open)
       const outcome = await turn
       assert.equal(outcome.type, 'ended')
       if (facts.endsCommands === false) await rig.restart()
-      await rig.eventually('the end of the command', () => !sleeping())
+      await rig.waitFor('the end of the command', () => !sleeping())
       assertSettled(open.session.state)
     })
 
     it('two: keeps two concurrent sessions apart', async () => {
       const [one, two] = [await rig.create(), await rig.create()]
-      await Promise.all([rig.play(one, 'hello'), rig.play(two, 'think')])
-      assert.deepEqual(said(one.session.state), [HELLO])
-      assert.deepEqual(said(two.session.state), ['Thought and answered.'])
+      await Promise.all([rig.promptScenario(one, 'hello'), rig.promptScenario(two, 'think')])
+      assert.deepEqual(messageTexts(one.session.state), [HELLO])
+      assert.deepEqual(messageTexts(two.session.state), ['Thought and answered.'])
     })
 
     if (facts.can.list) {
@@ -235,12 +244,12 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         facts.beforeLoad?.(rig.home)
         const loaded = await rig.reopen('load', open.session.sessionId)
         const { session } = loaded
-        await until(session, replayed => said(replayed).at(-1) === 'Finished with hello.txt.')
+        await waitForState(session, replayed => messageTexts(replayed).at(-1) === 'Finished with hello.txt.')
         // Some agents replay their instructions to the model as user messages.
-        const [asked = ''] = said(state, 'user')
-        assert.ok(said(session.state, 'user').some(text => text.includes(asked)))
-        assert.equal(said(session.state).join(''), said(state).join(''))
-        const calls = entries(session.state, 'tool_call')
+        const [asked = ''] = messageTexts(state, 'user')
+        assert.ok(messageTexts(session.state, 'user').some(text => text.includes(asked)))
+        assert.equal(messageTexts(session.state).join(''), messageTexts(state).join(''))
+        const calls = entriesOfKind(session.state, 'tool_call')
         assert.deepEqual(
           calls.map(({ toolKind, status }) => [toolKind, status]),
           [
@@ -248,8 +257,8 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
             ['edit', 'completed'],
           ],
         )
-        assert.deepEqual(await rig.play(loaded, 'hello'), { type: 'ended', stopReason: 'end_turn' })
-        assert.equal(said(session.state).at(-1), HELLO)
+        assert.deepEqual(await rig.promptScenario(loaded, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+        assert.equal(messageTexts(session.state).at(-1), HELLO)
         assertSettled(session.state)
       })
 
@@ -267,9 +276,12 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         const { open } = await play('hello')
         await rig.restart()
         const resumed = await rig.reopen('resume', open.session.sessionId)
-        assert.deepEqual(entries(resumed.session.state, 'message'), [])
-        assert.deepEqual(await rig.play(resumed, 'think'), { type: 'ended', stopReason: 'end_turn' })
-        assert.deepEqual(said(resumed.session.state), ['Thought and answered.'])
+        assert.deepEqual(entriesOfKind(resumed.session.state, 'message'), [])
+        assert.deepEqual(await rig.promptScenario(resumed, 'think'), {
+          type: 'ended',
+          stopReason: 'end_turn',
+        })
+        assert.deepEqual(messageTexts(resumed.session.state), ['Thought and answered.'])
       })
     }
 
@@ -284,7 +296,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
 /** Old and new text, or a patch instead. */
 function shownDiff(state: SessionState): string {
-  return entries(state, 'tool_call')
+  return entriesOfKind(state, 'tool_call')
     .flatMap(({ content }) => content)
     .flatMap(item => (item.type === 'diff' ? [item] : []))
     .map(({ changes, patch }) =>
@@ -294,7 +306,7 @@ function shownDiff(state: SessionState): string {
 }
 
 function diffsOf(state: SessionState) {
-  return entries(state, 'tool_call').flatMap(({ content }) =>
+  return entriesOfKind(state, 'tool_call').flatMap(({ content }) =>
     content.flatMap(item => (item.type === 'diff' ? item.changes : [])),
   )
 }

@@ -19,7 +19,7 @@ import { platformTarget } from '../../src/agents/registry/registry-format.ts'
 import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
-import { assertSettled, said } from './expect.ts'
+import { assertSettled, messageTexts } from './expect.ts'
 import { type AgentName, installAgent } from './install.ts'
 import { AGENTS_CACHE } from './paths.ts'
 import { AgentRig } from './rig.ts'
@@ -200,10 +200,10 @@ describe('agents from the registry, installed by Parley', function () {
         },
       })
       try {
-        await rig.begin('turn')
+        await rig.startScenario('turn')
         const open = await rig.create()
-        assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
-        assert.match(said(open.session.state).at(-1) ?? '', says)
+        assert.deepEqual(await rig.promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+        assert.match(messageTexts(open.session.state).at(-1) ?? '', says)
         assertSettled(open.session.state)
       } finally {
         await rig.close()

@@ -23,7 +23,7 @@ import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
-import { processesOf, type StrayProcess } from '../host/processes.ts'
+import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { memoryTracker } from '../support/memory-tracker.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
@@ -33,12 +33,12 @@ import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
 /** The user's answer to a request; `undefined` leaves it pending. */
-export type Answering = (question: PermissionEntry) => string | undefined
+export type AnswerPolicy = (question: PermissionEntry) => string | undefined
 
 /** Allows everything once. */
-export const allow: Answering = question => optionOf(question, 'allow_once')
+export const allow: AnswerPolicy = question => optionOf(question, 'allow_once')
 /** Rejects everything once. */
-export const reject: Answering = question => optionOf(question, 'reject_once')
+export const reject: AnswerPolicy = question => optionOf(question, 'reject_once')
 
 function optionOf(question: PermissionEntry, kind: string): string | undefined {
   const option =
@@ -71,12 +71,12 @@ export class AgentRig {
   /** the agent's home directory */
   readonly home: string
   /** Answers the requests of all sessions. */
-  answering: Answering = allow
+  answerPolicy: AnswerPolicy = allow
   readonly questions: PermissionEntry[] = []
   readonly frames: TraceFrame[] = []
   stderr = ''
   /** New sessions get a second folder and an MCP server, as from the settings of a workspace. */
-  hasMore = false
+  addsFolderAndServer = false
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -125,12 +125,12 @@ export class AgentRig {
   }
 
   /** The second folder. */
-  get second(): string {
+  get secondFolder(): string {
     return path.join(this.#root, 'second')
   }
 
   /** Where the MCP server logs who requested its tools, and the texts it was called with. */
-  get serverCalls(): string {
+  get mcpCallLog(): string {
     return path.join(this.#root, 'mcp-calls.txt')
   }
 
@@ -139,11 +139,11 @@ export class AgentRig {
   }
 
   /** Assigns later frames to this scenario. */
-  async begin(scenario: string): Promise<void> {
+  async startScenario(scenario: string): Promise<void> {
     this.#scenario = scenario
     this.questions.length = 0
-    this.hasMore = false
-    this.answering = allow
+    this.addsFolderAndServer = false
+    this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
 
@@ -164,7 +164,7 @@ export class AgentRig {
   }
 
   /** Sends the prompt that starts a scenario of the mock model, and returns how the turn ended. */
-  play({ session }: OpenSession, scenario: string): ReturnType<typeof session.prompt> {
+  promptScenario({ session }: OpenSession, scenario: string): ReturnType<typeof session.prompt> {
     return session.prompt([{ type: 'text', text: `please [[${scenario} ${this.workspace}]]` }])
   }
 
@@ -205,10 +205,10 @@ export class AgentRig {
 
   /** The processes that the agent and its commands left running; Linux only. */
   processes(): StrayProcess[] {
-    return process.platform === 'linux' ? processesOf(this.#root) : []
+    return process.platform === 'linux' ? processesStartedIn(this.#root) : []
   }
 
-  eventually(what: string, isSo: () => boolean): Promise<unknown> {
+  waitFor(what: string, isSo: () => boolean): Promise<unknown> {
     return waitFor(what, isSo)
   }
 
@@ -218,7 +218,7 @@ export class AgentRig {
     this.#manager.dispose()
     this.#host.dispose()
     await ended
-    await this.eventually('the end of every process', () => this.processes().length === 0)
+    await this.waitFor('the end of every process', () => this.processes().length === 0)
   }
 
   #newHost(): AgentHost {
@@ -264,7 +264,7 @@ export class AgentRig {
     const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
     const folders = () => [
       { name: 'workspace', scheme: 'file', path: this.workspace },
-      ...(this.hasMore ? [{ name: 'second', scheme: 'file', path: this.second }] : []),
+      ...(this.addsFolderAndServer ? [{ name: 'second', scheme: 'file', path: this.secondFolder }] : []),
     ]
     const input = ({ additionalDirectories }: AgentCapabilities) => ({
       folders: folders(),
@@ -274,10 +274,10 @@ export class AgentRig {
     })
     // like the extension's planner, which also uses VS Code's settings and folders
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
-      const sdk = this.hasMore ? await installAgent(MCP_SERVER) : ''
-      if (this.hasMore) await fs.mkdir(this.second, { recursive: true })
-      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.serverCalls]
-      const value = this.hasMore ? { probe: { command: process.execPath, args } } : {}
+      const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
+      if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
+      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.mcpCallLog]
+      const value = this.addsFolderAndServer ? { probe: { command: process.execPath, args } } : {}
       const servers = new McpServers({
         settings: {
           layers: key => (key === 'mcpServers' ? [{ scope: 'user', value }] : []),
@@ -326,7 +326,7 @@ export class AgentRig {
     const answer = () => {
       for (const entry of session.state.entries) {
         if (entry.kind !== 'permission' || entry.outcome || this.questions.includes(entry)) continue
-        const optionId = this.answering(entry)
+        const optionId = this.answerPolicy(entry)
         this.questions.push(entry)
         if (optionId !== undefined) queueMicrotask(() => session.answerPermission(entry.requestId, optionId))
       }

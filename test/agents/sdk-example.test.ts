@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { agentContract } from '../support/contracts/agent.ts'
-import { assertSettled, entries, said, until } from './expect.ts'
+import { assertSettled, entriesOfKind, messageTexts, waitForState } from './expect.ts'
 import { AgentRig, allow, reject } from './rig.ts'
 
 /** A script of the SDK's authors that takes five seconds per turn, so its turns run concurrently. */
@@ -9,7 +9,7 @@ describe('sdk-example, through Parley', () => {
   before(async function () {
     this.timeout(300_000)
     rig = await AgentRig.create('sdk-example')
-    await rig.begin('turns')
+    await rig.startScenario('turns')
   })
   after(() => rig?.close())
 
@@ -24,12 +24,12 @@ describe('sdk-example, through Parley', () => {
 
   it('edit, reject and cancel: in three concurrent sessions', async () => {
     const [allowed, rejected, cancelled] = [await rig.create(), await rig.create(), await rig.create()]
-    rig.answering = question => {
-      const asked = entries(rejected.session.state, 'permission').includes(question)
+    rig.answerPolicy = question => {
+      const asked = entriesOfKind(rejected.session.state, 'permission').includes(question)
       return asked ? reject(question) : allow(question)
     }
-    const turns = [allowed, rejected, cancelled].map(open => rig.play(open, 'hello'))
-    await until(cancelled.session, state => entries(state, 'tool_call').length > 0)
+    const turns = [allowed, rejected, cancelled].map(open => rig.promptScenario(open, 'hello'))
+    await waitForState(cancelled.session, state => entriesOfKind(state, 'tool_call').length > 0)
     rig.cancel(cancelled)
     assert.deepEqual(await Promise.all(turns), [
       { type: 'ended', stopReason: 'end_turn' },
@@ -38,13 +38,13 @@ describe('sdk-example, through Parley', () => {
     ])
     const [yes, no, stopped] = [allowed, rejected, cancelled].map(({ session }) => session.state)
     assert.ok(yes && no && stopped)
-    const calls = (state: typeof yes) => entries(state, 'tool_call').map(({ status }) => status)
+    const calls = (state: typeof yes) => entriesOfKind(state, 'tool_call').map(({ status }) => status)
     assert.deepEqual(calls(yes), ['completed', 'completed'])
-    assert.match(said(yes).at(-1) ?? '', /successfully updated/)
-    assert.match(said(no).at(-1) ?? '', /skip/i)
+    assert.match(messageTexts(yes).at(-1) ?? '', /successfully updated/)
+    assert.match(messageTexts(no).at(-1) ?? '', /skip/i)
     assert.deepEqual(calls(stopped), ['cancelled'])
     assert.deepEqual(
-      [yes, no].map(state => entries(state, 'permission')[0]?.outcome),
+      [yes, no].map(state => entriesOfKind(state, 'permission')[0]?.outcome),
       [
         { type: 'selected', optionId: 'allow' },
         { type: 'selected', optionId: 'reject' },

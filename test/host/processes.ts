@@ -59,16 +59,18 @@ export interface StrayProcess {
 }
 
 /** The extension host of a server's only window; that of a previous window keeps running for a moment. */
-export async function onlyExtensionHost({ directory }: { directory: string }): Promise<number> {
+export async function findExtensionHost({ directory }: { directory: string }): Promise<number> {
   const host = await waitFor('the only extension host', () => {
-    const hosts = processesOf(directory).filter(({ command }) => command.includes('--type=extensionHost'))
+    const hosts = processesStartedIn(directory).filter(({ command }) =>
+      command.includes('--type=extensionHost'),
+    )
     return hosts.length === 1 && hosts[0]
   })
   return host.pid
 }
 
 /** The running processes that were started, directly or indirectly, within an isolated root. */
-export function processesOf(rootDirectory: string): StrayProcess[] {
+export function processesStartedIn(rootDirectory: string): StrayProcess[] {
   const mark = `${rootVariable}=${rootDirectory}`
   const found: StrayProcess[] = []
   for (const entry of readdirSync('/proc')) {

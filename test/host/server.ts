@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { InstalledVsCode } from './install-vscode.ts'
 import type { IsolatedRoot } from './isolated-root.ts'
-import { ProcessGroup, processesOf } from './processes.ts'
+import { ProcessGroup, processesStartedIn } from './processes.ts'
 import { runCommand } from './run-command.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -62,7 +62,7 @@ export class Server {
    */
   async stop(): Promise<void> {
     await this.#group.end()
-    const left = () => processesOf(this.root.directory)
+    const left = () => processesStartedIn(this.root.directory)
     // processes that take a few seconds to exit by themselves get that time, and more on a slow machine
     await waitFor('end of all processes', () => left().length === 0).catch(() => {
       const strays = left()

@@ -92,7 +92,7 @@ export class Workbench {
   }
 
   /** The messages in the page's console, oldest first. */
-  get console(): readonly string[] {
+  get consoleMessages(): readonly string[] {
     return this.#opened.console
   }
 
@@ -101,7 +101,7 @@ export class Workbench {
    * Node's own warnings don't say where they come from, so all of them count; they are in the window's console.
    */
   extensionHostProblems(): string[] {
-    const told = this.console.filter(
+    const told = this.consoleMessages.filter(
       entry =>
         /^(warning|error): .*\[Extension Host\]/.test(entry) &&
         (/\(node:\d+\) /.test(entry) || /parley\.parley|\bparley:/i.test(entry)),
@@ -110,7 +110,7 @@ export class Workbench {
   }
 
   /** URLs outside of this machine that the page requested. */
-  get refused(): readonly string[] {
+  get blockedUrls(): readonly string[] {
     return this.#opened.refused
   }
 
@@ -154,7 +154,7 @@ export class Workbench {
     let timeout = 250
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`, from)
-      const listed = await this.mark(row, timeout)
+      const listed = await this.highlight(row, timeout)
       timeout = Math.min(2 * timeout, 2000)
       if (!listed) await this.closePalette()
       return listed
@@ -166,7 +166,7 @@ export class Workbench {
   /**
    * Moves to a row of the open list with the keyboard: under a pointer the list can move. False: there is no such row.
    */
-  async mark(row: Locator, timeout: number): Promise<boolean> {
+  async highlight(row: Locator, timeout: number): Promise<boolean> {
     if (!(await succeeds(row.waitFor({ timeout })))) return false
     const marked = this.palette.locator('.monaco-list-row.focused').first()
     const indexOf = async (one: Locator) =>
@@ -196,26 +196,26 @@ export class Workbench {
    * Runs a command with a quick pick and moves to the row that contains a text. The quick pick lists what exists when
    * it opens, so it's opened again until the row is listed.
    */
-  async list(title: string, text: string): Promise<void> {
+  async runAndHighlight(title: string, text: string): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
-      const listed = await this.mark(row, 5000)
+      const listed = await this.highlight(row, 5000)
       if (!listed) await this.closePalette()
       return listed
     })
   }
 
   /** Runs a command with a quick pick and accepts the row that contains a text. */
-  async choose(title: string, text: string): Promise<void> {
-    await this.list(title, text)
+  async runAndPick(title: string, text: string): Promise<void> {
+    await this.runAndHighlight(title, text)
     await this.paletteInput.press('Enter')
   }
 
   /** Accepts the row of the open list that contains a text. */
   async pick(text: string | RegExp): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
-    await waitFor(`"${text}" in the list`, () => this.mark(row, 5000))
+    await waitFor(`"${text}" in the list`, () => this.highlight(row, 5000))
     await this.paletteInput.press('Enter')
   }
 
@@ -302,7 +302,7 @@ export class Workbench {
   }
 
   /** Closes the editors, without saving, the panel and the notifications. */
-  async clear(): Promise<void> {
+  async closeEditorsAndPanel(): Promise<void> {
     const tabs = this.page.locator('.part.editor .tabs-container .tab')
     if ((await tabs.count()) > 0) {
       await this.runCommand('View: Close All Editors')

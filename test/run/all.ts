@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { outDirectory } from '../host/paths.ts'
+import { failureSummary, testsPassedOnRetry } from './failure-summary.ts'
 import { runStep } from './run-step.ts'
 import { schedule } from './schedule.ts'
 import { allSteps, type Step } from './steps.ts'
 import { addTallies, formatTally, type Tally } from './tally.ts'
-import { whatFailed, whatWasTriedAgain } from './what-failed.ts'
 
 const start = performance.now()
 const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`
@@ -39,14 +39,14 @@ async function run(step: Step): Promise<boolean> {
   const { output, tally } = await runStep(step)
   tallies.push(tally)
   const passed = tally.failed === 0
-  unsteady.push(...whatWasTriedAgain(output))
+  unsteady.push(...testsPassedOnRetry(output))
   const log = join(logs, `${step.name.replace(/[^\w.]+/g, '-')}.log`)
   writeFileSync(log, output)
   const count = step.kind === 'suite' ? `: ${formatTally(tally)}` : ''
   console.log(`${passed ? '✔' : '✖'} ${step.name}${count} (${seconds(since)})`)
   if (passed) return true
   console.log(`${output.slice(-20_000).replace(/^/gm, '    ')}\n    All of it: ${log}`)
-  failures.push(`✖ ${step.name}\n${whatFailed(output).replace(/^/gm, '    ')}`)
+  failures.push(`✖ ${step.name}\n${failureSummary(output).replace(/^/gm, '    ')}`)
   return false
 }
 

@@ -4,7 +4,7 @@ import { installVsCode } from '../host/install-vscode.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { ensureBrowserPackages } from '../host/system-packages.ts'
 import { current, floor } from '../host/vscode-versions.ts'
-import { shares } from './shares.ts'
+import { divideEvenly } from './divide-evenly.ts'
 
 /** One step of the whole run. */
 export interface Step {
@@ -59,7 +59,7 @@ function mochaSuites(
     .filter(file => /\.test\.tsx?$/.test(file))
     .map(file => join(folder, file))
   const size = (file: string) => statSync(join(projectDirectory, file)).size
-  return shares(files, count, size).map((share, index, all) =>
+  return divideEvenly(files, count, size).map((share, index, all) =>
     suite(`${name}, ${index + 1} of ${all.length}`, [mocha, ...strict, ...options, ...share], needs),
   )
 }

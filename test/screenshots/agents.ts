@@ -104,7 +104,7 @@ const rightToLeft = [
 ].join('\n')
 
 /** The agents whose states are shown, in addition to the demo agent: each has one purpose. */
-export function shownAgents(root: IsolatedRoot): Record<string, AgentSetting> {
+export function screenshotAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   const says = (text: string) => ({ prompt: [{ say: text }] })
   const path = `$cwd/${longPath}`
   const longCall = {

@@ -12,24 +12,24 @@ export const aroundStates: State[] = [
   {
     name: 'around-header',
     async take(studio) {
-      const conversation = await studio.ready('Account')
+      const conversation = await studio.startReadySession('Account')
       await conversation.send(
         '[[title Find out why the parser test fails one time in ten]] [[usage 41000 200000]]',
       )
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       const title = conversation.frame.getByRole('button', { name: /Find out why/ })
       await title.waitFor()
-      await studio.sideBar('header')
-      await conversation.details()
-      await studio.sideBar('details-account')
+      await studio.captureSideBar('header')
+      await conversation.openDetails()
+      await studio.captureSideBar('details-account')
       await studio.workbench.page.keyboard.press('Escape')
       await title.click()
       await conversation.frame.getByRole('textbox', { name: 'Session title' }).waitFor()
-      await studio.sideBar('header-rename')
+      await studio.captureSideBar('header-rename')
       await studio.workbench.page.keyboard.press('Escape')
       await conversation.button(/^Context:/).click()
       await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
-      await studio.sideBar('usage')
+      await studio.captureSideBar('usage')
       await studio.workbench.page.keyboard.press('Escape')
     },
   },
@@ -37,101 +37,101 @@ export const aroundStates: State[] = [
     name: 'around-menus',
     async take(studio) {
       const { workbench } = studio
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.frame.locator('.header-agent').click()
       await conversation.text('New session with').waitFor()
-      await studio.sideBar('agent-menu')
+      await studio.captureSideBar('agent-menu')
       // from the first entry to the last
       await workbench.page.keyboard.press('ArrowUp')
-      await studio.sideBar('agent-menu-end')
+      await studio.captureSideBar('agent-menu-end')
       await workbench.page.keyboard.press('Escape')
       await workbench.runCommand('Parley: Manage Permission Rules')
       await workbench.palette.locator('.monaco-list-row').first().waitFor()
-      await studio.part('rules', workbench.palette)
+      await studio.capturePart('rules', workbench.palette)
       await workbench.closePalette()
     },
   },
   {
     name: 'around-permission-long',
     async take(studio) {
-      const conversation = await studio.ready('Careful')
+      const conversation = await studio.startReadySession('Careful')
       await conversation.send('Run everything')
       await conversation.permission.waitFor()
-      await studio.sideBar('permission-long')
-      await studio.narrow('permission-long')
+      await studio.captureSideBar('permission-long')
+      await studio.captureNarrow('permission-long')
       await conversation.permission.getByRole('button', { name: 'Never' }).click()
-      await studio.ended(conversation)
-      await studio.sideBar('permission-answered')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('permission-answered')
     },
   },
   {
     name: 'around-questions-wait',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await conversation.send(`[[say ${'A line of the answer. '.repeat(120)}]] [[permissions 2]]`)
       await conversation.permission.nth(1).waitFor()
       await scrollUp(studio)
       await conversation.frame.locator('.jump-question').waitFor()
-      await studio.sideBar('questions-wait')
-      await studio.narrow('questions-wait')
+      await studio.captureSideBar('questions-wait')
+      await studio.captureNarrow('questions-wait')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'around-form',
     async take(studio) {
-      const conversation = await studio.ready('Asking')
+      const conversation = await studio.startReadySession('Asking')
       await conversation.send('Release it')
       const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
       await question.getByText('About the release').waitFor()
-      await studio.sideBar('form')
-      await studio.narrow('form')
+      await studio.captureSideBar('form')
+      await studio.captureNarrow('form')
       await question.getByRole('button', { name: 'Submit' }).click()
       await question.locator('[data-invalid]').first().waitFor()
-      await studio.sideBar('form-problems')
+      await studio.captureSideBar('form-problems')
       await question.getByRole('button', { name: 'Decline' }).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await conversation.send('Link it')
       await question.locator('.address-warning').first().waitFor()
-      await studio.sideBar('form-address')
-      await studio.narrow('form-address')
+      await studio.captureSideBar('form-address')
+      await studio.captureNarrow('form-address')
       await question.getByRole('button', { name: 'Decline' }).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'around-options',
     async take(studio) {
-      const conversation = await studio.ready('Optional')
+      const conversation = await studio.startReadySession('Optional')
       await conversation.button(/^Model: /).waitFor()
-      await studio.sideBar('options')
-      await studio.narrow('options')
+      await studio.captureSideBar('options')
+      await studio.captureNarrow('options')
       await conversation.button('More Options').click()
-      await studio.sideBar('options-more')
+      await studio.captureSideBar('options-more')
       await studio.workbench.page.keyboard.press('Escape')
       await conversation.button(/^Add/).first().click()
-      await studio.sideBar('add-menu')
+      await studio.captureSideBar('add-menu')
       await studio.workbench.page.keyboard.press('Escape')
     },
   },
   {
     name: 'around-sign-in',
     async take(studio) {
-      const conversation = await studio.begin('Patient')
+      const conversation = await studio.startSession('Patient')
       const card = conversation.card('Patient requires sign-in')
       await card.waitFor()
-      await studio.sideBar('sign-in-ways')
+      await studio.captureSideBar('sign-in-ways')
       await card.getByText('Details').click()
-      await studio.narrow('sign-in-ways')
+      await studio.captureNarrow('sign-in-ways')
       await card.getByRole('button', { name: 'Sign in with your browser' }).click()
       const under = conversation.card('Signing in to Patient')
       await under.waitFor()
-      await studio.sideBar('sign-in-under-way')
+      await studio.captureSideBar('sign-in-under-way')
       await under.getByRole('button', { name: 'Cancel' }).click()
       await card.getByRole('button', { name: 'Use an API key' }).click()
       await studio.workbench.paletteInput.waitFor()
-      await studio.window('sign-in-key')
+      await studio.captureWindow('sign-in-key')
       await studio.workbench.page.keyboard.press('Escape')
     },
   },
@@ -161,7 +161,7 @@ export const aroundStates: State[] = [
         })
         await workbench.palette.locator('.monaco-list-row', { hasText: 'Fixture' }).first().click()
         const conversation = await untitled(studio)
-        await conversation.phase('ready')
+        await conversation.waitForPhase('ready')
         await conversation.send(`[[title ${title}]] [[slow 4000]] ${prompt}`)
         await workbench.page.getByRole('tab', { name: new RegExp(title) }).waitFor()
       }
@@ -173,7 +173,7 @@ export const aroundStates: State[] = [
       ] as const)
         await waitForTabIndicator(workbench, name, mark)
       await workbench.page.locator('.tab.active', { hasText: /^Look around/ }).waitFor()
-      await studio.window('tabs')
+      await studio.captureWindow('tabs')
       await workbench.runCommand('View: Close All Editors')
     },
   },
@@ -182,15 +182,15 @@ export const aroundStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const picture = async (name: string) => {
-        await studio.part(`cost-${name}`, workbench.palette)
+        await studio.capturePart(`cost-${name}`, workbench.palette)
         const { width, height } = workbench.page.viewportSize()!
         await workbench.page.setViewportSize({ width: 480, height })
-        await studio.window(`narrow-cost-${name}`)
+        await studio.captureWindow(`narrow-cost-${name}`)
         await workbench.page.setViewportSize({ width, height })
       }
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/think about costs')
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await rememberUsage(workbench.server)
       await workbench.runCommand('Parley: Show Usage and Cost')
       await workbench.palette.getByText('Last 12 Months').first().waitFor()
@@ -201,37 +201,37 @@ export const aroundStates: State[] = [
       await picture('days')
       await workbench.closePalette()
       // the narrow window made the side bar narrow
-      await studio.usualWidth()
+      await studio.resetWidth()
     },
   },
   {
     name: 'around-history',
     async take(studio) {
       const { workbench } = studio
-      await studio.ready('Archivist')
-      const able = await studio.ready('Account')
+      await studio.startReadySession('Archivist')
+      const able = await studio.startReadySession('Account')
       await able.send('[[title Fix the flaky parser test]] [[slow 600000]]')
       await able.button(/^Stop/).waitFor()
-      const waiting = await studio.ready('Careful')
+      const waiting = await studio.startReadySession('Careful')
       await waiting.send('Run everything that there is')
       await waiting.permission.waitFor()
       const history = await HistoryPage.open(workbench)
       await history.rows.first().waitFor()
-      await studio.sideBar('history-states')
-      await studio.narrow('history-states')
+      await studio.captureSideBar('history-states')
+      await studio.captureNarrow('history-states')
       await history.search.press('F2')
       await history.frame.getByRole('textbox', { name: 'Session title' }).waitFor()
-      await studio.sideBar('history-rename')
+      await studio.captureSideBar('history-rename')
       await workbench.page.keyboard.press('Escape')
       await history.search.fill('nothing is called like this')
       await waitFor('no rows', async () => (await history.rows.count()) === 0)
-      await studio.sideBar('history-nothing')
+      await studio.captureSideBar('history-nothing')
       // there may be more sessions than are drawn
       await history.find('Explain the build')
-      await history.act('Explain the build', 'Delete')
+      await history.clickAction('Explain the build', 'Delete')
       await history.frame.getByRole('button', { name: 'Cancel' }).waitFor()
-      await studio.sideBar('history-delete')
-      await studio.narrow('history-delete')
+      await studio.captureSideBar('history-delete')
+      await studio.captureNarrow('history-delete')
       await workbench.page.keyboard.press('Escape')
       await history.search.fill('')
       await workbench.runCommand('Parley: Show Conversation')
@@ -245,7 +245,7 @@ export const aroundStates: State[] = [
       const page = await workbench.webview('body[data-view="agents"]')
       await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
       const search = page.getByRole('textbox')
-      await studio.window('manage-agents')
+      await studio.captureWindow('manage-agents')
       const { width, height } = workbench.page.viewportSize()!
       // one that works and one that fails
       for (const name of ['account', 'absent']) {
@@ -253,19 +253,19 @@ export const aroundStates: State[] = [
         const agent = page.locator('.agent').first()
         await agent.locator('.act-check').click()
         await agent.locator('.agent-check').waitFor()
-        await studio.window(`manage-agents-${name}`)
+        await studio.captureWindow(`manage-agents-${name}`)
         // a tab of 280 pixels next to the activity bar
         await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
         await workbench.page.setViewportSize({ width: 340, height })
-        await studio.editor(`narrow-manage-agents-${name}`)
+        await studio.captureEditor(`narrow-manage-agents-${name}`)
         await workbench.page.setViewportSize({ width, height })
         await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       }
       await search.fill('its makers')
-      await studio.window('manage-agents-long')
+      await studio.captureWindow('manage-agents-long')
       await search.fill('nothing like it')
       await page.getByText('No agents match').waitFor()
-      await studio.window('manage-agents-no-match')
+      await studio.captureWindow('manage-agents-no-match')
       await search.fill('')
       await workbench.runCommand('View: Close All Editors')
     },
@@ -280,7 +280,7 @@ async function untitled({ workbench }: Studio): Promise<ConversationPage> {
       if (await title.isVisible().catch(() => false)) return one
     }
   })
-  return ConversationPage.of(frame)
+  return ConversationPage.inFrame(frame)
 }
 
 async function scrollUp(studio: Studio): Promise<void> {

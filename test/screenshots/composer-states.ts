@@ -1,4 +1,4 @@
-import { dropFile, pastePicture, pasteText } from '../ui/support/clipboard.ts'
+import { dropFile, pasteImage, pasteText } from '../ui/support/clipboard.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import type { State, Studio } from './studio.ts'
 
@@ -10,13 +10,13 @@ export const composerStates: State[] = [
       const conversation = await fresh(studio)
       await type(studio, 'Why does @plan')
       await rows(conversation).filter({ hasText: 'planets.js' }).first().waitFor()
-      await studio.sideBar('composer-mentions')
+      await studio.captureSideBar('composer-mentions')
       await type(studio, 'ets.js')
       await choose(studio, conversation, 'planets.js')
       await type(studio, '@')
       await rows(conversation).filter({ hasText: 'Files…' }).waitFor()
-      await studio.sideBar('composer-context')
-      await studio.narrow('composer-context')
+      await studio.captureSideBar('composer-context')
+      await studio.captureNarrow('composer-context')
       await studio.workbench.page.keyboard.press('Backspace')
       await clear(conversation)
     },
@@ -25,7 +25,7 @@ export const composerStates: State[] = [
     name: 'composer-chips',
     async take(studio) {
       const conversation = await fresh(studio)
-      await pastePicture(conversation.frame, 800, 600)
+      await pasteImage(conversation.frame, 800, 600)
       await conversation.frame.locator('.thumbnail img').first().waitFor()
       await dropFile(conversation.frame, 'file:///etc/hostname')
       await type(studio, '/think about @server.js')
@@ -35,12 +35,12 @@ export const composerStates: State[] = [
       await type(studio, 'then read what follows, and say which of the two is right and why: ')
       await pasteText(conversation.frame, 'a line\n'.repeat(80))
       await conversation.composer.getByText('Pasted 81 lines').waitFor()
-      await studio.sideBar('composer-chips')
-      await studio.narrow('composer-chips')
+      await studio.captureSideBar('composer-chips')
+      await studio.captureNarrow('composer-chips')
       await conversation.composer.press('Enter')
       await conversation.text(/You attached/).waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('composer-sent')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('composer-sent')
     },
   },
   {
@@ -56,14 +56,14 @@ export const composerStates: State[] = [
       ])
         await conversation.send(prompt)
       await conversation.frame.getByRole('listitem').filter({ hasText: 'Thanks' }).waitFor()
-      await studio.sideBar('composer-queue')
+      await studio.captureSideBar('composer-queue')
       await conversation.composer.press('Escape')
     },
   },
   {
     name: 'composer-models',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await conversation.send('[[models 384]]')
       await conversation.button(/^Model: /).click()
       for (const name of ['Model 4', 'Model 2']) {
@@ -72,15 +72,15 @@ export const composerStates: State[] = [
         await row.locator('.menu-star').click()
       }
       await conversation.frame.getByText('Favorites', { exact: true }).waitFor()
-      await studio.sideBar('composer-models')
+      await studio.captureSideBar('composer-models')
       await studio.workbench.page.keyboard.press('Escape')
     },
   },
 ]
 
 async function fresh(studio: Studio): Promise<ConversationPage> {
-  const conversation = await studio.ready('Demo Agent')
-  await conversation.ready()
+  const conversation = await studio.startReadySession('Demo Agent')
+  await conversation.waitUntilReady()
   await clear(conversation)
   return conversation
 }

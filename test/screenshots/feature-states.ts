@@ -1,4 +1,4 @@
-import { pastePicture } from '../ui/support/clipboard.ts'
+import { pasteImage } from '../ui/support/clipboard.ts'
 import { openFile } from '../ui/support/editor.ts'
 import type { State } from './studio.ts'
 
@@ -9,28 +9,28 @@ export const featureStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const { keyboard } = workbench.page
-      const conversation = await studio.ready('Capable')
+      const conversation = await studio.startReadySession('Capable')
       await conversation.composer.click()
       await keyboard.type('Compare @')
       const rows = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
       await rows.first().waitFor()
-      await studio.sideBar('mention-all')
+      await studio.captureSideBar('mention-all')
       await keyboard.type('plan')
       await rows.filter({ hasText: 'planets.js' }).first().waitFor()
-      await studio.sideBar('mention-files')
+      await studio.captureSideBar('mention-files')
       await keyboard.press('Enter')
       await keyboard.type('with @server.js')
       await rows.filter({ hasText: 'server.js' }).first().waitFor()
       await keyboard.press('Enter')
       await keyboard.type('and the picture, and say which of them has to change first.')
-      await pastePicture(conversation.frame, 640, 400)
+      await pasteImage(conversation.frame, 640, 400)
       await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
-      await studio.sideBar('composer-filled')
-      await studio.narrow('composer-filled')
+      await studio.captureSideBar('composer-filled')
+      await studio.captureNarrow('composer-filled')
       await conversation.button(/^Send/).click()
       await conversation.text('You said').waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('prompt-with-context')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('prompt-with-context')
     },
   },
   {
@@ -41,18 +41,18 @@ export const featureStates: State[] = [
       await openFile(workbench, 'planets.js')
       await workbench.openViewContainer('Parley')
       await workbench.setSideBarWidth(440)
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('Look at planets.js, please')
       const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
       await edit.waitFor()
-      await studio.window('at-work')
+      await studio.captureWindow('at-work')
       await edit.getByRole('button', { name: 'Allow once' }).click()
       await edit.waitFor({ state: 'detached' })
       await conversation.permission.filter({ hasText: 'Allow running this command?' }).waitFor()
-      await studio.window('at-work-command')
+      await studio.captureWindow('at-work-command')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
-      await studio.usualWidth()
+      await studio.waitForTurnEnd(conversation)
+      await studio.resetWidth()
       await workbench.runCommand('View: Close All Editors')
       await workbench.openViewContainer('Parley')
     },
@@ -60,48 +60,48 @@ export const featureStates: State[] = [
   {
     name: 'menus',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       const { frame } = conversation
       const { keyboard } = studio.workbench.page
       await conversation.composer.click()
       await keyboard.type('/')
       await frame.getByRole('option').first().waitFor()
-      await studio.sideBar('commands')
+      await studio.captureSideBar('commands')
       await keyboard.press('Escape')
       await keyboard.press('Backspace')
       await conversation.button(/^Mode: /).click()
       await frame.getByRole('listbox').waitFor()
-      await studio.sideBar('menu-mode')
+      await studio.captureSideBar('menu-mode')
       await keyboard.press('Escape')
-      await conversation.details()
-      await studio.sideBar('details')
+      await conversation.openDetails()
+      await studio.captureSideBar('details')
       await keyboard.press('Escape')
     },
   },
   {
     name: 'find',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/markdown')
       await conversation.text('That was all of it.').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await conversation.composer.press('ControlOrMeta+f')
-      await conversation.focused(conversation.frame.getByRole('search').getByRole('textbox'))
+      await conversation.waitForFocus(conversation.frame.getByRole('search').getByRole('textbox'))
       await studio.workbench.page.keyboard.type('line')
       await conversation.frame.locator('.find-count', { hasText: / of / }).waitFor()
-      await studio.sideBar('find')
-      await studio.narrow('find')
+      await studio.captureSideBar('find')
+      await studio.captureNarrow('find')
       await studio.workbench.page.keyboard.press('Escape')
     },
   },
   {
     name: 'subagents',
     async take(studio) {
-      const conversation = await studio.ready('Delegating')
+      const conversation = await studio.startReadySession('Delegating')
       await conversation.send('Review the change')
       await conversation.text('Both have looked at it.').waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('subagents')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('subagents')
     },
   },
 ]

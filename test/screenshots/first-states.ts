@@ -14,13 +14,13 @@ export const firstStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       await workbench.openViewContainer('Parley')
-      await studio.usualWidth()
+      await studio.resetWidth()
       const conversation = await studio.conversation()
       const card = conversation.card('Restricted Mode')
       await card.waitFor()
-      await studio.sideBar('first-untrusted')
-      await studio.narrow('first-untrusted')
-      await studio.window('first-untrusted-window')
+      await studio.captureSideBar('first-untrusted')
+      await studio.captureNarrow('first-untrusted')
+      await studio.captureWindow('first-untrusted-window')
       await card.getByRole('button', { name: 'Manage Trust' }).click()
       const trust = workbench.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust' })
       await trust.first().click()
@@ -33,15 +33,15 @@ export const firstStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       await workbench.openViewContainer('Parley')
-      await studio.usualWidth()
+      await studio.resetWidth()
       const { frame } = await studio.conversation()
       await frame.getByText('Set Up an Agent').waitFor()
-      await studio.sideBar('first-no-agents')
-      await studio.narrow('first-no-agents')
+      await studio.captureSideBar('first-no-agents')
+      await studio.captureNarrow('first-no-agents')
       await workbench.runCommand('Parley: Open History')
       const history = await workbench.webview('main.history')
       await history.locator('.history-empty, .history-nothing').first().waitFor()
-      await studio.sideBar('first-no-sessions')
+      await studio.captureSideBar('first-no-sessions')
     },
   },
   {
@@ -50,16 +50,16 @@ export const firstStates: State[] = [
       const { workbench } = studio
       await workbench.runCommand('Parley: Show Conversation')
       await workbench.runCommand('Parley: New Session in Editor Tab')
-      const tab = await studio.tab()
+      const tab = await studio.conversationTab()
       await tab.button(/^Try the Demo Agent/).click()
-      await tab.phase('ready')
+      await tab.waitForPhase('ready')
       await tab.send('Look at planets.js, please')
       await tab.permission.waitFor()
       const sideBar = await workbench.webview('.open-tabs')
       await sideBar.getByText('Needs your answer').waitFor()
-      await studio.window('first-in-tabs-window')
-      await studio.sideBar('first-in-tabs')
-      await studio.narrow('first-in-tabs')
+      await studio.captureWindow('first-in-tabs-window')
+      await studio.captureSideBar('first-in-tabs')
+      await studio.captureNarrow('first-in-tabs')
       await workbench.runCommand('View: Close All Editors')
     },
   },
@@ -71,12 +71,12 @@ export const firstStates: State[] = [
       const page = await workbench.webview('body[data-view="agents"]')
       await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
       await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
-      await studio.window('first-manage-agents')
+      await studio.captureWindow('first-manage-agents')
       // a tab of 280 pixels next to the activity bar
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       const { width, height } = workbench.page.viewportSize()!
       await workbench.page.setViewportSize({ width: 340, height })
-      await studio.editor('narrow-first-manage-agents')
+      await studio.captureEditor('narrow-first-manage-agents')
       await workbench.page.setViewportSize({ width, height })
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       await workbench.runCommand('View: Close All Editors')
@@ -90,12 +90,12 @@ export const firstStates: State[] = [
       // there is space for the pictures then
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       for (const [title, picture] of walkthrough) {
-        await workbench.choose('Welcome: Open Walkthrough...', 'Get Started with Parley')
+        await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')
         const step = shown.locator('.getting-started-step', { hasText: title })
         await step.click()
         await step.and(shown.locator('.expanded')).waitFor()
         await workbench.webview(`svg#${picture}`)
-        await studio.window(`first-walkthrough-${picture}`)
+        await studio.captureWindow(`first-walkthrough-${picture}`)
       }
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       await workbench.runCommand('View: Close All Editors')

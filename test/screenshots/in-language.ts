@@ -10,7 +10,7 @@ type Words = ReadonlyArray<readonly [english: string, translated: string]>
  * Makes English names in locators match the texts of another language, too, since the code that takes the screenshots
  * uses English names. Applies to all pages of this process.
  */
-export function findInLanguage(page: Page, language: string): void {
+export function translateLocators(page: Page, language: string): void {
   const words = wordsOf(language)
   const inLanguage = (what: unknown) => (isText(what) ? translatedPattern(what, words) : what)
   const prototypes = [page.mainFrame(), page.locator('body')].map(one => Object.getPrototypeOf(one))

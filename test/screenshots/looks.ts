@@ -14,7 +14,7 @@ export const looks: Record<string, Theme> = {
 }
 
 /** Those in a comma-separated list of names; the default four without a list. */
-export function looksNamed(names: string | undefined): string[] {
+export function selectedLooks(names: string | undefined): string[] {
   if (!names) return Object.keys(themes)
   const all = names.split(',')
   for (const name of all)

@@ -14,13 +14,13 @@ import { installVsix, startServer } from '../host/server.ts'
 import { current } from '../host/vscode-versions.ts'
 import { Workbench } from '../host/workbench.ts'
 import type { AgentSetting } from '../ui/support/fixture-agent.ts'
-import { shownAgents } from './agents.ts'
+import { screenshotAgents } from './agents.ts'
 import { aroundAgents } from './around-agents.ts'
 import { aroundStates } from './around-states.ts'
 import { composerStates } from './composer-states.ts'
 import { firstStates } from './first-states.ts'
-import { findInLanguage } from './in-language.ts'
-import { looks, looksNamed } from './looks.ts'
+import { translateLocators } from './in-language.ts'
+import { looks, selectedLooks } from './looks.ts'
 import { readmeAgents } from './readme-agents.ts'
 import { readmeStates } from './readme-states.ts'
 import { states } from './states.ts'
@@ -39,7 +39,7 @@ const { values: options } = parseArgs({
     language: { type: 'string' },
   },
 })
-const names = looksNamed(options.theme)
+const names = selectedLooks(options.theme)
 const wanted = new RegExp(options.only)
 const [width, zoom, scale] = [options.width, options.zoom, options.scale].map(Number) as [
   number,
@@ -59,7 +59,7 @@ const all = [...states, ...composerStates, ...workStates, ...aroundStates, ...tr
 for (const name of names) {
   await photograph(name, firstStates, () => ({}), { workspaceTrust: true })
   await photograph(name, all, root => ({
-    ...shownAgents(root),
+    ...screenshotAgents(root),
     ...aroundAgents(root),
     ...transcriptAgents(root),
   }))
@@ -109,17 +109,17 @@ async function photograph(
       },
     })
     await workbench.setTheme(looks[name]!)
-    if (inLanguage) findInLanguage(workbench.page, inLanguage)
+    if (inLanguage) translateLocators(workbench.page, inLanguage)
     const studio = new Studio(workbench, suffix(name), width)
     await workbench.openViewContainer('Parley')
-    await studio.usualWidth()
+    await studio.resetWidth()
     for (const state of taken)
       await state.take(studio).then(
         () => console.log(`${suffix(name)}: ${state.name}`),
         async (error: Error) => {
           missed.push(`${suffix(name)}: ${state.name}: ${error.message.split('\n', 1)[0]}`)
           console.log(`missed ${state.name}`)
-          await studio.window(`missed-${state.name}`).catch(() => {})
+          await studio.captureWindow(`missed-${state.name}`).catch(() => {})
         },
       )
     await workbench.close()

@@ -12,28 +12,28 @@ export const readmeStates: State[] = [
       const { workbench } = studio
       const before = await sized(studio, 1140, 560)
       for (const prompt of prompts.past) {
-        const codex = await studio.ready('Codex')
+        const codex = await studio.startReadySession('Codex')
         await codex.send(prompt)
         await codex.text('Done.').waitFor()
-        await studio.ended(codex)
+        await studio.waitForTurnEnd(codex)
       }
-      const codex = await studio.ready('Codex')
+      const codex = await studio.startReadySession('Codex')
       await codex.send(prompts.slow)
       await codex.button(/^Stop/).waitFor()
-      const gemini = await studio.ready('Gemini CLI')
+      const gemini = await studio.startReadySession('Gemini CLI')
       await gemini.send(prompts.asks)
       await gemini.permission.waitFor()
       const history = await HistoryPage.open(workbench)
       await history.rows.filter({ hasText: prompts.past[0]! }).waitFor()
       for (let at = 0; at < 3; at++) await history.search.press('ArrowDown')
       await workbench.setSideBarWidth(460)
-      await studio.showAll(history.frame, '.history-list')
-      await studio.sideBar('readme-history')
+      await studio.growToShowAll(history.frame, '.history-list')
+      await studio.captureSideBar('readme-history')
       await workbench.runCommand('Parley: Show Conversation')
       await gemini.button(/^Stop \(/).click()
-      await studio.ended(gemini)
+      await studio.waitForTurnEnd(gemini)
       await workbench.page.setViewportSize(before)
-      await studio.usualWidth()
+      await studio.resetWidth()
     },
   },
   {
@@ -44,35 +44,35 @@ export const readmeStates: State[] = [
       await openFile(workbench, 'planets.js')
       await workbench.openViewContainer('Parley')
       await workbench.setSideBarWidth(460)
-      const conversation = await studio.ready('Codex')
+      const conversation = await studio.startReadySession('Codex')
       await conversation.send(prompts.work)
       const first = conversation.permission.filter({ hasText: 'planets.js' })
       await first.getByRole('button', { name: 'Yes, proceed' }).click()
       const question = conversation.permission.filter({ hasText: 'server.js' })
       await question.waitFor()
       await question.locator('.diff .hljs-storage').first().waitFor()
-      await studio.window('readme-work')
+      await studio.captureWindow('readme-work')
 
       await question.getByRole('button', { name: 'Yes, proceed' }).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await conversation.button('Review').click()
       await workbench.page.locator('.multiDiffEntry', { hasText: 'server.js' }).waitFor()
       await workbench.page.locator('.multiDiffEntry .line-insert').first().waitFor()
       await conversation.button(/^2 files/).click()
-      await studio.window('readme-review')
+      await studio.captureWindow('readme-review')
       await workbench.runCommand('View: Close All Editors')
 
       await workbench.runCommand('Parley: Open Conversation in Editor Tab')
       await workbench.runCommand('View: Close Primary Side Bar')
-      const tab = await studio.tab()
+      const tab = await studio.conversationTab()
       await tab.button(/^Edit: .*planets/).click()
       await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
       await sized(studio, 1140, 880)
-      await studio.editor('readme-diff')
+      await studio.captureEditor('readme-diff')
       await workbench.runCommand('View: Close All Editors')
       await workbench.openViewContainer('Parley')
       await workbench.page.setViewportSize(before)
-      await studio.usualWidth()
+      await studio.resetWidth()
     },
   },
   {
@@ -80,7 +80,7 @@ export const readmeStates: State[] = [
     async take(studio) {
       const { keyboard } = studio.workbench.page
       await studio.workbench.setSideBarWidth(460)
-      const conversation = await studio.ready('Codex')
+      const conversation = await studio.startReadySession('Codex')
       await conversation.composer.click()
       const rows = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
       await keyboard.type('Draw the orbits of @planets')
@@ -93,9 +93,9 @@ export const readmeStates: State[] = [
       await conversation.composer.locator('.mention', { hasText: 'app.js' }).waitFor()
       await pasteSketch(conversation.frame)
       await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
-      await studio.part('readme-composer', conversation.frame.locator('.composer'))
+      await studio.capturePart('readme-composer', conversation.frame.locator('.composer'))
       await conversation.composer.fill('')
-      await studio.usualWidth()
+      await studio.resetWidth()
     },
   },
 ]

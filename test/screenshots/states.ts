@@ -14,30 +14,30 @@ export const states: State[] = [
     async take(studio) {
       const { frame } = await openView(studio)
       await frame.getByRole('button', { name: /Try the Demo Agent/ }).waitFor()
-      await studio.sideBar('empty')
+      await studio.captureSideBar('empty')
     },
   },
   {
     name: 'starting',
     async take(studio) {
-      const { frame } = await studio.begin('Slow Starter')
+      const { frame } = await studio.startSession('Slow Starter')
       await frame.locator('body[data-phase="starting"]').waitFor()
-      await studio.sideBar('starting')
+      await studio.captureSideBar('starting')
     },
   },
   {
     name: 'outgoing',
     async take(studio) {
-      const conversation = await studio.begin('Slow Starter')
-      await conversation.phase('starting')
+      const conversation = await studio.startSession('Slow Starter')
+      await conversation.waitForPhase('starting')
       await conversation.send(
         'Find out why the parser test fails one time in ten, and mend it where it begins.',
       )
       await conversation.send('Then run all tests.')
       const outgoing = conversation.frame.locator('.outgoing')
       await outgoing.getByText('Then run all tests.').waitFor()
-      await studio.sideBar('outgoing')
-      await studio.narrow('outgoing')
+      await studio.captureSideBar('outgoing')
+      await studio.captureNarrow('outgoing')
       await conversation.button('Cancel').click()
       await outgoing.first().waitFor({ state: 'detached' })
       await conversation.composer.fill('')
@@ -46,40 +46,40 @@ export const states: State[] = [
   {
     name: 'first-turn',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
-      await studio.sideBar('new-session')
+      const conversation = await studio.startReadySession('Demo Agent')
+      await studio.captureSideBar('new-session')
       await conversation.send('Hello!')
       await conversation.text(/\/compact/).waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('first-turn')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('first-turn')
     },
   },
   {
     name: 'thoughts-open',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/think')
       await conversation.text('Both were scripted').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       for (const line of await conversation.frame.locator('.thought-line').all()) await line.click()
       await conversation.text('The prompt asks for nothing').waitFor()
-      await studio.sideBar('thoughts-open')
+      await studio.captureSideBar('thoughts-open')
     },
   },
   {
     name: 'permission',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('Look at planets.js, please')
       await conversation.permission.filter({ hasText: 'edit' }).waitFor()
-      await studio.sideBar('permission-edit')
+      await studio.captureSideBar('permission-edit')
       await allow(conversation, 'Allow this edit?')
       await conversation.permission.filter({ hasText: 'Allow running this command?' }).waitFor()
-      await studio.sideBar('permission-command')
+      await studio.captureSideBar('permission-command')
       await allow(conversation, 'Allow running this command?')
       await conversation.text('exit code 0').waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('whole-turn')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('whole-turn')
     },
   },
   {
@@ -88,7 +88,7 @@ export const states: State[] = [
       const conversation = await studio.conversation()
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
       await plan.click()
-      await studio.sideBar('plan-open')
+      await studio.captureSideBar('plan-open')
       for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/])
         await conversation.button(row).first().click()
       await conversation.frame.locator('.diff').first().waitFor()
@@ -97,13 +97,13 @@ export const states: State[] = [
         .button(/^Edit: Edit planets\.js/)
         .first()
         .scrollIntoViewIfNeeded()
-      await studio.sideBar('tools-open')
+      await studio.captureSideBar('tools-open')
       await studio.workbench.setSideBarWidth(280)
-      await studio.sideBar('narrow-tools-open')
+      await studio.captureSideBar('narrow-tools-open')
       await conversation.button(/Scroll to Latest Message|new$/).click()
       await conversation.frame.locator('.jump').waitFor({ state: 'detached' })
-      await studio.sideBar('narrow-turn')
-      await studio.usualWidth()
+      await studio.captureSideBar('narrow-turn')
+      await studio.resetWidth()
     },
   },
   {
@@ -112,15 +112,15 @@ export const states: State[] = [
       const { workbench } = studio
       await workbench.runCommand('Parley: Open Conversation in Editor Tab')
       await workbench.runCommand('View: Close Primary Side Bar')
-      const conversation = await studio.tab()
+      const conversation = await studio.conversationTab()
       await conversation
         .button(/^Edit: Edit planets\.js/)
         .first()
         .click()
       await conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
       await conversation.frame.locator('.diff').first().waitFor()
-      await studio.editor('wide-tab')
-      await studio.window('wide-window')
+      await studio.captureEditor('wide-tab')
+      await studio.captureWindow('wide-window')
       await workbench.runCommand('View: Close All Editors')
       await workbench.openViewContainer('Parley')
     },
@@ -128,39 +128,39 @@ export const states: State[] = [
   {
     name: 'permissions',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await conversation.send('[[permissions 4]]')
       await conversation.permission.nth(3).waitFor()
-      await studio.sideBar('permissions-many')
+      await studio.captureSideBar('permissions-many')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
-      await studio.sideBar('permissions-stopped')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('permissions-stopped')
     },
   },
   {
     name: 'question',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/ask')
       await conversation.text('How do you like your demo?').waitFor()
-      await studio.sideBar('question-form')
+      await studio.captureSideBar('question-form')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'queue',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await conversation.send('[[say I begin.]] [[slow 600000]]')
       await conversation.text('I begin.').waitFor()
       await conversation.send('Then run the tests, and tell me which of them fail and since when.')
       await conversation.send('And update the documentation.')
       await conversation.text('And update the documentation.').waitFor()
-      await studio.sideBar('queue')
+      await studio.captureSideBar('queue')
       await conversation.button(/^Stop \(/).click()
       await conversation.text('You stopped the turn').waitFor()
-      await studio.sideBar('queue-held')
+      await studio.captureSideBar('queue-held')
     },
   },
   card('failure-missing', 'Not Installed'),
@@ -169,10 +169,10 @@ export const states: State[] = [
   {
     name: 'failure-in-a-turn',
     async take(studio) {
-      const conversation = await studio.ready('Crashing')
+      const conversation = await studio.startReadySession('Crashing')
       await conversation.send('Read all the files')
       await conversation.frame.locator('.card').first().waitFor()
-      await studio.sideBar('failure-in-a-turn')
+      await studio.captureSideBar('failure-in-a-turn')
     },
   },
   card('sign-in', 'Members Only'),
@@ -186,34 +186,34 @@ export const states: State[] = [
   {
     name: 'formulas',
     async take(studio) {
-      const conversation = await studio.ready('Formulas')
+      const conversation = await studio.startReadySession('Formulas')
       await conversation.send('Explain')
       await conversation.frame.locator('.diagram[data-state="drawn"] img').waitFor()
       await conversation.frame.locator('.diagram[data-state="failed"]').waitFor()
       await conversation.frame.locator('.katex').first().waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('formulas')
-      await studio.narrow('formulas')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('formulas')
+      await studio.captureNarrow('formulas')
     },
   },
   {
     name: 'diff',
     async take(studio) {
       const { workbench } = studio
-      const conversation = await studio.ready('Edits')
+      const conversation = await studio.startReadySession('Edits')
       await conversation.send(
         'Tokens may be longer than one character: let the parser move on by their length.',
       )
       await conversation.text('Done.').waitFor()
       await conversation.button(/^Edit: Edit parser/).click()
       await conversation.frame.locator('.diff .hljs-keyword').first().waitFor()
-      await studio.sideBar('diff')
+      await studio.captureSideBar('diff')
       await workbench.runCommand('Parley: Open Conversation in Editor Tab')
       await workbench.runCommand('View: Close Primary Side Bar')
-      const tab = await studio.tab()
+      const tab = await studio.conversationTab()
       await tab.button(/^Edit: Edit parser/).click()
       await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
-      await studio.editor('wide-diff')
+      await studio.captureEditor('wide-diff')
       await workbench.runCommand('View: Close All Editors')
       await workbench.openViewContainer('Parley')
     },
@@ -223,15 +223,15 @@ export const states: State[] = [
   {
     name: 'scrolled-up',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/long 60')
       await conversation.text('paragraph 61').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       const transcript = conversation.frame.locator('.transcript')
       await transcript.hover()
       await studio.workbench.page.mouse.wheel(0, -1200)
       await conversation.frame.locator('.jump').waitFor()
-      await studio.sideBar('scrolled-up')
+      await studio.captureSideBar('scrolled-up')
     },
   },
   {
@@ -241,11 +241,11 @@ export const states: State[] = [
       await workbench.runCommand('Parley: Open History')
       const history = await workbench.webview('main.history')
       await history.getByRole('option').first().waitFor()
-      await studio.sideBar('history')
-      await studio.narrow('history')
+      await studio.captureSideBar('history')
+      await studio.captureNarrow('history')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('permissions')
       await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
-      await studio.sideBar('history-search')
+      await studio.captureSideBar('history-search')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('')
       await workbench.runCommand('Parley: Show Conversation')
     },
@@ -270,10 +270,10 @@ function card(name: string, agent: string): State {
     name,
     async take(studio) {
       // the previous conversation stays displayed if a new session doesn't start
-      await studio.ready('Demo Agent')
-      const { frame } = await studio.begin(agent)
+      await studio.startReadySession('Demo Agent')
+      const { frame } = await studio.startSession(agent)
       await frame.locator('.card').filter({ hasText: agent }).waitFor()
-      await studio.sideBar(name)
+      await studio.captureSideBar(name)
     },
   }
 }
@@ -283,14 +283,14 @@ function said(name: string, agent: string, prompt: string, waitFor: string, also
   return {
     name,
     async take(studio) {
-      const conversation = await studio.ready(agent)
+      const conversation = await studio.startReadySession(agent)
       await conversation.send(prompt)
       if (waitFor !== '') await conversation.text(waitFor).waitFor()
       else await conversation.frame.locator('.row-prompt ~ .row').first().waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar(name)
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar(name)
       if (!alsoNarrow) return
-      await studio.narrow(name)
+      await studio.captureNarrow(name)
     },
   }
 }

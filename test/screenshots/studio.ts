@@ -29,7 +29,7 @@ export class Studio {
   }
 
   /** Gives the side bar its default width. */
-  async usualWidth(): Promise<void> {
+  async resetWidth(): Promise<void> {
     await this.workbench.setSideBarWidth(this.width)
   }
 
@@ -39,18 +39,18 @@ export class Studio {
   }
 
   /** The conversation in an editor tab; the side bar may also contain one. */
-  async tab(): Promise<ConversationPage> {
+  async conversationTab(): Promise<ConversationPage> {
     const frame = await waitFor('conversation in a tab', async () => {
       for (const frame of this.workbench.page.frames()) {
         const width = 'document.body.dataset.view === "conversation" ? innerWidth : 0'
         if (Number(await frame.evaluate(width).catch(() => 0)) > 600) return frame
       }
     })
-    return ConversationPage.of(frame)
+    return ConversationPage.inFrame(frame)
   }
 
   /** A new session with an agent that may not become ready. */
-  async begin(agent: string): Promise<ConversationPage> {
+  async startSession(agent: string): Promise<ConversationPage> {
     await this.workbench.runCommand('Parley: New Session with Agent…')
     // there are more agents than the list draws
     await this.workbench.palette.getByPlaceholder('Select an agent').fill(agent)
@@ -59,34 +59,34 @@ export class Studio {
   }
 
   /** A new session with an agent that is ready for a prompt. */
-  async ready(agent: string): Promise<ConversationPage> {
-    const conversation = await this.begin(agent)
+  async startReadySession(agent: string): Promise<ConversationPage> {
+    const conversation = await this.startSession(agent)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.agent(agent)
+    await conversation.waitForAgent(agent)
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()
     return conversation
   }
 
   /** Resolves when the running turn has ended. */
-  async ended(conversation: ConversationPage): Promise<void> {
+  async waitForTurnEnd(conversation: ConversationPage): Promise<void> {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 
   /** The side bar as it is. */
-  async sideBar(name: string): Promise<void> {
+  async captureSideBar(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.sidebar'))
   }
 
   /** Also in a side bar of 280 pixels, as `narrow-…`. */
-  async narrow(name: string): Promise<void> {
+  async captureNarrow(name: string): Promise<void> {
     if (this.width <= 280) return
     await this.workbench.setSideBarWidth(280)
-    await this.sideBar(`narrow-${name}`)
-    await this.usualWidth()
+    await this.captureSideBar(`narrow-${name}`)
+    await this.resetWidth()
   }
 
   /** Makes the window high enough for a whole list, up to this height; returns the previous size. */
-  async showAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
+  async growToShowAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
     const { page } = this.workbench
     const before = page.viewportSize()!
     // rows are measured only when they become visible
@@ -101,17 +101,17 @@ export class Studio {
   }
 
   /** The editor area. */
-  async editor(name: string): Promise<void> {
+  async captureEditor(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.editor'))
   }
 
   /** The whole window, to show where things are. */
-  async window(name: string): Promise<void> {
+  async captureWindow(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.monaco-workbench'))
   }
 
   /** Only a part of the view. */
-  async part(name: string, part: Locator): Promise<void> {
+  async capturePart(name: string, part: Locator): Promise<void> {
     await this.#picture(name, part)
   }
 

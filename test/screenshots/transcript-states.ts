@@ -15,7 +15,7 @@ export const transcriptStates: State[] = [
   {
     name: 'transcript-asked',
     async take(studio) {
-      const conversation = await studio.ready('Asker')
+      const conversation = await studio.startReadySession('Asker')
       await conversation.send('Do it')
       for (const [about, answer] of [
         ['left-pad', /Allow/],
@@ -33,14 +33,14 @@ export const transcriptStates: State[] = [
   {
     name: 'transcript-ends',
     async take(studio) {
-      const conversation = await studio.ready('Quitter')
+      const conversation = await studio.startReadySession('Quitter')
       for (let turn = 1; turn <= 5; turn++) {
         await conversation.send('Go on')
         await conversation.frame
           .locator('.row-turn_end')
           .nth(turn - 1)
           .waitFor()
-        await studio.ended(conversation)
+        await studio.waitForTurnEnd(conversation)
       }
       await pictures(studio, conversation, 'transcript-ends')
     },
@@ -57,14 +57,14 @@ function shown(
   return {
     name,
     async take(studio) {
-      const conversation = await studio.ready(agent)
+      const conversation = await studio.startReadySession(agent)
       await conversation.send('Show me what you can do')
       await conversation.text(until).waitFor()
       await then?.(conversation)
       await pictures(studio, conversation, name)
       const stop = conversation.button(/^Stop \(/)
       if (await stop.isVisible()) await stop.click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   }
 }
@@ -90,9 +90,9 @@ async function pictures(studio: Studio, { frame }: ConversationPage, name: strin
   ] as const) {
     await page.setViewportSize({ width: Math.max(before.width, width + 400), height: before.height })
     await workbench.setSideBarWidth(width)
-    await studio.showAll(frame, '.transcript')
-    await studio.sideBar(`${prefix}${name}`)
+    await studio.growToShowAll(frame, '.transcript')
+    await studio.captureSideBar(`${prefix}${name}`)
   }
   await page.setViewportSize(before)
-  await studio.usualWidth()
+  await studio.resetWidth()
 }

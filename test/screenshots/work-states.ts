@@ -1,4 +1,4 @@
-import { openFile, typeOver } from '../ui/support/editor.ts'
+import { openFile, replaceWord } from '../ui/support/editor.ts'
 import { names } from './agents.ts'
 import type { State, Studio } from './studio.ts'
 
@@ -7,98 +7,98 @@ export const workStates: State[] = [
   {
     name: 'work-rules',
     async take(studio) {
-      const conversation = await studio.ready('Demo Agent')
+      const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/run git --version')
       await conversation.button(/^Allowed by your rule/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await conversation.send('/run npm --version')
       await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
       await conversation.frame.getByRole('radio', { name: 'npm --version' }).waitFor()
-      await studio.sideBar('work-rule-offer')
+      await studio.captureSideBar('work-rule-offer')
       await conversation.frame.getByRole('radio').first().press('Escape')
-      await studio.sideBar('work-rule-applied')
+      await studio.captureSideBar('work-rule-applied')
       await conversation.button(/^Stop/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'work-bars',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       const long = `${Array.from({ length: 9 }, (_, at) => `folder-${at}`).join('/')}/a-file-with-a-name.test.ts`
       await conversation.send(
         `[[plan 5]] [[write planets.js flat]] [[write moons.txt Io]] [[write ${long} x]] [[usage 187000 200000]]`,
       )
       await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('3 files').waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('work-bars')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('work-bars')
       await conversation.button(/^3 files/).click()
-      await studio.sideBar('work-bars-open')
+      await studio.captureSideBar('work-bars-open')
       await conversation.button(/^Context:/).click()
       await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
       await studio.workbench.setSideBarWidth(280)
-      await studio.sideBar('work-bars-narrow')
+      await studio.captureSideBar('work-bars-narrow')
       await studio.workbench.page.keyboard.press('Escape')
       await conversation.button('Review').click()
       await studio.workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
-      await studio.window('work-review')
+      await studio.captureWindow('work-review')
       await leave(studio)
     },
   },
   {
     name: 'work-commands',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       const print = 'for n in $(seq 12); do echo "line $n of what the command says"; done'
       await conversation.send(`[[run ${print}; sleep 20]]`)
       await conversation.frame.locator('.tail').getByText('line 12 ').waitFor()
-      await studio.sideBar('work-command-runs')
-      await studio.narrow('work-command-runs')
+      await studio.captureSideBar('work-command-runs')
+      await studio.captureNarrow('work-command-runs')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
-      const another = await studio.ready('Fixture')
+      await studio.waitForTurnEnd(conversation)
+      const another = await studio.startReadySession('Fixture')
       await another.send(`[[run ${print}; exit 3]]`)
-      await studio.ended(another)
+      await studio.waitForTurnEnd(another)
       await another.button(/^Command: .* exit code 3/).waitFor()
-      await studio.sideBar('work-command-failed')
-      await studio.narrow('work-command-failed')
+      await studio.captureSideBar('work-command-failed')
+      await studio.captureNarrow('work-command-failed')
     },
   },
   {
     name: 'work-moved',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       const changes = conversation.frame.getByRole('region', { name: 'Changed files' })
       await conversation.send(
         '[[run mkdir worlds]] [[run mv planets.js worlds/planets-and-their-distances-from-the-sun.js]]',
       )
       await changes.getByText('1 file').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       const list = conversation.button(/^1 file/)
       if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
       await changes.getByRole('button', { name: /^Renamed/ }).waitFor()
       // too large to compare
       await conversation.send('[[run mkdir made]] [[run seq -f made/%g.txt 1200 | xargs touch]]')
       await changes.getByText("1,200 more files changed and aren't listed").waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('work-moved')
-      await studio.narrow('work-moved')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('work-moved')
+      await studio.captureNarrow('work-moved')
       await conversation.send(
         '[[run mv worlds/planets-and-their-distances-from-the-sun.js planets.js]] [[run rm -r worlds made]]',
       )
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'work-conflict',
     async take(studio) {
       const { workbench } = studio
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await conversation.send('[[edit server.js 8080 5000]]')
       await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await openFile(workbench, 'server.js')
-      await typeOver(workbench, '5000', '9090')
+      await replaceWord(workbench, '5000', '9090')
       await conversation.button('Revert All Changes…').click()
       const dialog = workbench.page.locator('.monaco-dialog-box')
       await dialog
@@ -109,7 +109,7 @@ export const workStates: State[] = [
       const question = workbench.notification("so they weren't reverted")
       await question.waitFor()
       await workbench.page.locator('.tab.active', { hasText: 'Since Start of Session' }).waitFor()
-      await studio.window('work-conflict')
+      await studio.captureWindow('work-conflict')
       await question.getByRole('button', { name: 'Revert Anyway' }).click()
       await question.waitFor({ state: 'detached' })
       await leave(studio)
@@ -120,23 +120,23 @@ export const workStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const { page } = workbench
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       const changes = conversation.frame.getByRole('region', { name: 'Changed files' })
       const editor = page.locator('.part.editor')
       await conversation.send('[[edit server.js node:http node:https 404 410]] [[write moons.txt Io]]')
       await changes.getByText('2 files').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await openFile(workbench, 'server.js')
       await editor.locator('.codelens-decoration', { hasText: 'Keep' }).nth(1).waitFor()
-      await studio.editor('work-lenses')
+      await studio.captureEditor('work-lenses')
       await page.locator('.activitybar [aria-label^="Source Control"]').first().click()
       await page.locator('.scm-view').getByText('moons.txt').first().waitFor()
-      await studio.sideBar('work-source-control')
-      await studio.narrow('work-source-control')
+      await studio.captureSideBar('work-source-control')
+      await studio.captureNarrow('work-source-control')
       await editor.locator('.view-line', { hasText: 'findPlanet' }).first().click()
       await page.keyboard.press('Alt+F3')
       await editor.locator('.peekview-actions').getByLabel('Keep Change').first().waitFor()
-      await studio.editor('work-peek')
+      await studio.captureEditor('work-peek')
       await page.keyboard.press('Escape')
       await workbench.openViewContainer('Parley')
 
@@ -148,12 +148,12 @@ export const workStates: State[] = [
         .getByRole('button', { name: 'Restore', exact: true })
         .and(dialog.locator(':focus'))
         .waitFor()
-      await studio.window('work-restore')
+      await studio.captureWindow('work-restore')
       await page.keyboard.press('Escape')
       await prompt.hover()
       await prompt.getByRole('button', { name: 'Edit and Resend' }).click()
       await workbench.paletteRow('Edit Here').waitFor()
-      await studio.window('work-edit-choices')
+      await studio.captureWindow('work-edit-choices')
       await workbench.closePalette()
       await prompt.hover()
       await prompt.getByRole('button', { name: 'Restore to Here…' }).click()
@@ -163,8 +163,8 @@ export const workStates: State[] = [
         .waitFor()
       await page.keyboard.press('Enter')
       await conversation.button('Undo Restore').waitFor()
-      await studio.sideBar('work-restored')
-      await studio.narrow('work-restored')
+      await studio.captureSideBar('work-restored')
+      await studio.captureNarrow('work-restored')
       await leave(studio)
     },
   },
@@ -172,53 +172,53 @@ export const workStates: State[] = [
     // everything that can be open above the composer at once, and then a request
     name: 'work-pressed',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       const files = Array.from({ length: 12 }, (_, at) => `[[write moon-${at}.txt Io]]`).join(' ')
       await conversation.send(`[[plan 12 7]] ${files} [[say All of it is written.]]`)
       await conversation.text('All of it is written.').waitFor()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
       // a bar that was open before is open again
       for (const bar of [plan, conversation.button(/^12 files/)])
         if ((await bar.getAttribute('aria-expanded')) === 'false') await bar.click()
-      await studio.sideBar('work-pressed')
+      await studio.captureSideBar('work-pressed')
       await conversation.send('[[permissions 1]]')
       await conversation.permission.waitFor()
       for (const prompt of ['Then run the tests', 'And write it down in CHANGELOG.md, please', 'Thanks'])
         await conversation.send(prompt)
       await conversation.frame.getByRole('listitem').filter({ hasText: 'Thanks' }).waitFor()
       await conversation.composer.fill('A line that is written meanwhile\n'.repeat(12))
-      await studio.sideBar('work-pressed-question')
-      await studio.narrow('work-pressed-question')
+      await studio.captureSideBar('work-pressed-question')
+      await studio.captureNarrow('work-pressed-question')
       await plan.click()
-      await studio.sideBar('work-pressed-opened')
+      await studio.captureSideBar('work-pressed-opened')
       await conversation.composer.fill('')
       await conversation.button(/^Stop \(/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {
     name: 'work-many',
     async take(studio) {
-      const conversation = await studio.ready('Fixture')
+      const conversation = await studio.startReadySession('Fixture')
       await studio.workbench.setSideBarWidth(280)
       await conversation.send('[[permissions 30]]')
       await conversation.text('1 of 30').waitFor()
-      await studio.sideBar('work-thirty-narrow')
+      await studio.captureSideBar('work-thirty-narrow')
       await conversation.button(/^Stop/).click()
-      await studio.ended(conversation)
+      await studio.waitForTurnEnd(conversation)
       await leave(studio)
     },
   },
   {
     name: 'work-long',
     async take(studio) {
-      const conversation = await studio.ready(names.paths)
+      const conversation = await studio.startReadySession(names.paths)
       await studio.workbench.setSideBarWidth(280)
       await conversation.send('Go')
       await conversation.text('Done.').waitFor()
-      await studio.ended(conversation)
-      await studio.sideBar('work-long-narrow')
+      await studio.waitForTurnEnd(conversation)
+      await studio.captureSideBar('work-long-narrow')
       await leave(studio)
     },
   },
@@ -226,5 +226,5 @@ export const workStates: State[] = [
 
 async function leave(studio: Studio): Promise<void> {
   await studio.workbench.runCommand('View: Close All Editors')
-  await studio.usualWidth()
+  await studio.resetWidth()
 }

@@ -6,7 +6,7 @@ import { OpenSockets } from './open-sockets.ts'
 /** An HTTP proxy on loopback. It resolves names that only it knows, and reaches nothing else. */
 export class HttpProxy {
   /** The requests, as `CONNECT host:port` or `GET http://host/path`. */
-  readonly asked: string[] = []
+  readonly requests: string[] = []
   readonly #server: Server
   readonly #sockets = new OpenSockets()
 
@@ -21,7 +21,7 @@ export class HttpProxy {
     server.on('connection', socket => proxy.#sockets.add(socket))
     server.on('connect', (incoming, client: Socket) => {
       const { url = '' } = incoming
-      proxy.asked.push(`CONNECT ${url}`)
+      proxy.requests.push(`CONNECT ${url}`)
       const port = portOf(url.slice(0, url.lastIndexOf(':')))
       if (port === undefined) return void client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
       const upstream = connect(port, '127.0.0.1', () => {
@@ -34,7 +34,7 @@ export class HttpProxy {
     })
     server.on('request', (incoming, response) => {
       const { url = '', method, headers } = incoming
-      proxy.asked.push(`${method} ${url}`)
+      proxy.requests.push(`${method} ${url}`)
       const { hostname, pathname, search } = new URL(url)
       const port = portOf(hostname)
       if (port === undefined) return void response.writeHead(502).end()

@@ -60,7 +60,7 @@ export class MemoryPipe {
   }
 
   /** The first message of Parley that matches; it may have been sent already. */
-  async next(match: (frame: Frame) => boolean): Promise<Frame> {
+  async waitFor(match: (frame: Frame) => boolean): Promise<Frame> {
     const find = () => this.sent.find(match)
     const found = find()
     if (found) return found
@@ -76,13 +76,13 @@ export class MemoryPipe {
   }
 
   /** Parley's latest request or notification with this method. */
-  async asked(method: string): Promise<Frame> {
-    await this.next(frame => frame.method === method)
+  async waitForMethod(method: string): Promise<Frame> {
+    await this.waitFor(frame => frame.method === method)
     return this.sent.findLast(frame => frame.method === method)!
   }
 
   /** Parley's response to the agent's request. */
-  answer(id: number | string): Promise<Frame> {
-    return this.next(frame => frame.id === id && frame.method === undefined)
+  responseTo(id: number | string): Promise<Frame> {
+    return this.waitFor(frame => frame.id === id && frame.method === undefined)
   }
 }

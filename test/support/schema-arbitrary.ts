@@ -105,7 +105,7 @@ export class SchemaArbitrary {
 }
 
 /** Makes a value invalid somewhere: removes a part or replaces it. */
-export function mutated(values: Arbitrary<unknown>): Arbitrary<unknown> {
+export function malformed(values: Arbitrary<unknown>): Arbitrary<unknown> {
   const junk = fc.oneof(
     fc.constantFrom(null, true, -1, 1e21, '', 'junk', [], {}, [[]], { type: 5 }, { toString: 1 }),
     fc.jsonValue({ maxDepth: 2 }),

@@ -60,7 +60,12 @@ function loadSchema(version: 1 | 2, unstable: boolean): Schema {
 }
 
 /** Whether a value matches a definition of an official schema. */
-export function isAsDefined(version: 1 | 2, unstable: boolean, definition: string, value: unknown): boolean {
+export function matchesSchema(
+  version: 1 | 2,
+  unstable: boolean,
+  definition: string,
+  value: unknown,
+): boolean {
   return loadSchema(version, unstable).validator(definition)(value)
 }
 

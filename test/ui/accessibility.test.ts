@@ -2,31 +2,31 @@ import assert from 'node:assert/strict'
 import type { Frame } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
-import { shownAgents } from '../screenshots/agents.ts'
-import { readThemeLooks, seenIn, type ThemeLook, violationsIn } from './support/axe.ts'
-import { pastePicture } from './support/clipboard.ts'
+import { screenshotAgents } from '../screenshots/agents.ts'
+import { axeViolations, evaluateInThemes, readThemeLooks, type ThemeLook } from './support/axe.ts'
+import { pasteImage } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('axe finds no problems in four themes with', () => {
-  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': shownAgents(root) }) })
+  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': screenshotAgents(root) }) })
   let workbench: Workbench
   let looks: ThemeLook[] | undefined
 
   beforeEach(async function () {
     this.timeout(120_000)
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
     if (looks) return
     await workbench.openViewContainer('Parley')
     looks = await readThemeLooks(workbench, 'body[data-view="conversation"]')
   })
 
   const passes = async (frame: Frame) => {
-    const found = await violationsIn(frame, looks ?? [])
+    const found = await axeViolations(frame, looks ?? [])
     assert.equal(found.length, 0, `\n${found.join('\n')}`)
   }
-  const begin = (agent: string) => ConversationPage.begin(workbench, agent)
+  const begin = (agent: string) => ConversationPage.startSession(workbench, agent)
   const ended = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
@@ -75,7 +75,7 @@ describe('axe finds no problems in four themes with', () => {
   it('details, menus and commands open', async () => {
     const conversation = await begin('Demo Agent')
     const { frame } = conversation
-    await conversation.details()
+    await conversation.openDetails()
     await passes(frame)
     await frame.getByRole('dialog').press('Escape')
     await conversation.button(/^Mode: /).click()
@@ -130,7 +130,7 @@ describe('axe finds no problems in four themes with', () => {
     const { frame, permission } = conversation
     await permission.waitFor()
     await passes(frame)
-    const seen = await seenIn<SeenOption[]>(frame, looks ?? [], optionsOfPermission)
+    const seen = await evaluateInThemes<SeenOption[]>(frame, looks ?? [], optionsOfPermission)
     assert.equal(seen.length, 4)
     for (const { kind, seen: options } of seen) {
       const [first, ...others] = options
@@ -163,7 +163,7 @@ describe('axe finds no problems in four themes with', () => {
   it('images, audio, resources, notices and a failed tool call', async () => {
     const conversation = await begin('Demo Agent')
     for (const prompt of ['/media', '/notice', '/fail', '/compact']) {
-      await conversation.ask(prompt)
+      await conversation.runTurn(prompt)
     }
     await conversation.button(/compacted/).waitFor()
     await passes(conversation.frame)
@@ -175,7 +175,7 @@ describe('axe finds no problems in four themes with', () => {
   ] as const)
     it(what, async () => {
       await begin('Demo Agent')
-      await workbench.choose('Parley: New Session with Agent…', agent)
+      await workbench.runAndPick('Parley: New Session with Agent…', agent)
       const { frame } = await ConversationPage.find(workbench)
       await frame.locator('.card').filter({ hasText: agent }).waitFor()
       await passes(frame)
@@ -202,7 +202,7 @@ describe('axe finds no problems in four themes with', () => {
     await rows.filter({ hasText: 'planets.js' }).first().waitFor()
     await passes(frame)
     await keyboard.press('Enter')
-    await pastePicture(frame, 640, 400)
+    await pasteImage(frame, 640, 400)
     await frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
     await passes(frame)
     await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
@@ -218,7 +218,7 @@ describe('axe finds no problems in four themes with', () => {
   it('the find widget', async () => {
     const conversation = await answered('Demo Agent', '/markdown', 'That was all of it.')
     await conversation.composer.press('ControlOrMeta+f')
-    await conversation.focused(conversation.frame.getByRole('search').getByRole('textbox'))
+    await conversation.waitForFocus(conversation.frame.getByRole('search').getByRole('textbox'))
     await workbench.page.keyboard.type('line')
     await conversation.frame.locator('.find-count', { hasText: / of / }).waitFor()
     await passes(conversation.frame)

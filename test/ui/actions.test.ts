@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('actions', () => {
@@ -15,11 +15,11 @@ describe('actions', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Fixture')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Fixture')
   })
 
-  const talk = (prompt: string) => conversation.ask(prompt)
+  const talk = (prompt: string) => conversation.runTurn(prompt)
   /** The last of the choices where an edited prompt continues. */
   async function editHere(): Promise<void> {
     await workbench.paletteRow('Edit Here').waitFor()
@@ -27,7 +27,9 @@ describe('actions', () => {
     await workbench.paletteInput.press('Enter')
   }
   const prompts = () =>
-    receivedBy(vscode.server.root, 'Fixture', 'session/prompt').map(({ prompt }) => JSON.stringify(prompt))
+    receivedParams(vscode.server.root, 'Fixture', 'session/prompt').map(({ prompt }) =>
+      JSON.stringify(prompt),
+    )
 
   it('open the conversation as a document, and export it to a file', async () => {
     await talk('[[think of it]] [[tool a]] [[say All is **well**.]]')
@@ -64,7 +66,7 @@ describe('actions', () => {
     await conversation.frame.locator('.row-prompt').first().hover()
     await conversation.button('Edit and Resend').first().click()
     await editHere()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
 
@@ -75,7 +77,7 @@ describe('actions', () => {
       .click({ clickCount: 3 })
     await conversation.frame.getByRole('button', { name: 'Quote', exact: true }).click()
     await conversation.composer.filter({ hasText: '> A sentence to quote.' }).waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
   })
 
   it('are in the context menu of a message', async () => {

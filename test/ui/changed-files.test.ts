@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, typeOver } from './support/editor.ts'
+import { openFile, replaceWord } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -19,8 +19,8 @@ describe('the changes of a session', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Liar')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Liar')
   })
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const write = async (name: string, words: string) => {
@@ -76,7 +76,7 @@ describe('the changes of a session', () => {
     await bar().getByText('1 file').waitFor()
     // in the editor, since a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, 'planets.js')
-    await typeOver(workbench, 'mine', 'yours')
+    await replaceWord(workbench, 'mine', 'yours')
     await waitFor('the edit', () => planets() === 'yours\n')
     await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
     await confirm()
@@ -94,7 +94,7 @@ describe('the changes of a session', () => {
     await write('moons.txt', 'Io Europa')
     await bar().getByText('2 files').waitFor()
     // a rename during a turn would count as the agent's; this turn changes no files
-    await conversation.ask('[[say All is written.]]')
+    await conversation.runTurn('[[say All is written.]]')
     renameSync(file('moons.txt'), file('my-moons.txt'))
     await bar().getByText('1 file', { exact: true }).waitFor()
     const list = bar().getByRole('button', { name: /1 file/ })
@@ -177,14 +177,14 @@ describe('the changes of a session', () => {
   })
 
   it('are shown in the editor while the agent works, if it is followed', async () => {
-    const demo = await ConversationPage.begin(workbench, 'Demo Agent')
+    const demo = await ConversationPage.startSession(workbench, 'Demo Agent')
     await workbench.runCommand('View: Close All Editors')
     await demo.button('Follow Agent in Editor').click()
     await demo.button('Stop Following Agent in Editor').waitFor()
     await demo.send('/read server.js')
     await workbench.page.locator('.tab.active', { hasText: 'server.js' }).waitFor()
     await demo.composer.pressSequentially('still here')
-    await waitFor('what was typed', async () => (await demo.written()) === 'still here')
+    await waitFor('what was typed', async () => (await demo.composerText()) === 'still here')
     await workbench.runCommand('Parley: Follow Agent in Editor')
     await demo.button('Follow Agent in Editor').waitFor()
   })

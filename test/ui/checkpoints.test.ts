@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { onlyExtensionHost } from '../host/processes.ts'
+import { findExtensionHost } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, typeOver } from './support/editor.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { openFile, replaceWord } from './support/editor.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const ORIGINAL = readFileSync(
@@ -39,11 +39,11 @@ describe('restoring a checkpoint', () => {
     name = `checkpoint-${++tries}.js`
     writeFileSync(file(), ORIGINAL)
     workbench = await vscode.clearedWindow()
-    conversation = await ConversationPage.begin(workbench, agent)
+    conversation = await ConversationPage.startSession(workbench, agent)
   }
   afterEach(() => rmSync(file(), { force: true }))
 
-  const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+  const received = (agent: string, method: string) => receivedParams(vscode.server.root, agent, method)
   const lastPrompt = (agent: string) => received(agent, 'session/prompt').at(-1)
   async function say(prompt: string): Promise<void> {
     await conversation.send(prompt)
@@ -122,7 +122,7 @@ describe('restoring a checkpoint', () => {
     const mine = BOTH.replaceAll('Hermes', 'Mine')
     // in the editor, since a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, name)
-    await typeOver(workbench, 'Hermes', 'Mine')
+    await replaceWord(workbench, 'Hermes', 'Mine')
     await holds(mine)
     await press(prompt('first'), 'Restore to Here…')
     await confirm('Not restored:', `${name}: you edited the same lines`)
@@ -146,7 +146,7 @@ describe('restoring a checkpoint', () => {
       .some(stored => stored.includes(name) && stored.includes('"turn":2'))
   }
   const killExtensionHost = async () => {
-    process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')
+    process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
   }
   for (const [event, happens] of [
     ['a reload of the window', async () => {}],
@@ -160,7 +160,7 @@ describe('restoring a checkpoint', () => {
       await workbench.reload()
       conversation = await ConversationPage.find(workbench)
       await prompt('second').waitFor()
-      await conversation.phase('ready')
+      await conversation.waitForPhase('ready')
       await restoreToSecond(`Restore ${name}`)
       await undoRestore()
     })
@@ -173,7 +173,7 @@ describe('restoring a checkpoint', () => {
     await killExtensionHost()
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await aside(1)
     await undoRestore()
     await press(prompt('first'), 'Restore to Here…')
@@ -189,7 +189,7 @@ describe('restoring a checkpoint', () => {
     await holds(FIRST)
     await waitFor('the fork', () => received('Able', 'session/fork').length === before + 1)
     await conversation.composer.filter({ hasText: 'second' }).waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await aside(1)
     await say(`[[edit ${name} Mars Gradivus]] edited`)
     await holds(FIRST.replaceAll('Mars', 'Gradivus'))
@@ -213,7 +213,7 @@ describe('restoring a checkpoint', () => {
     await editAndRestore('second', 'Restore 1 File and Edit in a New Session')
     await holds(FIRST)
     await conversation.composer.filter({ hasText: 'second' }).waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await conversation.composer.press('Enter')
     await holds(BOTH)
     const last = lastPrompt('Plain')

@@ -3,7 +3,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, outputLine, selectLines } from './support/editor.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('commands', () => {
@@ -18,7 +18,7 @@ describe('commands', () => {
   let workbench: Workbench
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
   })
 
   it('add the selection in the editor, before and after the session starts', async () => {
@@ -38,9 +38,9 @@ describe('commands', () => {
         )
     })
     const conversation = await ConversationPage.find(workbench)
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await conversation.button(/^Try the Demo Agent/).click()
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
 
     await selectLines(workbench, 5)
     await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
@@ -53,10 +53,10 @@ describe('commands', () => {
   })
 
   it('show the protocol traffic on request, with secrets redacted', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Protocol Traffic')
     await outputLine(workbench, 'Recording protocol messages').waitFor()
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await outputLine(workbench, /"session\/new"/).waitFor()
     const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
     assert.match(frame, /•••/)
@@ -66,19 +66,19 @@ describe('commands', () => {
       0,
       'It was recorded before it was asked for',
     )
-    const given = receivedBy(vscode.server.root, 'Honest', 'session/new').at(-1)
+    const given = receivedParams(vscode.server.root, 'Honest', 'session/new').at(-1)
     const [vault] = (given?.mcpServers ?? []) as Array<{ env: unknown }>
     assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
   })
 
   it('show the log of the agent', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting\s.*node\sin\s.*planets-api/).waitFor()
   })
 
   it('change the mode and the model, which the agent uses', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     const choose = async (option: string, value: string) => {
       await conversation.button(new RegExp(`^${option}: `)).click()
       await conversation.frame.getByRole('option', { name: value }).click()
@@ -93,15 +93,15 @@ describe('commands', () => {
   })
 
   it('complete a command of the agent', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
-    await conversation.ready()
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.waitUntilReady()
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await workbench.page.keyboard.type('/p')
     const commands = conversation.frame.getByRole('listbox', { name: 'Commands' })
     await commands.getByRole('option', { name: /^\/plan/, selected: true }).waitFor()
     await workbench.page.keyboard.press('Tab')
-    await waitFor('the command', async () => (await conversation.written()) === '/plan ')
+    await waitFor('the command', async () => (await conversation.composerText()) === '/plan ')
     await conversation.text('what to plan').waitFor()
     await workbench.page.keyboard.type('a trip')
     await workbench.page.keyboard.press('Enter')
@@ -109,7 +109,7 @@ describe('commands', () => {
   })
 
   it('go to a pending request', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/slow 2')
     await conversation.composer.fill('/edit planets.js')
     await conversation.composer.press('Enter')
@@ -132,17 +132,17 @@ describe('commands', () => {
     for (const title of ['Parley: Change Model…', 'Parley: Fork Session'])
       assert.ok(!(await offered(title)), title)
 
-    await ConversationPage.begin(workbench, 'Demo Agent')
+    await ConversationPage.startSession(workbench, 'Demo Agent')
     await waitFor('Change Model in the palette', () => offered('Parley: Change Model…'))
     await workbench.runCommand('Parley: Go to Next Pending Request')
     await workbench.notification('No pending requests').waitFor()
 
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))
   })
 
   it('fork a session into two independent ones', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/where')
     await conversation.text('What the client offers').waitFor()
     await workbench.runCommand('Parley: Fork Session')

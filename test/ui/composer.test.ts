@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
-import { dropFile, enterInComposition, pastePicture, pasteText } from './support/clipboard.ts'
+import { dropFile, pasteImage, pasteText, pressEnterDuringIme } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -38,18 +38,18 @@ describe('the composer', () => {
   let conversation: ConversationPage
 
   const prompts = (agent: string) =>
-    receivedBy(vscode.server.root, agent, 'session/prompt').map(({ prompt }) => prompt as Block[])
+    receivedParams(vscode.server.root, agent, 'session/prompt').map(({ prompt }) => prompt as Block[])
   const type = (text: string) => workbench.page.keyboard.type(text)
   const press = (key: string) => workbench.page.keyboard.press(key)
   const isWritten = (text: string) =>
-    waitFor(`“${text}” in the composer`, async () => (await conversation.written()) === text)
+    waitFor(`“${text}” in the composer`, async () => (await conversation.composerText()) === text)
   const chips = () => conversation.composer.locator('.mention')
   const rows = () => conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
   const begin = async (agent: string) => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, agent)
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, agent)
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
   }
   const attached = () => conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem')
 
@@ -79,7 +79,7 @@ describe('the composer', () => {
     await press('Tab')
     await chips().waitFor()
     await type('please')
-    await pastePicture(conversation.frame, 20, 20)
+    await pasteImage(conversation.frame, 20, 20)
     await conversation.frame.getByRole('alert').getByText("Plain doesn't support images").waitFor()
     assert.equal(await attached().count(), 0)
     await press('Enter')
@@ -91,9 +91,9 @@ describe('the composer', () => {
 
   it('resizes a pasted image, shows it, and sends it', async () => {
     await begin('Capable')
-    await pastePicture(conversation.frame, 4000, 1000)
+    await pasteImage(conversation.frame, 4000, 1000)
     await attached().getByRole('img').waitFor()
-    await pastePicture(conversation.frame, 30, 30)
+    await pasteImage(conversation.frame, 30, 30)
     await attached().nth(1).getByRole('img').waitFor()
     await attached()
       .nth(1)
@@ -129,10 +129,10 @@ describe('the composer', () => {
     )
     assert.deepEqual(sent, [{ type: 'text', text: `See ${long} now` }])
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await pasteText(conversation.frame, long)
     await chips().dblclick()
-    await waitFor('unfolded text', async () => (await conversation.written()).includes('line 60'))
+    await waitFor('unfolded text', async () => (await conversation.composerText()).includes('line 60'))
     await press('Control+z')
     await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
     await press('Control+a')
@@ -154,11 +154,11 @@ describe('the composer', () => {
     // VS Code gets the key, too, and has handled it when the command palette opens
     await workbench.commandTitles('Parley')
     // two quick keys are undone together, on a slow machine one by one
-    assert.match(await conversation.written(), /^a ideas\.md ?$/)
+    assert.match(await conversation.composerText(), /^a ideas\.md ?$/)
     // when it closes, the palette returns the focus to where it was
     await workbench.palette.waitFor({ state: 'hidden' })
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await press('Control+a')
     await press('Delete')
   })
@@ -188,10 +188,10 @@ describe('the composer', () => {
       waitFor(`the prompt “${text}”`, () => prompts('Capable').find(one => one[0]?.text === text))
     await offer.waitFor()
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await press('Alt+Enter')
     await remove.waitFor()
-    await conversation.ask('with the file')
+    await conversation.runTurn('with the file')
     assert.match((await sent('with the file'))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
     await offer.waitFor()
     const { root } = vscode.server
@@ -199,12 +199,12 @@ describe('the composer', () => {
     try {
       for (const text of ['always', 'and again']) {
         await remove.waitFor()
-        await conversation.ask(text)
+        await conversation.runTurn(text)
         assert.match((await sent(text))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
       }
       await remove.click()
       await offer.waitFor()
-      await conversation.ask('but not now')
+      await conversation.runTurn('but not now')
       assert.equal((await sent('but not now')).length, 1)
     } finally {
       root.updateSettings({ 'parley.addActiveContext': undefined })
@@ -217,7 +217,7 @@ describe('the composer', () => {
     const session = await workbench.page.context().newCDPSession(workbench.page)
     await session.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 })
     await isWritten('にほ')
-    await enterInComposition(conversation.frame)
+    await pressEnterDuringIme(conversation.frame)
     await session.send('Input.insertText', { text: '日本' })
     await isWritten('日本')
     assert.equal(prompts('Capable').length, count)
@@ -232,8 +232,8 @@ describe('the composer', () => {
     await conversation.frame.locator('.row-prompt', { hasText: 'first' }).waitFor()
     await isWritten('')
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
-    await pastePicture(conversation.frame, 30, 30)
+    await conversation.waitForFocus(conversation.composer)
+    await pasteImage(conversation.frame, 30, 30)
     await attached().getByRole('img').waitFor()
     await type('about @planets.js')
     await rows().filter({ hasText: 'planets.js' }).first().waitFor()
@@ -247,7 +247,7 @@ describe('the composer', () => {
     await chips().filter({ hasText: 'planets.js' }).waitFor()
     await isWritten('about planets.js again')
     await attached().getByRole('img').waitFor()
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.composer.press('Enter')
     const sent = await waitFor('prompt', () =>
       prompts('Capable').find(one => one[0]?.text === 'about ' && one[2]?.text === ' again'),
@@ -304,9 +304,9 @@ describe('the composer', () => {
     await workbench.runCommand('Parley: Add File to Conversation')
     await attached().filter({ hasText: 'server.js' }).waitFor()
     await attached().getByRole('button', { name: 'Remove server.js' }).click()
-    await workbench.choose('Parley: Change Model…', 'Demo Thorough')
+    await workbench.runAndPick('Parley: Change Model…', 'Demo Thorough')
     await conversation.button('Model: Demo Thorough').waitFor()
-    await workbench.choose('Parley: Change Mode…', 'Edit freely')
+    await workbench.runAndPick('Parley: Change Mode…', 'Edit freely')
     await conversation.button('Mode: Edit freely').waitFor()
   })
 })

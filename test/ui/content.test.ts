@@ -63,7 +63,7 @@ describe('the content of messages', () => {
   let workbench: Workbench
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
   })
 
   const tab = (name: string | RegExp): Locator =>
@@ -74,7 +74,7 @@ describe('the content of messages', () => {
   it('is inserted at the cursor, opened as a file, and applied after a review', async () => {
     const original = planets()
     await openFile(workbench, 'planets.js')
-    const conversation = await ConversationPage.begin(workbench, 'Coder')
+    const conversation = await ConversationPage.startSession(workbench, 'Coder')
     await conversation.send('Code, please')
     await conversation.text('Done.').waitFor()
     const block = conversation.frame.locator('.code-block').first()
@@ -108,7 +108,7 @@ describe('the content of messages', () => {
   })
 
   it("shows a diff whose unchanged lines expand, and which opens in VS Code's diff editor", async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Editor')
+    const conversation = await ConversationPage.startSession(workbench, 'Editor')
     await conversation.send('Edit, please')
     await conversation.text('Edited.').waitFor()
     await conversation.button(/^Edit: Edit planets\.js/).click()
@@ -123,7 +123,7 @@ describe('the content of messages', () => {
   })
 
   it("is a running command's last lines, which fold when it succeeds, and stay open when it fails", async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Runner')
+    const conversation = await ConversationPage.startSession(workbench, 'Runner')
     const tail = conversation.frame.locator('.tail')
     const lines = (name: string, first: number, last: number) =>
       Array.from({ length: last - first + 1 }, (_, at) => `${name} ${first + at}`)
@@ -137,17 +137,17 @@ describe('the content of messages', () => {
     await conversation.send(`[[run ${print('passed')}; while ! test -e ${gate}; do sleep 0.1; done]]`)
     await shows(lines('passed', 8, 12))
     writeFileSync(gate, '')
-    await conversation.said(/^exit 0, /).waitFor()
+    await conversation.agentMessage(/^exit 0, /).waitFor()
     await tail.waitFor({ state: 'detached' })
     await conversation.send(`[[run ${print('failed')}; exit 3]]`)
-    await conversation.said(/^exit 3, /).waitFor()
+    await conversation.agentMessage(/^exit 3, /).waitFor()
     await conversation.button(/^Command: .* exit code 3/).waitFor()
     await shows(lines('failed', 3, 12))
     await workbench.screenshot('command-failed')
   })
 
   it('renders formulas and diagrams, enlarges a diagram, and opens files', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Mathematician')
+    const conversation = await ConversationPage.startSession(workbench, 'Mathematician')
     // markup in a diagram's text must never be in the page, nor be parsed there
     await conversation.frame.evaluate(`
       window.fromDiagram = 0

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { testDirectory } from '../host/paths.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the default agent in the settings', () => {
@@ -34,7 +34,7 @@ describe('the default agent in the settings', () => {
     const workbench = await vscode.open()
     return [workbench, await ConversationPage.open(workbench)]
   }
-  const starts = (name: string) => receivedBy(vscode.server.root, name, 'initialize').length
+  const starts = (name: string) => receivedParams(vscode.server.root, name, 'initialize').length
 
   it('starts after the machine was searched', async () => {
     const [workbench, conversation] = await asksFor('gemini')
@@ -44,8 +44,8 @@ describe('the default agent in the settings', () => {
     assert.equal(await card(conversation).count(), 0)
     assert.deepEqual([starts('Mine'), starts('Gemini CLI')], [0, 0])
     openGate(true)
-    await conversation.agent('Gemini CLI')
-    await conversation.phase('ready')
+    await conversation.waitForAgent('Gemini CLI')
+    await conversation.waitForPhase('ready')
     await conversation.send('hello')
     await conversation.text('You said: hello').waitFor()
     assert.equal(starts('Mine'), 0)
@@ -77,8 +77,8 @@ describe('the default agent in the settings', () => {
       await workbench.paletteInput.fill('Mine')
       await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Mine' }).waitFor()
       await workbench.paletteInput.press('Enter')
-      await conversation.agent('Mine')
-      await conversation.phase('ready')
+      await conversation.waitForAgent('Mine')
+      await conversation.waitForPhase('ready')
       await workbench.close()
     })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { processesOf } from '../host/processes.ts'
+import { processesStartedIn } from '../host/processes.ts'
 import { floor } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -14,8 +14,11 @@ describe('a conversation with the demo agent', () => {
 
   /** Starts a session with the demo agent. */
   async function begin(workbench?: Workbench): Promise<ConversationPage> {
-    const conversation = await ConversationPage.begin(workbench ?? (await vscode.window()), 'Demo Agent')
-    await conversation.ready()
+    const conversation = await ConversationPage.startSession(
+      workbench ?? (await vscode.sharedWindow()),
+      'Demo Agent',
+    )
+    await conversation.waitUntilReady()
     return conversation
   }
 
@@ -59,13 +62,13 @@ describe('a conversation with the demo agent', () => {
     await workbench.webview('body[data-view="agents"] main')
     await workbench.runCommand('Parley: Open History in Editor Tab')
     await workbench.webview('body[data-view="history"] main')
-    await conversation.ask('/help')
+    await conversation.runTurn('/help')
     assert.deepEqual(workbench.extensionHostProblems(), [])
   })
 
   it('stops the agent with the window', async () => {
     const agents = () =>
-      processesOf(vscode.server.root.directory)
+      processesStartedIn(vscode.server.root.directory)
         .filter(({ command }) => command.includes('demo-agent'))
         .map(({ pid }) => pid)
     const ofOthers = agents()
@@ -146,7 +149,7 @@ describe('a conversation with the demo agent', () => {
   it('names a line, whose link opens it in the editor', async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
-    await conversation.ask('/read planets.js')
+    await conversation.runTurn('/read planets.js')
     const lengths = planets()
       .split('\n')
       .map(line => line.length)
@@ -158,12 +161,12 @@ describe('a conversation with the demo agent', () => {
 
   it('forks: both sessions continue from the conversation so far', async () => {
     const conversation = await begin()
-    await conversation.ask('/think')
+    await conversation.runTurn('/think')
     await conversation.button('Fork').click()
     await conversation.text(/^Forked session/).waitFor()
-    await conversation.said('Both were scripted').waitFor()
+    await conversation.agentMessage('Both were scripted').waitFor()
     await conversation.send('/stop refusal')
-    await conversation.said('This turn ends with the stop reason').waitFor()
+    await conversation.agentMessage('This turn ends with the stop reason').waitFor()
     await conversation.button(/^Context: .*Cost: [\d.]+ credits$/s).waitFor()
   })
 })
@@ -174,7 +177,7 @@ describe('the oldest supported VS Code', () => {
   it('shows a conversation', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
     await conversation.button(/Try the Demo Agent/).click()
-    await conversation.ready()
+    await conversation.waitUntilReady()
     await conversation.send('/help')
     await conversation.text(/\/edit/).waitFor()
   })
@@ -193,7 +196,7 @@ describe('Restricted Mode', () => {
     assert.equal(await conversation.button(/Try the Demo Agent/).count(), 0, 'It is offered all the same')
     await conversation.send('/help')
     await reason.waitFor()
-    const agents = processesOf(vscode.server.root.directory).filter(({ command }) =>
+    const agents = processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
       command.includes('demo-agent'),
     )
     assert.deepEqual(agents, [])

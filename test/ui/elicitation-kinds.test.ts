@@ -3,7 +3,7 @@ import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { outputLine } from './support/editor.ts'
-import { fixtureAgent, linesOf, openGate } from './support/fixture-agent.ts'
+import { agentLog, fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const every = {
@@ -88,14 +88,14 @@ describe('elicitations of every kind', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   /** the answers that the agent received, in order */
   const answers = (agent: string) =>
-    linesOf(vscode.server.root, agent).flatMap(line =>
+    agentLog(vscode.server.root, agent).flatMap(line =>
       'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
     )
 
   it('show a field for each kind with its default, and are sent only if all values are valid', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Asking')
+    const conversation = await ConversationPage.startSession(workbench, 'Asking')
     await conversation.send('go')
     const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     const field = (name: RegExp) => question.getByRole('textbox', { name })
@@ -141,9 +141,9 @@ describe('elicitations of every kind', () => {
   })
 
   it('show a complete URL with its host highlighted and warnings', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Visiting')
+    const conversation = await ConversationPage.startSession(workbench, 'Visiting')
     const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     await conversation.send('one')
     await question.getByText(/look-alike characters/).waitFor()
@@ -171,9 +171,9 @@ describe('elicitations of every kind', () => {
   })
 
   it('are shown by VS Code while the conversation is hidden, if they belong to no session', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Away')
+    const conversation = await ConversationPage.startSession(workbench, 'Away')
     const before = answers('Away').length
     await conversation.send('go')
     await conversation.text('A moment.').waitFor()
@@ -200,9 +200,9 @@ describe('elicitations of every kind', () => {
   })
 
   it('are shown by VS Code if there is no conversation', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    await workbench.choose('Parley: New Session with Agent…', 'Early')
+    await workbench.runAndPick('Parley: New Session with Agent…', 'Early')
     const conversation = await ConversationPage.find(workbench)
     const card = conversation.card('Early requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
@@ -222,6 +222,6 @@ describe('elicitations of every kind', () => {
     await waitFor('the answer', () => answers('Early').length === 1)
     assert.deepEqual(answers('Early')[0], { action: 'accept', content: { org: 'Engines', plan: 'paid' } })
     await card.waitFor({ state: 'detached' })
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
   })
 })

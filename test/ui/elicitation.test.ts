@@ -11,9 +11,9 @@ describe('an elicitation', () => {
   const vscode = new VsCodeSuite()
 
   async function begin() {
-    const workbench = await vscode.window()
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
-    await conversation.ready()
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.waitUntilReady()
     const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     const picture = async (name: string) => {
       const directory = join(outDirectory, 'screenshots', 'elicitation')

@@ -35,7 +35,7 @@ describe('an agent that fails', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.open(workbench)
   })
 
@@ -43,7 +43,7 @@ describe('an agent that fails', () => {
   async function pick(name: string): Promise<void> {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
-    await workbench.choose('Parley: New Session with Agent…', name)
+    await workbench.runAndPick('Parley: New Session with Agent…', name)
   }
 
   async function detailsOf(card: Locator): Promise<Locator> {
@@ -75,17 +75,17 @@ describe('an agent that fails', () => {
     chmodSync(program, 0o755)
     assert.ok(env)
     await card.getByRole('button', { name: 'Retry' }).click()
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await card.waitFor({ state: 'detached' })
   })
 
   it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await pick('Exits')
     const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
-    await conversation.agent('Honest')
+    await conversation.waitForAgent('Honest')
   })
 
   it('shows what it printed instead of protocol messages', async () => {
@@ -108,13 +108,13 @@ describe('an agent that fails', () => {
     const card = conversation.card('Locked requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
     await card.waitFor({ state: 'detached' })
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('hello')
     await conversation.text('You said: hello').waitFor()
   })
 
   it('signs in during a conversation, and keeps the prompt', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await conversation.send('[[auth]]')
     await conversation
       .card('Honest requires sign-in')
@@ -124,7 +124,7 @@ describe('an agent that fails', () => {
   })
 
   it('keeps the conversation when it exits during a turn and continues it', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     await conversation.send('remember me')
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('[[gate]] [[crash 7]]')
@@ -135,25 +135,25 @@ describe('an agent that fails', () => {
     await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
     await conversation.text('You said: remember me').waitFor()
     // the queued prompt is in the composer, and nowhere else
-    await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
     await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
     await card.waitFor({ state: 'detached' })
-    await conversation.phase('ready')
-    await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
+    await conversation.waitForPhase('ready')
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('still there?')
     await conversation.text('You said: still there?').waitFor()
   })
 
   it('says that a turn was interrupted if the window was reloaded during it', async () => {
-    await ConversationPage.begin(workbench, 'Honest')
+    await ConversationPage.startSession(workbench, 'Honest')
     const prompt = '[[slow 600000]]'
     await conversation.send(prompt)
     await waitFor('the turn on disk', () => storedConversations(vscode.server.root).includes(prompt))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.text('The turn was interrupted').waitFor()
     await conversation.button('Resend Prompt').waitFor()
   })
@@ -173,7 +173,7 @@ describe('an agent that fails', () => {
         .catch(() => {})
       return agent.getByText('Mended').isVisible()
     })
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
   })
 
   it("is stopped if it doesn't respond within the configured time", async () => {

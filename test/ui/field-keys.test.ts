@@ -29,7 +29,7 @@ describe('the shortcuts in a field', () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const { keyboard } = page
-    const conversation = await ConversationPage.begin(workbench, 'Asking')
+    const conversation = await ConversationPage.startSession(workbench, 'Asking')
     await openFile(workbench, 'planets.js')
     const editor = page.locator('.editor-group-container .monaco-editor').first()
     await editor.locator('.view-line').first().click()
@@ -61,7 +61,7 @@ describe('the shortcuts in a field', () => {
     await conversation.send('ask')
     await use(conversation.frame, conversation.frame.getByLabel('Name'))
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await keyboard.press('Control+f')
     await use(conversation.frame, conversation.frame.getByRole('textbox', { name: /^Find/ }))
     await keyboard.press('Escape')

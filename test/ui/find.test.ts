@@ -14,8 +14,8 @@ describe('find in a conversation of 1,000 turns', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Fixture')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Fixture')
   })
 
   const widget = () => conversation.frame.getByRole('search', { name: 'Find in Conversation' })
@@ -47,7 +47,7 @@ describe('find in a conversation of 1,000 turns', () => {
           () => false,
         )
     })
-    await conversation.focused(input())
+    await conversation.waitForFocus(input())
   }
 
   it('finds all matches, expands collapsed entries, and follows new messages', async () => {
@@ -103,9 +103,9 @@ describe('find in a conversation of 1,000 turns', () => {
     await workbench.page.keyboard.type('word')
     await count().filter({ hasText: '1 of 2' }).waitFor()
     await waitFor('what was typed', async () => (await input().inputValue()) === 'word')
-    assert.equal(await conversation.written(), '')
+    assert.equal(await conversation.composerText(), '')
     await shows('a word to find')
-    await conversation.focused(input())
+    await conversation.waitForFocus(input())
     await conversation.button('Scroll to Latest Message').waitFor({ state: 'detached' })
     await input().press('Escape')
     await widget().waitFor({ state: 'detached' })
@@ -146,13 +146,13 @@ describe('find in a conversation of 1,000 turns', () => {
         if (Number(await one.evaluate(wide).catch(() => 0)) > 500) return one
       }
     })
-    conversation = await ConversationPage.of(frame)
+    conversation = await ConversationPage.inFrame(frame)
     await conversation.text(/^something to look for/).waitFor()
     await open(conversation.composer)
     await input().fill('look')
     await shows('something to look for')
     await input().press('Escape')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await workbench.runCommand('Parley: Find in Conversation')
     await input().waitFor()
     await count().filter({ hasText: /of 2$/ }).waitFor()

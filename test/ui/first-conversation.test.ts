@@ -20,8 +20,8 @@ describe('the first conversation', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
   })
 
   it('shows a whole turn: plan, tool calls, requests answered by key and by click, usage', async () => {
@@ -30,7 +30,7 @@ describe('the first conversation', () => {
 
     const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
     await edit.getByText('planets.js').first().waitFor()
-    await conversation.focused(edit.getByRole('button', { name: 'Allow once' }))
+    await conversation.waitForFocus(edit.getByRole('button', { name: 'Allow once' }))
     assert.equal(planets(), before, 'The file was changed before the person agreed')
     await workbench.page.keyboard.press('1')
     await edit.waitFor({ state: 'detached' })
@@ -51,7 +51,7 @@ describe('the first conversation', () => {
   it("sends the option that rejects, and the file doesn't change", async () => {
     const before = planets()
     await conversation.send('/edit planets.js')
-    await conversation.focused(conversation.permission.getByRole('button', { name: 'Allow once' }))
+    await conversation.waitForFocus(conversation.permission.getByRole('button', { name: 'Allow once' }))
     await workbench.page.keyboard.press('3')
     await conversation.text('You rejected the edit').waitFor()
     await conversation.permission.waitFor({ state: 'detached' })
@@ -75,19 +75,19 @@ describe('the first conversation', () => {
     })
 
   it('keeps text typed while the agent starts, and sends the prompt', async () => {
-    await workbench.choose('Parley: New Session with Agent…', 'Late Riser')
-    await conversation.phase('starting')
+    await workbench.runAndPick('Parley: New Session with Agent…', 'Late Riser')
+    await conversation.waitForPhase('starting')
     await conversation.composer.fill('first words')
     await conversation.composer.press('Enter')
     openGate(vscode.server.root, 'Late Riser')
     await conversation.text('You said: first words').waitFor()
-    await waitFor('an empty composer', async () => (await conversation.written()) === '')
+    await waitFor('an empty composer', async () => (await conversation.composerText()) === '')
 
     await workbench.runCommand('Parley: New Session')
-    await conversation.phase('starting')
+    await conversation.waitForPhase('starting')
     await conversation.composer.fill('second words')
     openGate(vscode.server.root, 'Late Riser')
-    await conversation.phase('ready')
-    await waitFor('what was written', async () => (await conversation.written()) === 'second words')
+    await conversation.waitForPhase('ready')
+    await waitFor('what was written', async () => (await conversation.composerText()) === 'second words')
   })
 })

@@ -74,10 +74,10 @@ describe('the first day', () => {
 
   /** A new session in the window of all tasks, with the cursor in the input. */
   async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
-    const workbench = await vscode.window()
-    const conversation = await ConversationPage.begin(workbench, agent)
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, agent)
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     return { workbench, conversation }
   }
   const idle = (conversation: ConversationPage) =>
@@ -93,15 +93,15 @@ describe('the first day', () => {
   })
 
   it('gets a first answer', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
     await icon.waitFor()
     await task('first answer', workbench, { clicks: 2, keys: 6 }, async hands => {
       await hands.click(icon)
       const conversation = await ConversationPage.find(workbench)
       await hands.click(conversation.button(/^Try the Demo Agent/))
-      await conversation.phase('ready')
-      await conversation.focused(conversation.composer)
+      await conversation.waitForPhase('ready')
+      await conversation.waitForFocus(conversation.composer)
       await hands.ask('/help')
       await conversation.text(/\/compact/).waitFor()
     })
@@ -112,7 +112,7 @@ describe('the first day', () => {
     await task('allow', workbench, { clicks: 0, keys: 11 }, async hands => {
       await hands.ask('/run date')
       const allow = conversation.permission.getByRole('button', { name: 'Allow once' })
-      await conversation.focused(allow)
+      await conversation.waitForFocus(allow)
       await hands.press('Enter')
       await conversation.text('exit code 0').waitFor()
     })
@@ -138,7 +138,7 @@ describe('the first day', () => {
       await offers.waitFor({ state: 'detached' })
       await conversation.text('exit code 0').waitFor()
       await idle(conversation)
-      await conversation.focused(conversation.composer)
+      await conversation.waitForFocus(conversation.composer)
       await hands.ask('/run echo two')
       await conversation.button(/^Allowed by your rule/).waitFor()
     })
@@ -161,7 +161,7 @@ describe('the first day', () => {
       await hands.press("Control+'", 'a')
       const conversation = await ConversationPage.find(workbench)
       await conversation.frame.locator('.composer .chip', { hasText: 'planets.js:1-2' }).waitFor()
-      await conversation.focused(conversation.composer)
+      await conversation.waitForFocus(conversation.composer)
     })
   })
 
@@ -187,11 +187,11 @@ describe('the first day', () => {
     await conversation.text('Answer 40').waitFor()
     await idle(conversation)
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await task('find', workbench, { clicks: 0, keys: 14 }, async hands => {
       await hands.press('Control+f')
       const widget = conversation.frame.getByRole('search', { name: 'Find in Conversation' })
-      await conversation.focused(widget.getByRole('textbox', { name: 'Find' }))
+      await conversation.waitForFocus(widget.getByRole('textbox', { name: 'Find' }))
       await hands.type('Question 7 of')
       await widget.locator('.find-count', { hasText: '1 of 1' }).waitFor()
     })
@@ -207,7 +207,7 @@ describe('the first day', () => {
     await task('rename', workbench, { clicks: 1, keys: 9 }, async hands => {
       await hands.click(title)
       const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
-      await conversation.focused(field)
+      await conversation.waitForFocus(field)
       // the current title is selected
       await hands.type('Renamed')
       await hands.press('Enter')
@@ -218,7 +218,7 @@ describe('the first day', () => {
   it("reopens yesterday's session", async () => {
     const prompt = `Help with the work of ${Date.now()}`
     const yesterday = await vscode.open()
-    const first = await ConversationPage.begin(yesterday, DEMO)
+    const first = await ConversationPage.startSession(yesterday, DEMO)
     await first.send(prompt)
     await first.text(/\/compact/).waitFor()
     await idle(first)
@@ -235,7 +235,7 @@ describe('the first day', () => {
       await hands.click((await workbench.webview(selector)).locator(selector).first())
       const conversation = await ConversationPage.find(workbench)
       await conversation.frame.locator('.row-prompt', { hasText: prompt }).waitFor()
-      await conversation.phase('ready')
+      await conversation.waitForPhase('ready')
     })
   })
 
@@ -245,8 +245,8 @@ describe('the first day', () => {
       await hands.click(before.frame.locator('.header').getByRole('button', { name: DEMO }))
       await hands.click(before.frame.getByRole('option', { name: 'Ada' }))
       const conversation = await ConversationPage.find(workbench)
-      await conversation.agent('Ada')
-      await conversation.phase('ready')
+      await conversation.waitForAgent('Ada')
+      await conversation.waitForPhase('ready')
     })
   })
 
@@ -257,7 +257,7 @@ describe('the first day', () => {
       await conversation.button(/^Stop \(/).waitFor()
       await hands.press('Escape')
       await idle(conversation)
-      await conversation.focused(conversation.composer)
+      await conversation.waitForFocus(conversation.composer)
       await hands.ask('[[say Better]]')
       await conversation.frame.locator('.row-markdown', { hasText: 'Better' }).waitFor()
     })

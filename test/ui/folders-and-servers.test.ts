@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 /** An agent that supports one folder and local MCP servers only. */
@@ -37,15 +37,15 @@ describe('the folders and servers of a session', () => {
   let workbench: Workbench
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
   })
 
   const folder = (name: string) => join(dirname(vscode.workspace), name)
-  const lastSession = (agent: string) => receivedBy(vscode.server.root, agent, 'session/new').at(-1)
+  const lastSession = (agent: string) => receivedParams(vscode.server.root, agent, 'session/new').at(-1)
 
   it('are all folders and servers if the agent supports them, as the details show', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Wide')
-    const details = await conversation.details()
+    const conversation = await ConversationPage.startSession(workbench, 'Wide')
+    const details = await conversation.openDetails()
     await details.getByText(/planets-api\s*working directory/).waitFor()
     for (const name of ['planets-web', 'notes'])
       await details.getByText(new RegExp(`${name}\\s*accessible`)).waitFor()
@@ -66,8 +66,8 @@ describe('the folders and servers of a session', () => {
   })
 
   it("are fewer if the agent doesn't support them, and the details explain which and why", async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Narrow')
-    const details = await conversation.details()
+    const conversation = await ConversationPage.startSession(workbench, 'Narrow')
+    const details = await conversation.openDetails()
     for (const name of ['planets-web', 'notes']) {
       const unseen = row(details, name)
       await unseen.getByLabel('Not visible to the agent').waitFor()
@@ -91,8 +91,8 @@ describe('the folders and servers of a session', () => {
 
   it('start with the folder of the active file', async () => {
     await openFile(workbench, 'app.js')
-    const conversation = await ConversationPage.begin(workbench, 'Wide')
-    const details = await conversation.details()
+    const conversation = await ConversationPage.startSession(workbench, 'Wide')
+    const details = await conversation.openDetails()
     await details.getByText(/planets-web\s*working directory/).waitFor()
     assert.equal(lastSession('Wide')?.cwd, folder('planets-web'))
   })

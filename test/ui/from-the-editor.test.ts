@@ -7,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
-import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 /** Reads a line that it reports, edits another one, and waits. */
@@ -45,8 +45,8 @@ describe('from the editor, the conversation gets', () => {
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Fixture')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Fixture')
   })
 
   const chip = (label: string) => conversation.frame.locator('.composer .chip', { hasText: label }).first()
@@ -102,7 +102,7 @@ describe('from the editor, the conversation gets', () => {
     conversation = await ConversationPage.find(workbench)
     await chip('planets.js').waitFor()
     await chip('notes').waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await remove('planets.js')
     await remove('notes')
   })
@@ -121,7 +121,7 @@ describe('from the editor, the conversation gets', () => {
       .getByRole('button', { name: /^Focus Conversation/ })
       .click()
     conversation = await ConversationPage.find(workbench)
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
   })
 
   /** Drags with the mouse while holding Shift: without it VS Code handles the drop itself. */
@@ -175,7 +175,7 @@ describe('from the editor, the conversation gets', () => {
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     const file = await inExplorer('planets.js')
     const inTab = await workbench.webview('body[data-view="conversation"][data-phase="ready"]')
-    conversation = await ConversationPage.of(inTab)
+    conversation = await ConversationPage.inFrame(inTab)
     await drag(file, conversation.frame.getByRole('heading', { name: 'New session' }))
     await chip('planets.js').waitFor()
     await remove('planets.js')
@@ -197,7 +197,7 @@ describe('from the editor, the conversation gets', () => {
 
   /** The texts of all blocks of the last prompt. */
   const prompted = () => {
-    const blocks = receivedBy(vscode.server.root, 'Fixture', 'session/prompt').at(-1)?.prompt
+    const blocks = receivedParams(vscode.server.root, 'Fixture', 'session/prompt').at(-1)?.prompt
     return JSON.stringify(blocks ?? [])
   }
   /** `prepare` puts the cursor or a selection in place, since Escape removes it. */
@@ -229,7 +229,7 @@ describe('from the editor, the conversation gets', () => {
     await waitFor('prompt', () => prompted().includes('Fix this problem.'))
     assert.match(prompted(), /planets-api\/broken\.json#L1-L1/)
     assert.match(prompted(), /broken\.json:1: error: /)
-    await waitFor('the draft', async () => (await conversation.written()) === 'My draft')
+    await waitFor('the draft', async () => (await conversation.composerText()) === 'My draft')
     await conversation.composer.fill('')
     await workbench.runCommand('View: Revert and Close Editor')
     rmSync(file)
@@ -252,7 +252,7 @@ describe('from the editor, the conversation gets', () => {
     git('add', '.')
     git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'Count the planets')
     const { root } = vscode.server
-    const deleted = () => receivedBy(root, 'Fixture', 'session/delete').length
+    const deleted = () => receivedParams(root, 'Fixture', 'session/delete').length
     await workbench.page
       .locator('.activitybar')
       .getByRole('tab', { name: /^Source Control/ })
@@ -276,7 +276,7 @@ describe('from the editor, the conversation gets', () => {
     await generate()
     await input('rejected.Named').waitFor()
     assert.match(prompted(), /Count the planets/)
-    assert.match(String(receivedBy(root, 'Fixture', 'session/new').at(-1)?.cwd), /scratch$/)
+    assert.match(String(receivedParams(root, 'Fixture', 'session/new').at(-1)?.cwd), /scratch$/)
     await waitFor('end of the session', () => deleted() === sessions + 1)
     assert.match(readFileSync(file, 'utf8'), /Named the ninth planet/, 'the agent may write nothing')
 
@@ -291,7 +291,7 @@ describe('from the editor, the conversation gets', () => {
     await progress.getByRole('button', { name: 'Cancel' }).click()
     await progress.waitFor({ state: 'detached' })
     await waitFor('end of the session', () => deleted() === sessions + 2)
-    assert.ok(receivedBy(root, 'Fixture', 'session/cancel').length > 0)
+    assert.ok(receivedParams(root, 'Fixture', 'session/cancel').length > 0)
     await input('rejected.Named').waitFor()
 
     rmSync(join(folder, '.git'), { recursive: true })
@@ -301,7 +301,7 @@ describe('from the editor, the conversation gets', () => {
   it("its agent's work: lines that it reads and edits are marked until its turn ends", async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')
     const before = readFileSync(file, 'utf8')
-    conversation = await ConversationPage.begin(workbench, 'Reader')
+    conversation = await ConversationPage.startSession(workbench, 'Reader')
     await openFile(workbench, 'planets.js')
     const editor = workbench.page.locator('.editor-group-container.active .monaco-editor').first()
     await editor.locator('.view-line', { hasText: 'Mars' }).waitFor()

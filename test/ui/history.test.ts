@@ -6,8 +6,8 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
+import { storedTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
-import { writtenTabs } from './support/written-tabs.ts'
 
 describe('a session from an earlier window', () => {
   const vscode = new VsCodeSuite()
@@ -17,7 +17,7 @@ describe('a session from an earlier window', () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     await conversation.button(/Try the Demo Agent/).click()
-    await conversation.ready()
+    await conversation.waitUntilReady()
     await conversation.send('/help')
     await conversation.text(/\/compact/).waitFor()
     return workbench
@@ -29,12 +29,12 @@ describe('a session from an earlier window', () => {
   async function findInHistory(title: '/help' | '/plan'): Promise<{ workbench: Workbench; row: Locator }> {
     if (server !== vscode.server) {
       const earlier = await talk()
-      const conversation = await ConversationPage.begin(earlier, 'Demo Agent')
-      await conversation.ask('/plan')
+      const conversation = await ConversationPage.startSession(earlier, 'Demo Agent')
+      await conversation.runTurn('/plan')
       await earlier.close()
       server = vscode.server
     }
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const row = (await HistoryPage.open(workbench)).row(title)
     await row.waitFor()
     return { workbench, row }
@@ -65,7 +65,7 @@ describe('a session from an earlier window', () => {
     const conversation = await ConversationPage.find(workbench)
     // the window may still show the session of the test before, which is ready, too
     await conversation.text('Every step is done.').waitFor()
-    await conversation.ready()
+    await conversation.waitUntilReady()
     await conversation.send('/where')
     await conversation.text(/workspace\/notes/).waitFor()
   })
@@ -92,9 +92,9 @@ describe('History', () => {
     const workbench = await vscode.clearedWindow()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Able')
+    const conversation = await ConversationPage.startSession(workbench, 'Able')
     await conversation.send('[[title Behind it]] [[say It begins.]] [[gate]] [[say It goes on.]]')
-    await conversation.said('It begins.').waitFor()
+    await conversation.agentMessage('It begins.').waitFor()
     await conversation.composer.fill('not sent yet')
 
     await keyboard.press("Control+'")
@@ -112,9 +112,9 @@ describe('History', () => {
 
     await keyboard.press("Control+'")
     await keyboard.press('h')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await conversation.text('It goes on.').waitFor()
-    await waitFor('the draft', async () => (await conversation.written()) === 'not sent yet')
+    await waitFor('the draft', async () => (await conversation.composerText()) === 'not sent yet')
     await history.search.waitFor({ state: 'detached' })
 
     // with the focus in an editor, the same shortcut opens it, and Escape leads back
@@ -127,24 +127,24 @@ describe('History', () => {
     await keyboard.press('Escape')
     await waitFor('an empty search', async () => (await history.search.inputValue()) === '')
     await keyboard.press('Escape')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
   })
 
   it('is replaced by a session that starts', async () => {
     const workbench = await vscode.clearedWindow()
-    await ConversationPage.begin(workbench, 'Able')
+    await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.rows.first().waitFor()
-    await workbench.choose('Parley: New Session with Agent…', 'Demo Agent')
+    await workbench.runAndPick('Parley: New Session with Agent…', 'Demo Agent')
     const conversation = await ConversationPage.find(workbench)
-    await conversation.agent('Demo Agent')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForAgent('Demo Agent')
+    await conversation.waitForFocus(conversation.composer)
     await history.search.waitFor({ state: 'detached' })
   })
 
   it('shows ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
     const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
-    await ConversationPage.begin(workbench, 'Able')
+    await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.row('Session of day 5').waitFor()
     const seen = () =>
@@ -159,28 +159,28 @@ describe('History', () => {
     await workbench.page.locator('.part.sidebar').getByRole('button', { name: 'Show Conversation' }).click()
     const conversation = await ConversationPage.find(workbench)
     await conversation.composer.waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
   })
 
   it('opens in an editor tab, which is restored after a reload', async () => {
     const workbench = await vscode.clearedWindow()
-    const conversation = await ConversationPage.begin(workbench, 'Able')
+    const conversation = await ConversationPage.startSession(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')
-    await conversation.said('It is here.').waitFor()
+    await conversation.agentMessage('It is here.').waitFor()
     const history = await HistoryPage.openTab(workbench)
     await history.find('From a tab')
-    await history.menu(workbench, 'From a tab', 'Rename…')
+    await history.chooseFromMenu(workbench, 'From a tab', 'Rename…')
     await history.frame.getByRole('textbox', { name: 'Session title' }).fill('Named in a tab')
     await workbench.page.keyboard.press('Enter')
     await conversation.frame.getByRole('heading', { name: /^Named in a tab/ }).waitFor()
     await history.search.fill('')
     await history.search.press('Enter')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await waitFor('the tab written down', async () =>
-      (await writtenTabs(workbench.page)).includes('parley.historyTab'),
+      (await storedTabs(workbench.page)).includes('parley.historyTab'),
     )
     await workbench.reload()
-    const after = await HistoryPage.tab(workbench)
+    const after = await HistoryPage.findTab(workbench)
     await after.row('Named in a tab').waitFor()
   })
 })

@@ -7,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
-import { readThemeLooks, violationsIn } from './support/axe.ts'
+import { axeViolations, readThemeLooks } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -75,7 +75,7 @@ describe('installing an agent', () => {
   afterEach(() => letNpm())
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.open(workbench)
   })
   /** An earlier test installed it, except for one that is tried again, which has a new VS Code. */
@@ -128,7 +128,7 @@ describe('installing an agent', () => {
     await conversation.frame.locator('.prompt.outgoing', { hasText: '/markdown' }).waitFor()
     letNpm()
     await conversation.text('That was all of it.').waitFor()
-    await conversation.agent('Codex')
+    await conversation.waitForAgent('Codex')
   })
 
   it('is managed on a separate page: search, check, make default, capabilities as text, also after a reload', async () => {
@@ -150,7 +150,7 @@ describe('installing an agent', () => {
     await agent.waitFor()
     const looks = await readThemeLooks(workbench, 'body[data-view="agents"]')
     const current = await workbench.webview('body[data-view="agents"]')
-    assert.deepEqual(await violationsIn(current, looks), [])
+    assert.deepEqual(await axeViolations(current, looks), [])
     const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
 
@@ -171,7 +171,7 @@ describe('installing an agent', () => {
 
   it('is undone with all of its files', async () => {
     await installed()
-    await workbench.choose('Parley: Remove Agent…', 'Codex')
+    await workbench.runAndPick('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Codex was removed.').waitFor()
   })

@@ -74,8 +74,8 @@ for (const { name: agent, writes, args, env } of AGENTS) {
     async function begin(content = text(), extension = 'txt'): Promise<void> {
       name = `${agent}-${++tries}.${extension}`
       writeFileSync(file(), content)
-      workbench = await vscode.window()
-      conversation = await ConversationPage.begin(workbench, agent)
+      workbench = await vscode.sharedWindow()
+      conversation = await ConversationPage.startSession(workbench, agent)
     }
     afterEach(() => {
       if (workbench) rmSync(file(), { force: true })
@@ -303,7 +303,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       const { opened, open: go } = gate()
       await send('one', edit('bravo'), edit('echo', opened))
       await holds(text(by('bravo')))
-      conversation = await ConversationPage.begin(workbench, agent)
+      conversation = await ConversationPage.startSession(workbench, agent)
       await play('two', edit('hotel'))
       await holds(text(by('bravo'), by('hotel')))
       await changed(1)

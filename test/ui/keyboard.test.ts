@@ -39,24 +39,24 @@ describe('with only the keyboard', () => {
     await conversation.button(/^Try the Demo Agent/).waitFor()
     // VS Code leaves the focus outside of a view that was just created
     await command(workbench, 'Parley: Focus on Parley View')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
 
     // the agents are one tab stop, and the arrow keys move between them
     await focus.goTo(/^Open Session History/, 'Shift+Tab')
     await keyboard.press('Shift+Tab')
     await focus.goTo(/^Try the Demo Agent/, 'ArrowDown')
     await keyboard.press('Enter')
-    await conversation.ready()
+    await conversation.waitUntilReady()
 
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await keyboard.type('Look at planets.js, please')
     await keyboard.press('Enter')
     const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
-    await conversation.focused(edit.getByRole('button', { name: 'Allow once' }))
+    await conversation.waitForFocus(edit.getByRole('button', { name: 'Allow once' }))
     await keyboard.press('Enter')
     await edit.waitFor({ state: 'detached' })
     const run = conversation.permission.filter({ hasText: 'Allow running this command?' })
-    await conversation.focused(run.getByRole('button', { name: 'Allow once' }))
+    await conversation.waitForFocus(run.getByRole('button', { name: 'Allow once' }))
     await keyboard.press('1')
     await conversation.text('exit code 0').waitFor()
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
@@ -69,15 +69,17 @@ describe('with only the keyboard', () => {
       /^Demo Agent asks: .*ls -la/,
       /^Demo Agent finished/,
     ])
-      await waitFor(`${sentence} told`, async () => (await focus.heard()).some(text => sentence.test(text)))
-    const heard = await focus.heard()
+      await waitFor(`${sentence} told`, async () =>
+        (await focus.announcements()).some(text => sentence.test(text)),
+      )
+    const heard = await focus.announcements()
     assert.ok(heard.length < 12, JSON.stringify(heard))
 
     // a letter is typed into the composer from anywhere; there and back again through all elements
     await keyboard.type('a')
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await keyboard.press('Backspace')
-    const stops = [...(await focus.walk('Tab')), ...(await backFrom(workbench, focus))]
+    const stops = [...(await focus.tabThrough('Tab')), ...(await backFrom(workbench, focus))]
     for (const wanted of [/^Edit: Edit planets/, /^Command: ls/, /of 5|All done/, /^Mode: /, /Demo Agent/])
       assert.ok(
         stops.some(stop => wanted.test(stop.name)),
@@ -101,38 +103,38 @@ describe('with only the keyboard', () => {
     await keyboard.type('/slow 600')
     await keyboard.press('Enter')
     await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     await focus.goTo(/^Mode: /, 'Tab')
     await keyboard.press('Enter')
     await frame.getByRole('listbox').waitFor()
     await keyboard.press('ArrowDown')
     await keyboard.press('Escape')
     await frame.getByRole('listbox').waitFor({ state: 'detached' })
-    await focus.on(/^Mode: /)
+    await focus.waitFor(/^Mode: /)
     assert.equal(await conversation.button(/^Stop \(/).count(), 1, 'Escape in the menu stopped the turn')
     await keyboard.press('Escape')
     await conversation.text('You stopped the turn').waitFor()
-    await waitFor('the end told', async () => (await focus.heard()).includes('You stopped the turn'))
+    await waitFor('the end told', async () => (await focus.announcements()).includes('You stopped the turn'))
 
     await command(workbench, 'Parley: Open History')
     const history = await workbench.webview('main.history')
     await history.getByRole('option').first().waitFor()
     const inHistory = await Focus.in(history)
-    await inHistory.on(/^Search sessions/)
+    await inHistory.waitFor(/^Search sessions/)
     await keyboard.type('planets')
     await waitFor('the only match', async () => (await history.getByRole('option').count()) === 1)
     await keyboard.press('ArrowDown')
     await keyboard.press('Enter')
     conversation = await ConversationPage.find(workbench)
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
   })
 
   /** From the element after the view back into it, and through it to its start. */
   async function backFrom(workbench: Workbench, focus: Focus) {
     const last = await waitFor('the way back into the view', async () => {
       await workbench.page.keyboard.press('Shift+Tab')
-      return focus.stop()
+      return focus.current()
     })
-    return [last, ...(await focus.walk('Shift+Tab'))]
+    return [last, ...(await focus.tabThrough('Shift+Tab'))]
   }
 })

@@ -4,18 +4,18 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
-import { names, shownAgents } from '../screenshots/agents.ts'
+import { names, screenshotAgents } from '../screenshots/agents.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { HistoryPage } from './support/history-page.ts'
-import { layoutProblems, movingParts } from './support/layout.ts'
+import { animatedElements, layoutProblems } from './support/layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the views', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
       // as many as a small window shows in its command palette
-      const { fixture, rtl, ...others } = shownAgents(root)
+      const { fixture, rtl, ...others } = screenshotAgents(root)
       return { 'parley.agents': { fixture, rtl, long: others['long-names'] } }
     },
   })
@@ -32,7 +32,7 @@ describe('the views', () => {
     await empty.button(/Try the Demo Agent/).waitFor()
     await fits(empty, `${where}: empty`)
 
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('Look at planets.js, please')
     for (const question of ['Allow this edit?', 'Allow running this command?']) {
       const permission = conversation.permission.filter({ hasText: question })
@@ -55,7 +55,7 @@ describe('the views', () => {
       await permission.waitFor({ state: 'detached' })
     }
     await ended(conversation)
-    await conversation.details()
+    await conversation.openDetails()
     await fits(conversation, `${where}: details`)
     await workbench.page.keyboard.press('Escape')
     for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/]) {
@@ -74,7 +74,7 @@ describe('the views', () => {
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
 
-    const long = await ConversationPage.begin(workbench, names.long.slice(0, 30))
+    const long = await ConversationPage.startSession(workbench, names.long.slice(0, 30))
     await long.send('Begin')
     await long.text(/averylongword/).waitFor()
     await ended(long)
@@ -99,13 +99,13 @@ describe('the views', () => {
   it('keep a request and the composer visible in a low view, whatever is open above the composer', async () => {
     const workbench = await vscode.clearedWindow({ width: 700, height: 450 })
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Fixture')
+    const conversation = await ConversationPage.startSession(workbench, 'Fixture')
     const { frame } = conversation
     // the files of an earlier try exist already
     const moon = `moon-${randomUUID()}`
     const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 12 7]] ${files} [[say All is written.]]`)
-    await conversation.said('All is written.').waitFor()
+    await conversation.agentMessage('All is written.').waitFor()
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' }).getByRole('button')
     await plan.click()
@@ -137,8 +137,8 @@ describe('the views', () => {
     await workbench.setSideBarWidth(300)
     // the active file is suggested there, too
     await openFile(workbench, 'planets.js')
-    const demo = await ConversationPage.begin(workbench, 'Demo Agent')
-    await demo.ready()
+    const demo = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await demo.waitUntilReady()
     await demo.button(/^Mode: /).waitFor()
     await demo.button(/^Add planets\.js/).waitFor()
     const menus = await demo.frame.evaluate<string[]>(`
@@ -159,12 +159,12 @@ describe('the views', () => {
       await fits(demo, `${width} pixels`)
     }
 
-    const conversation = await ConversationPage.begin(workbench, 'Fixture')
+    const conversation = await ConversationPage.startSession(workbench, 'Fixture')
     const { frame } = conversation
     const io = `io-${randomUUID()}`
     const files = Array.from({ length: 3 }, (_, at) => `[[write ${io}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 5 3]] ${files} [[say All is written.]]`)
-    await conversation.said('All is written.').waitFor()
+    await conversation.agentMessage('All is written.').waitFor()
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' })
     const changed = frame.getByRole('region', { name: 'Changed files' })
@@ -202,8 +202,8 @@ describe('the views', () => {
     const long = `a-file-whose-name-is-much-too-long-for-a-side-bar-${randomUUID().slice(0, 8)}.test.ts`
     writeFileSync(join(dirname(vscode.workspace), 'planets-api', long), '')
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
-    await conversation.ready()
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.waitUntilReady()
     for (const [file, end] of [
       ['planets.js', 'planets.js'],
       [long, long.slice(-14)],
@@ -223,7 +223,7 @@ describe('the views', () => {
   it('lay out every block in its own text direction', async () => {
     const workbench = await vscode.clearedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Right to Left')
+    const conversation = await ConversationPage.startSession(workbench, 'Right to Left')
     await conversation.send('اقرأ الملف وشغّل الاختبارات من فضلك')
     await conversation.text(names.endOfRightToLeft).waitFor()
     await ended(conversation)
@@ -246,13 +246,13 @@ describe('the views', () => {
     const workbench = await vscode.clearedWindow()
     await workbench.page.emulateMedia({ reducedMotion: 'no-preference' })
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Fixture')
+    const conversation = await ConversationPage.startSession(workbench, 'Fixture')
     await conversation.send('[[tool a]] [[paced 30 600 40]]')
     await conversation.text(/c20 /).waitFor()
-    assert.ok((await movingParts(conversation.frame)).length > 0, 'Nothing moves with motion either')
+    assert.ok((await animatedElements(conversation.frame)).length > 0, 'Nothing moves with motion either')
     await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
     // the page is updated in its next frame
-    await waitFor('standstill', async () => (await movingParts(conversation.frame)).length === 0)
+    await waitFor('standstill', async () => (await animatedElements(conversation.frame)).length === 0)
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
   })
@@ -274,7 +274,7 @@ describe('in Chinese, the views', () => {
     await frame.getByRole('heading', { name: '设置智能体' }).waitFor()
     await fitsAndIsChinese()
     await conversation.button(/^试用演示智能体/).click()
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await frame.getByRole('textbox', { name: '消息' }).click()
     await workbench.page.keyboard.type('Look at planets.js, please')
     await workbench.page.keyboard.press('Enter')

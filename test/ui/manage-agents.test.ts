@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
 import { projectDirectory } from '../host/paths.ts'
-import { processesOf } from '../host/processes.ts'
+import { processesStartedIn } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
@@ -77,7 +77,7 @@ describe('Manage Agents', () => {
   const codex = (page: Frame) => installed(page, 'Codex')
   const press = (agent: Locator, name: string) => agent.getByRole('button', { name }).click()
   const account = (page: Frame) => row(page, 'From Settings', 'Account')
-  const commands = () => processesOf(vscode.server.root.directory).map(({ command }) => command)
+  const commands = () => processesStartedIn(vscode.server.root.directory).map(({ command }) => command)
   let letNpm = () => {}
   /** npm's requests wait until the returned function is called. */
   const holdNpm = () => {
@@ -97,56 +97,56 @@ describe('Manage Agents', () => {
   }
 
   it('supports the keyboard: search, navigation, installing and checking an agent', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const { keyboard } = workbench.page
     const page = await manage(workbench)
     const focus = await Focus.in(page)
-    await focus.on(/^Search agents/)
+    await focus.waitFor(/^Search agents/)
     await keyboard.type('codex')
     await row(page, 'From Settings', 'Account').waitFor({ state: 'detached' })
     await keyboard.press('Enter')
-    await focus.on(/^Install: Codex/)
+    await focus.waitFor(/^Install: Codex/)
     await keyboard.press('ArrowUp')
-    await focus.on(/^Search agents/)
+    await focus.waitFor(/^Search agents/)
     await keyboard.press('ArrowDown')
-    await focus.on(/^Install: Codex/)
+    await focus.waitFor(/^Install: Codex/)
 
     const open = holdNpm()
     await keyboard.press('Enter')
-    await focus.on(/^Cancel: Codex/)
+    await focus.waitFor(/^Cancel: Codex/)
     open()
-    await focus.on(/^New Session: Codex/)
+    await focus.waitFor(/^New Session: Codex/)
     await keyboard.press('ArrowRight')
-    await focus.on(/^Check: Codex/)
+    await focus.waitFor(/^Check: Codex/)
     await keyboard.press('Enter')
     await codex(page)
       .getByText(/started and uses ACP version 1\./)
       .waitFor()
-    await focus.on(/^Check: Codex/)
+    await focus.waitFor(/^Check: Codex/)
     await keyboard.press('ArrowRight')
-    await focus.on(/^Set as Default: Codex/)
+    await focus.waitFor(/^Set as Default: Codex/)
     await keyboard.press('Enter')
     await codex(page).getByText('Default', { exact: true }).waitFor()
-    await focus.on(/^New Session: Codex/)
+    await focus.waitFor(/^New Session: Codex/)
 
     // back to the search, then to all agents
     await keyboard.press('Escape')
-    await focus.on(/^Search agents/)
+    await focus.waitFor(/^Search agents/)
     await keyboard.press('Escape')
     await row(page, 'From Settings', 'Account').waitFor()
     await keyboard.press('ArrowDown')
     await keyboard.press('ArrowDown')
-    await focus.on(/^New Session: Account/)
+    await focus.waitFor(/^New Session: Account/)
     await keyboard.press('End')
-    await focus.on(/^Install: (?!Codex)/)
+    await focus.waitFor(/^Install: (?!Codex)/)
     await keyboard.press('Home')
-    await focus.on(/^New Session: Codex/)
+    await focus.waitFor(/^New Session: Codex/)
     await keyboard.press('ArrowUp')
-    await focus.on(/^Search agents/)
-    assert.ok((await focus.heard()).includes('1 agent'), JSON.stringify(await focus.heard()))
+    await focus.waitFor(/^Search agents/)
+    assert.ok((await focus.announcements()).includes('1 agent'), JSON.stringify(await focus.announcements()))
 
     // every button can be reached, has a name, and shows the focus
-    const stops = await focus.walk('Tab')
+    const stops = await focus.tabThrough('Tab')
     for (const { name, shown, inView } of stops) assert.ok(name !== '' && shown && inView, name)
     const names = stops.map(({ name }) => name)
     assert.deepEqual(
@@ -160,7 +160,7 @@ describe('Manage Agents', () => {
   it('updates an agent and restarts it with the new version', async () => {
     // a try before this one may have updated it
     agents.outdated!.version = '1.0.0'
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const page = await manage(workbench)
     const outdated = installed(page, 'Outdated')
     await press(offered(page, 'Outdated'), 'Install: Outdated')
@@ -183,7 +183,7 @@ describe('Manage Agents', () => {
   })
 
   it('shows who is signed in, like the empty view and History, and signs in and out', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.open(workbench)
     const listed = (text: string) =>
       conversation.frame.getByRole('button', { name: /^Account/ }).getByText(text)
@@ -216,7 +216,7 @@ describe('Manage Agents', () => {
   })
 
   it("explains why an agent can't be used, and shows its log", async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const page = await manage(workbench)
     const missing = row(page, 'From Settings', 'An Agent Whose Name Is Rather Long')
     await missing.getByRole('button', { name: /^Check:/ }).click()
@@ -238,14 +238,14 @@ describe('Manage Agents', () => {
   })
 
   it('starts a session, and uninstalls an agent with all its files when nothing uses them', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
     await press(offered(page, 'Unwanted'), 'Install: Unwanted')
     await press(unwanted, 'New Session: Unwanted')
     const conversation = await ConversationPage.find(workbench)
-    await conversation.agent('Unwanted')
-    await conversation.phase('ready')
+    await conversation.waitForAgent('Unwanted')
+    await conversation.waitForPhase('ready')
     await press(unwanted, 'Remove: Unwanted')
     const dialog = workbench.page.getByRole('dialog')
     await dialog.getByText('Remove Unwanted 1.0.0?').waitFor()
@@ -291,7 +291,7 @@ describe('Manage Agents', () => {
     await press(offered(page, 'Interrupted'), 'Install: Interrupted')
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     assert.ok(existsSync(join(storage(), 'interrupted')))
-    const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
+    const hosts = processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
       command.includes('--type=extensionHost'),
     )
     for (const { pid } of hosts) process.kill(pid, 'SIGKILL')

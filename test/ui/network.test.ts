@@ -111,7 +111,7 @@ describe("VS Code's network settings", () => {
       .getByRole('alert')
       .getByText(/^The agent registry can't be reached: .*vouched\.example/)
       .waitFor()
-    assert.deepEqual(proxy.asked, [])
+    assert.deepEqual(proxy.requests, [])
   })
 
   it('disable it for npm', async () => {
@@ -119,13 +119,13 @@ describe("VS Code's network settings", () => {
     const known = await manage({})
     await row(known, 'In the Registry', 'Package').waitFor()
     const page = await manage({ 'http.proxySupport': 'off' })
-    const before = proxy.asked.length
+    const before = proxy.requests.length
     await install(page, 'Package')
     await row(page, 'In the Registry', 'Package')
       .getByRole('alert')
       .getByText("npm can't reach its registry. Check the network connection and the proxy settings.")
       .waitFor()
-    assert.equal(proxy.asked.length, before)
+    assert.equal(proxy.requests.length, before)
   })
 
   it('apply to the registry, an archive and npm, which use the proxy', async () => {
@@ -135,9 +135,9 @@ describe("VS Code's network settings", () => {
     await isInstalled(page, 'Packed')
     await install(page, 'Package')
     await isInstalled(page, 'Package')
-    const asked = new Set(proxy.asked)
-    assert.ok(asked.has('CONNECT vouched.example:443'), proxy.asked.join('\n'))
-    assert.ok(asked.has('GET http://npm.example/plain-package'), proxy.asked.join('\n'))
+    const asked = new Set(proxy.requests)
+    assert.ok(asked.has('CONNECT vouched.example:443'), proxy.requests.join('\n'))
+    assert.ok(asked.has('GET http://npm.example/plain-package'), proxy.requests.join('\n'))
     await row(page, 'Installed', 'Packed').getByRole('button', { name: 'Check: Packed' }).click()
     await row(page, 'Installed', 'Packed')
       .getByText(/started and uses ACP version 1\./)
@@ -154,6 +154,6 @@ describe("VS Code's network settings", () => {
     assert.equal(await page.getByRole('alert').count(), 0)
     await install(page, 'Scoped')
     await isInstalled(page, 'Scoped')
-    assert.ok(proxy.asked.includes('CONNECT npm-unknown.example:443'), proxy.asked.join('\n'))
+    assert.ok(proxy.requests.includes('CONNECT npm-unknown.example:443'), proxy.requests.join('\n'))
   })
 })

@@ -21,11 +21,11 @@ describe('permission requests', () => {
   let workbench: Workbench
 
   beforeEach(async () => {
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
   })
 
   it('are answered by a rule that allows, which is shown with a link to its setting', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run ls -la')
     const answered = conversation.button(/^Allowed by your rule/)
     await answered.waitFor()
@@ -45,7 +45,7 @@ describe('permission requests', () => {
 
   it('are answered by a rule that rejects', async () => {
     const before = planets()
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/edit planets.js')
     await conversation.button(/^Rejected by your rule/).waitFor()
     await conversation.text('You rejected the edit').waitFor()
@@ -53,7 +53,7 @@ describe('permission requests', () => {
   })
 
   it('are shown if a command line contains more than the rule allows', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run ls -la && date')
     await conversation.permission.getByText('ls -la && date').waitFor()
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
@@ -64,7 +64,7 @@ describe('permission requests', () => {
   })
 
   it('are answered by a rule that the user saw before saving it', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
     const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
@@ -95,7 +95,7 @@ describe('permission requests', () => {
   })
 
   it('are shown one after the other if thirty arrive at once', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Liar')
+    const conversation = await ConversationPage.startSession(workbench, 'Liar')
     await conversation.send('[[permissions 30]]')
     // all of it in one call: thirty times three calls take half a minute
     const look = () =>
@@ -121,7 +121,7 @@ describe('permission requests', () => {
 
   /** A request that arrives while another view is visible: its notification, and the text of the status bar. */
   async function askWhileHidden() {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/slow 2')
     await conversation.send('/run date')
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
@@ -147,7 +147,7 @@ describe('permission requests', () => {
   })
 
   it('show one notification when they are hidden', async () => {
-    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run date')
     await conversation.permission.waitFor()
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')

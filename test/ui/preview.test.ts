@@ -56,17 +56,17 @@ describe('the saved conversation after a reload', () => {
 
   it('is displayed before the script of its page, in the same place, and never after the session was left', async () => {
     workbench = await vscode.open()
-    let page = await ConversationPage.begin(workbench, 'Fixture')
+    let page = await ConversationPage.startSession(workbench, 'Fixture')
     await page.send(
       '[[title Planets]] [[think]] [[flood 60]] [[say <script>bad</script> Mercury **is** hot.]]',
     )
-    await page.said('Mercury').waitFor()
+    await page.agentMessage('Mercury').waitFor()
     await waitFor('a stored preview', () => stored().length === 1)
 
     await workbench.page.addInitScript(recordTakeover)
     await workbench.reload()
     page = await ConversationPage.find(workbench)
-    await page.said('Mercury').waitFor()
+    await page.agentMessage('Mercury').waitFor()
     const takeover = await takeoverIn(page)
     assert.ok(takeover, 'there was a preview')
     assert.ok(takeover.isInert)
@@ -83,9 +83,9 @@ describe('the saved conversation after a reload', () => {
         )
     }
 
-    await page.phase('ready')
+    await page.waitForPhase('ready')
     await waitFor('a preview of the restored conversation', () => stored().length === 1)
-    await ConversationPage.begin(workbench, 'Fixture')
+    await ConversationPage.startSession(workbench, 'Fixture')
     await waitFor('no preview of the other session', () => stored().length === 0)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { onlyExtensionHost, processesOf, type StrayProcess } from '../host/processes.ts'
+import { findExtensionHost, processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -27,7 +27,7 @@ describe('processes', () => {
 
   /** The agents, their child processes and their terminals, in all windows. */
   const running = (): StrayProcess[] =>
-    processesOf(vscode.server.root.directory).filter(
+    processesStartedIn(vscode.server.root.directory).filter(
       ({ command }) =>
         /fixtures\/agent\/main\.mjs|process-guard/.test(command) || command.includes(String(mark)),
     )
@@ -35,7 +35,7 @@ describe('processes', () => {
   /** An agent during a turn, with child processes and a terminal whose commands have left their shell. */
   async function work(agent: string): Promise<Workbench> {
     const workbench = await vscode.open()
-    const conversation = await ConversationPage.begin(workbench, agent)
+    const conversation = await ConversationPage.startSession(workbench, agent)
     await conversation.send('Go')
     await waitFor('the commands of the terminal', () => {
       const sleeping = running().filter(({ command }) => command === `sleep ${mark}`)
@@ -64,7 +64,7 @@ describe('processes', () => {
     it(`of ${kind} exit when the extension host is killed during a turn`, async () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
-      process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')
+      process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
       // the workbench may start another host, which restores the session: the earlier processes have to be gone
       const left = () => running().filter(({ pid }) => before.includes(pid))
       await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const text = (value: string) => [{ type: 'text', text: value }]
@@ -122,22 +122,22 @@ describe('the protocol version and system prompt of an agent', () => {
       return { 'parley.agents': agents(root), 'parley.systemPrompt': 'Be brief.' }
     },
   })
-  const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+  const received = (agent: string, method: string) => receivedParams(vscode.server.root, agent, method)
 
   it('is the configured version, for a custom agent and a preset', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     const empty = await ConversationPage.open(workbench)
     await empty.button(/^My Codex/).waitFor()
-    await ConversationPage.begin(workbench, 'First')
-    await ConversationPage.begin(workbench, 'My Codex')
+    await ConversationPage.startSession(workbench, 'First')
+    await ConversationPage.startSession(workbench, 'My Codex')
     assert.equal(received('First', 'initialize')[0]?.protocolVersion, 1)
     assert.equal(received('Codex', 'initialize')[0]?.protocolVersion, 2)
   })
 
   it('is version 2, which stops a single tool call', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Second')
+    const conversation = await ConversationPage.startSession(workbench, 'Second')
     assert.equal(received('Second', 'initialize')[0]?.protocolVersion, 2)
     await conversation.send('have a look')
     await conversation.text('On it.').waitFor()
@@ -155,24 +155,26 @@ describe('the protocol version and system prompt of an agent', () => {
   })
 
   it('supports background work, which the conversation shows', async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Leaving')
+    const conversation = await ConversationPage.startSession(workbench, 'Leaving')
     await conversation.send('serve it')
     await conversation.text('1 background task running').waitFor()
     await workbench.screenshot('protocol-background')
     assert.equal(await conversation.text('canceled').count(), 0)
-    const details = await conversation.details()
+    const details = await conversation.openDetails()
     await details.getByText('protocol version 2').waitFor()
   })
 
   it("include the user's system prompt in the form that the agent supports", async () => {
-    const workbench = await vscode.window()
+    const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
-    await ConversationPage.begin(workbench, 'Told')
-    await ConversationPage.begin(workbench, 'Adding')
+    await ConversationPage.startSession(workbench, 'Told')
+    await ConversationPage.startSession(workbench, 'Adding')
     const conversation = await ConversationPage.find(workbench)
-    await (await conversation.details()).getByText("Your system prompt is added to the agent's.").waitFor()
+    await (await conversation.openDetails())
+      .getByText("Your system prompt is added to the agent's.")
+      .waitFor()
     await waitFor('both sessions', () => received('Adding', 'session/new').length > 0)
     assert.deepEqual(received('Told', 'session/new')[0]?.systemPrompt, {
       mode: 'override',
@@ -195,21 +197,21 @@ describe('the protocol version and system prompt of an agent', () => {
       const own = { mode: 'append', content: text('Be brief.') }
       const workbench = await vscode.open()
       await ConversationPage.open(workbench)
-      const conversation = await ConversationPage.begin(workbench, agent)
-      await conversation.ask('[[say Here I am.]]')
+      const conversation = await ConversationPage.startSession(workbench, agent)
+      await conversation.runTurn('[[say Here I am.]]')
       assert.deepEqual(received(agent, 'session/new')[0]?.systemPrompt, own)
       try {
         vscode.server.root.updateSettings({ 'parley.systemPrompt': 'Take your time.' })
         await workbench.reload()
         const restored = await ConversationPage.open(workbench)
-        await restored.agent(agent)
-        await restored.phase('ready')
+        await restored.waitForAgent(agent)
+        await restored.waitForPhase('ready')
         const [reopened] = await waitFor(method, () => {
           const all = received(agent, method)
           return all.length > 0 && all
         })
         assert.deepEqual(reopened?.systemPrompt, own)
-        await ConversationPage.begin(workbench, agent)
+        await ConversationPage.startSession(workbench, agent)
         assert.deepEqual(received(agent, 'session/new')[1]?.systemPrompt, {
           mode: 'append',
           content: text('Take your time.'),

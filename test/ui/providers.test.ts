@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const routed = {
@@ -27,12 +27,12 @@ describe('the model providers of an agent', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({ 'parley.agents': { routed: fixtureAgent(root, 'Routed', routed) } }),
   })
-  const set = () => receivedBy(vscode.server.root, 'Routed', 'providers/set')
+  const set = () => receivedParams(vscode.server.root, 'Routed', 'providers/set')
 
   it('are set with their headers, and again when the agent restarts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
-    const conversation = await ConversationPage.begin(workbench, 'Routed')
+    const conversation = await ConversationPage.startSession(workbench, 'Routed')
     const row = (text: string | RegExp) =>
       workbench.palette.locator('.monaco-list-row').filter({ hasText: text }).first()
     const input = workbench.paletteInput
@@ -73,6 +73,6 @@ describe('the model providers of an agent', () => {
     await workbench.runCommand('Parley: Restart Agent')
     await waitFor('the provider at the start', () => set().length === 2)
     assert.deepEqual(set()[1], wanted)
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
   })
 })

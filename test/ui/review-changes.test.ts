@@ -32,7 +32,7 @@ describe("reviewing agents' changes in the editor", () => {
     name = `planets-${++tries}.js`
     writeFileSync(file(), ORIGINAL)
     workbench = await vscode.clearedWindow()
-    conversation = await ConversationPage.begin(workbench, 'Liar')
+    conversation = await ConversationPage.startSession(workbench, 'Liar')
   })
   // a missing file isn't queried
   afterEach(() => rmSync(file(), { force: true }))
@@ -159,7 +159,7 @@ describe("reviewing agents' changes in the editor", () => {
     const others = [second, third].map(one => join(dirname(file()), one))
     for (const other of others) writeFileSync(other, ORIGINAL)
     try {
-      conversation = await ConversationPage.begin(workbench, 'Liar')
+      conversation = await ConversationPage.startSession(workbench, 'Liar')
       await conversation.send(`[[edit ${second} Venus Aphrodite]]`)
       await bar().getByText('1 file').waitFor()
       await workbench.page.getByRole('tab', { name: /^Source Control.* - 2 pending changes/ }).waitFor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -12,7 +12,7 @@ describe('a session in two windows', () => {
 
   it('is shown in the second one, taken over, and loses no turn of either', async () => {
     const one = await vscode.open()
-    const first = await ConversationPage.begin(one, 'Plain')
+    const first = await ConversationPage.startSession(one, 'Plain')
     await first.send('from the first')
     await first.text('You said: from the first').waitFor()
 
@@ -31,18 +31,18 @@ describe('a session in two windows', () => {
 
     await second.frame.getByRole('button', { name: 'Take Over' }).click()
     await first.frame.getByText('This session was taken over by another window', { exact: true }).waitFor()
-    await second.phase('ready')
+    await second.waitForPhase('ready')
     await second.send('from the second')
     await second.text('You said: from the second').waitFor()
     await first.text('You said: from the second').waitFor()
 
     await first.frame.getByRole('button', { name: 'Take Over' }).click()
     await second.frame.getByText('This session was taken over by another window', { exact: true }).waitFor()
-    await first.phase('ready')
+    await first.waitForPhase('ready')
     for (const said of ['from the first', 'one more', 'from the second']) {
       await first.text(`You said: ${said}`).waitFor()
       assert.equal(await first.text(`You said: ${said}`).count(), 1)
     }
-    assert.equal(receivedBy(vscode.server.root, 'Plain', 'session/prompt').length, 3)
+    assert.equal(receivedParams(vscode.server.root, 'Plain', 'session/prompt').length, 3)
   })
 })

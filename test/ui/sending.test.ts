@@ -3,7 +3,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { pasteText } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -24,21 +24,21 @@ describe('sending while an agent starts', () => {
   let conversation: ConversationPage
 
   const prompts = (agent: string) =>
-    receivedBy(vscode.server.root, agent, 'session/prompt').map(({ prompt }) =>
+    receivedParams(vscode.server.root, agent, 'session/prompt').map(({ prompt }) =>
       (prompt as Block[]).map(block => block.text ?? block.type).join(),
     )
   const type = (text: string) => workbench.page.keyboard.type(text)
   const enter = () => workbench.page.keyboard.press('Enter')
   const isWritten = (text: string) =>
-    waitFor(`“${text}” in the composer`, async () => (await conversation.written()) === text)
+    waitFor(`“${text}” in the composer`, async () => (await conversation.composerText()) === text)
   const outgoing = () => conversation.frame.locator('.outgoing .prompt-text')
   const start = async (agent: string, opened = vscode.clearedWindow()) => {
     workbench = await opened
-    await workbench.choose('Parley: New Session with Agent…', agent)
+    await workbench.runAndPick('Parley: New Session with Agent…', agent)
     conversation = await ConversationPage.find(workbench)
-    await conversation.phase('starting')
+    await conversation.waitForPhase('starting')
     await conversation.composer.click()
-    await conversation.focused(conversation.composer)
+    await conversation.waitForFocus(conversation.composer)
     // what another test left there
     await workbench.page.keyboard.press('Control+a')
     await workbench.page.keyboard.press('Delete')
@@ -54,7 +54,7 @@ describe('sending while an agent starts', () => {
     await isWritten('three')
     await waitFor('both on their way', async () => (await outgoing().allTextContents()).join() === 'one,two')
     openGate(vscode.server.root, 'Slow')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await waitFor('both prompts', () => prompts('Slow').length === 2)
     assert.deepEqual(prompts('Slow'), ['one', 'two'])
     await outgoing().first().waitFor({ state: 'detached' })
@@ -62,7 +62,7 @@ describe('sending while an agent starts', () => {
   })
 
   it('returns a refused prompt with its collapsed paste, before newer text', async () => {
-    const session = await ConversationPage.begin(await vscode.clearedWindow(), 'Plain')
+    const session = await ConversationPage.startSession(await vscode.clearedWindow(), 'Plain')
     await session.composer.fill('for the session')
     await start('Failing')
     await type('see ')
@@ -86,7 +86,7 @@ describe('sending while an agent starts', () => {
     conversation = await ConversationPage.find(workbench)
     // the session has its own draft; the next one gets what no session has got
     await isWritten('for the session')
-    await workbench.choose('Parley: New Session with Agent…', 'Plain')
+    await workbench.runAndPick('Parley: New Session with Agent…', 'Plain')
     await isWritten(`${whole}!`)
     assert.deepEqual([...prompts('Failing'), ...prompts('Plain')], [])
   })
@@ -108,7 +108,7 @@ describe('sending while an agent starts', () => {
     conversation = await ConversationPage.find(workbench)
     await waitFor(
       'both in the composer',
-      async () => (await conversation.written()) === 'not lost\n\nnor this',
+      async () => (await conversation.composerText()) === 'not lost\n\nnor this',
     )
     assert.deepEqual(prompts('Endless'), [])
     await waitFor('the draft as it is, and nothing to send', () => {
@@ -119,7 +119,7 @@ describe('sending while an agent starts', () => {
 
   it('returns queued prompts to the composer when the window reloads', async () => {
     workbench = await vscode.clearedWindow()
-    conversation = await ConversationPage.begin(workbench, 'Plain')
+    conversation = await ConversationPage.startSession(workbench, 'Plain')
     await conversation.send('[[slow 600000]]')
     await waitFor('the turn', () => prompts('Plain').includes('[[slow 600000]]'))
     await conversation.send('after that')

@@ -3,7 +3,7 @@ import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -23,14 +23,14 @@ const agents = (root: IsolatedRoot) => ({
 
 describe('managing a session', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
-  const asked = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+  const asked = (agent: string, method: string) => receivedParams(vscode.server.root, agent, method)
 
   async function begin(
     agent: string,
     prompt: string,
   ): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
-    const workbench = await vscode.window()
-    const conversation = await ConversationPage.begin(workbench, agent)
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, agent)
     await conversation.send(prompt)
     await conversation.text(`You said: ${prompt}`).waitFor()
     return { workbench, conversation }
@@ -40,7 +40,7 @@ describe('managing a session', () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
     await conversation.frame.getByRole('button', { name: 'plain name' }).click()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
-    await conversation.focused(field)
+    await conversation.waitForFocus(field)
     await field.fill('Greetings')
     await field.press('Enter')
     await conversation.frame.getByRole('heading', { name: /^Greetings/ }).waitFor()
@@ -72,7 +72,7 @@ describe('managing a session', () => {
     await history.back()
     await conversation.frame.getByRole('heading', { name: /^By key/ }).waitFor()
     await HistoryPage.open(workbench)
-    await history.menu(workbench, 'By key', 'Rename…')
+    await history.chooseFromMenu(workbench, 'By key', 'Rename…')
     await field.fill('By menu')
     await field.press('Enter')
     await history.row('By menu').waitFor()
@@ -92,7 +92,7 @@ describe('managing a session', () => {
     const { workbench, conversation } = await begin('Able', 'a fork')
     await conversation.frame.locator('.header').getByRole('button', { name: /^Fork/ }).click()
     await waitFor('the fork', () => asked('Able', 'session/fork').length > 0)
-    await (await conversation.details()).getByText(/^fork-/).waitFor()
+    await (await conversation.openDetails()).getByText(/^fork-/).waitFor()
     await workbench.page.keyboard.press('Escape')
     await conversation.text('You said: a fork').waitFor()
     await conversation.send('in the fork')
@@ -101,7 +101,7 @@ describe('managing a session', () => {
     assert.match(String(prompt?.sessionId), /^fork-/)
     const history = await HistoryPage.open(workbench)
     await waitFor('both in History', async () => (await history.rows.count()) >= 2)
-    await history.act('a fork', 'Fork')
+    await history.clickAction('a fork', 'Fork')
     await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
   })
 
@@ -109,20 +109,20 @@ describe('managing a session', () => {
     const { workbench, conversation } = await begin('Able', 'an archive')
     const history = await HistoryPage.open(workbench)
     await history.find('an archive')
-    await history.menu(workbench, 'an archive', 'Archive')
+    await history.chooseFromMenu(workbench, 'an archive', 'Archive')
     await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
     // an open session is visible anyway
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
-    await ConversationPage.begin(workbench, 'Able')
+    await ConversationPage.startSession(workbench, 'Able')
     await HistoryPage.open(workbench)
-    await history.act('an archive', 'Close')
+    await history.clickAction('an archive', 'Close')
     // after it was closed it has the agent's title
     const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`
     await history.search.fill(title)
     await history.frame.getByText('No sessions match').waitFor()
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).click()
     await history.row(title).waitFor()
-    await history.act(title, 'Unarchive')
+    await history.clickAction(title, 'Unarchive')
     await waitFor('the return', () => asked('Able', 'session/unarchive').length > 0)
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).click()
     await history.row(title).waitFor()
@@ -131,12 +131,12 @@ describe('managing a session', () => {
 
   it('deletes it only after a confirmation', async () => {
     const { workbench } = await begin('Able', 'a deletion')
-    await ConversationPage.begin(workbench, 'Able')
+    await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.find('a deletion')
-    await history.act('a deletion', 'Delete')
+    await history.clickAction('a deletion', 'Delete')
     await history.frame.getByRole('button', { name: 'Cancel' }).click()
-    await history.menu(workbench, 'a deletion', 'Delete…')
+    await history.chooseFromMenu(workbench, 'a deletion', 'Delete…')
     await history.frame.getByText('Delete permanently?').waitFor()
     assert.deepEqual(asked('Able', 'session/delete'), [])
     await history.search.press('Enter')

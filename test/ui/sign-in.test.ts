@@ -6,7 +6,7 @@ import { testDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, linesOf, receivedBy } from './support/fixture-agent.ts'
+import { agentLog, fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -64,12 +64,12 @@ describe('signing in', () => {
   async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
     const workbench = await vscode.clearedWindow()
     const conversation = await pick(workbench, agent)
-    await conversation.agent(agent)
+    await conversation.waitForAgent(agent)
     return { workbench, conversation }
   }
 
   async function pick(workbench: Workbench, agent: string): Promise<ConversationPage> {
-    await workbench.choose('Parley: New Session with Agent…', agent)
+    await workbench.runAndPick('Parley: New Session with Agent…', agent)
     return ConversationPage.find(workbench)
   }
 
@@ -88,7 +88,7 @@ describe('signing in', () => {
 
   it('sends a prompt after the sign-in, and only to that agent', async () => {
     const { workbench, conversation } = await begin('Late')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     const page = await pick(workbench, 'Early')
     await card(page, 'Early').waitFor()
     await page.composer.click()
@@ -96,7 +96,7 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
     await page.frame.locator('.outgoing').getByText('for Early alone').waitFor()
     await card(page, 'Early').getByRole('button', { name: 'Sign in' }).click()
-    const sent = (agent: string) => receivedBy(vscode.server.root, agent, 'session/prompt').length
+    const sent = (agent: string) => receivedParams(vscode.server.root, agent, 'session/prompt').length
     await waitFor('the prompt', () => sent('Early') === 1)
     assert.equal(sent('Late'), 0)
     await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
@@ -112,7 +112,7 @@ describe('signing in', () => {
     await under.getByRole('button', { name: 'Cancel' }).click()
     await asked.getByRole('button', { name: /^Sign in / }).click()
     await asked.waitFor({ state: 'detached' })
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('hello')
     await conversation.text('You said: hello').waitFor()
   })
@@ -134,11 +134,11 @@ describe('signing in', () => {
     await failed.waitFor({ state: 'detached' })
     await asked.getByRole('button', { name: 'In a terminal' }).click()
     await inTerminal(workbench, '0')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('hello')
     await conversation.text('You said: hello').waitFor()
-    assert.deepEqual(receivedBy(vscode.server.root, 'Terminal', 'authenticate'), [])
-    const details = await conversation.details()
+    assert.deepEqual(receivedParams(vscode.server.root, 'Terminal', 'authenticate'), [])
+    const details = await conversation.openDetails()
     await details.getByText('Signed in as ada@example.org').waitFor()
     await picture(workbench, 'account')
   })
@@ -152,7 +152,7 @@ describe('signing in', () => {
     await workbench.runCommand('Terminal: Kill the Active Terminal Instance')
     await asked.getByRole('button', { name: 'As in the wild' }).click()
     await inTerminal(workbench, '0')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
   })
 
   it('asks for values, stores them only in the secret storage, and deletes them', async () => {
@@ -164,16 +164,16 @@ describe('signing in', () => {
     await input.fill('s3cret-value')
     await picture(workbench, 'value')
     await input.press('Enter')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('[[env FIXTURE_KEY]]')
     await conversation.text(/s3cret-value/).waitFor()
     const reported = JSON.stringify(
-      linesOf(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []),
+      agentLog(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []),
     )
     assert.ok(!reported.includes('s3cret-value'), 'no message holds it')
     await workbench.runCommand('Parley: Sign Out…')
     await workbench.notification('Signed out of Key.').waitFor()
-    await waitFor('logout', () => receivedBy(vscode.server.root, 'Key', 'logout').length > 0)
+    await waitFor('logout', () => receivedParams(vscode.server.root, 'Key', 'logout').length > 0)
     await pick(workbench, 'Key')
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
     const settings = readFileSync(join(vscode.server.root.userData, 'User/settings.json'), 'utf8')
@@ -182,19 +182,19 @@ describe('signing in', () => {
 
   it('works during a conversation, and sends the refused prompt', async () => {
     const { workbench, conversation } = await begin('Late')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('do it then')
     await picture(workbench, 'late')
     await card(conversation, 'Late')
       .getByRole('button', { name: /^Sign in / })
       .click()
     await conversation.text('You said: do it then').waitFor()
-    assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
+    assert.equal(receivedParams(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
   it("automatically retries what History was refused, and continues the agent's other conversations", async () => {
     const { workbench, conversation } = await begin('Guarded')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('to be deleted')
     await conversation.text('You said: to be deleted').waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
@@ -206,7 +206,7 @@ describe('signing in', () => {
 
     const history = await HistoryPage.open(workbench)
     await history.find('to be deleted')
-    await history.act('to be deleted', 'Delete')
+    await history.clickAction('to be deleted', 'Delete')
     await history.frame.getByText('Delete permanently?').waitFor()
     await history.search.press('Enter')
     const refusal = workbench.notification(/Authentication required/)
@@ -225,16 +225,16 @@ describe('signing in', () => {
     await inTerminal(workbench, '0')
     await waitFor(
       'the deletion',
-      () => receivedBy(vscode.server.root, 'Guarded', 'session/delete').length === 2,
+      () => receivedParams(vscode.server.root, 'Guarded', 'session/delete').length === 2,
     )
     await HistoryPage.open(workbench)
     await history.row('to be deleted').waitFor({ state: 'detached' })
     await history.back()
-    const resumed = () => receivedBy(vscode.server.root, 'Guarded', 'session/resume')
+    const resumed = () => receivedParams(vscode.server.root, 'Guarded', 'session/resume')
     await waitFor('the other conversation', () => resumed().length > 0)
     await picture(workbench, 'gone-on')
     await workbench.openViewContainer('Parley')
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     assert.equal(await conversation.card(/stopped/).count(), 0)
     await conversation.send('still here')
     await conversation.text('You said: still here').waitFor()

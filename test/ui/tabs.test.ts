@@ -5,12 +5,12 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
-import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
+import { storedTabs } from './support/stored-tabs.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
-import { writtenTabs } from './support/written-tabs.ts'
 
 describe('several sessions', () => {
   const vscode = new VsCodeSuite({
@@ -34,7 +34,7 @@ describe('several sessions', () => {
         if (found) return found
       }
     })
-    return ConversationPage.of(frame)
+    return ConversationPage.inFrame(frame)
   }
 
   /** A session with this title in its own tab. */
@@ -43,7 +43,7 @@ describe('several sessions', () => {
     await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
     // a page takes the focus when it's ready
     await pageOf('New session', ':has(.composer-text :focus)')
-    await workbench.choose('Parley: New Session with Agent…', 'Fixture')
+    await workbench.runAndPick('Parley: New Session with Agent…', 'Fixture')
     const page = await pageOf('New session', '[data-phase="ready"]')
     await page.send(`[[title ${title}]]`)
     return pageOf(title)
@@ -82,18 +82,18 @@ describe('several sessions', () => {
     await workbench.pick('Second')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
-    const starts = receivedBy(vscode.server.root, 'Fixture', 'initialize').length
+    const starts = receivedParams(vscode.server.root, 'Fixture', 'initialize').length
     await waitFor('all tabs in what the browser wrote down', async () => {
-      const written = await writtenTabs(workbench.page)
+      const written = await storedTabs(workbench.page)
       return ['First', 'Second', 'Third'].every(title => written.includes(title))
     })
     await workbench.reload()
     // the active one depends on what the browser had stored
     for (const title of ['First', 'Second', 'Third']) {
       await tab(new RegExp(title)).click()
-      await (await pageOf(title)).phase('ready')
+      await (await pageOf(title)).waitForPhase('ready')
     }
-    assert.equal(receivedBy(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
+    assert.equal(receivedParams(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
   })
 
   it('are started with the menus next to +, and listed in the empty side bar', async () => {
@@ -158,7 +158,7 @@ describe('several sessions', () => {
     await workbench.runCommand('Parley: Move Conversation to Side Bar')
     await tab('Aside').waitFor({ state: 'detached' })
     const aside = await pageOf('Aside')
-    const received = (method: string) => receivedBy(vscode.server.root, 'Fixture', method)
+    const received = (method: string) => receivedParams(vscode.server.root, 'Fixture', method)
     /** Lets the agent stream in a conversation until it's canceled; resolves to its session. */
     const stream = async (page: ConversationPage, name: string) => {
       await page.send(`[[paced 60 300 40]] ${name}`)
@@ -195,7 +195,7 @@ describe('several sessions', () => {
     // its tooltip contains the shortcut
     await pane.getByRole('button', { name: "New Session (Ctrl+' N)", exact: true }).click()
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()
-    await aside.phase('ready')
+    await aside.waitForPhase('ready')
     await inTab.frame.getByRole('heading', { name: 'Upfront', exact: true }).waitFor()
   })
 
@@ -227,17 +227,17 @@ describe('several sessions', () => {
       [
         'Open Session',
         async () => {
-          await workbench.choose('Parley: Open Session…', 'Only')
+          await workbench.runAndPick('Parley: Open Session…', 'Only')
         },
       ],
       [
         'Load Session',
         async () => {
-          await workbench.choose('Parley: Load Session…', 'Only')
+          await workbench.runAndPick('Parley: Load Session…', 'Only')
         },
       ],
     ]
-    const loads = () => receivedBy(vscode.server.root, 'Fixture', 'session/load').length
+    const loads = () => receivedParams(vscode.server.root, 'Fixture', 'session/load').length
     const before = loads()
     for (const [way, go] of ways) {
       await openFile(workbench, 'planets.js')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, linesOf } from './support/fixture-agent.ts'
+import { agentLog, fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('Restricted Mode', () => {
@@ -22,7 +22,7 @@ describe('Restricted Mode', () => {
     await conversation.button(/^Honest/).click()
     await conversation.send('hello')
     await card.waitFor()
-    assert.deepEqual(linesOf(vscode.server.root, 'Honest'), [])
+    assert.deepEqual(agentLog(vscode.server.root, 'Honest'), [])
 
     await card.getByRole('button', { name: 'Manage Trust' }).click()
     await workbench.page
@@ -32,7 +32,7 @@ describe('Restricted Mode', () => {
       .click()
     await card.waitFor({ state: 'detached' })
     await conversation.button(/^Honest/).click()
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
     await conversation.send('hello again')
     await conversation.text('You said: hello again').waitFor()
   })

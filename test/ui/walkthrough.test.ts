@@ -27,7 +27,7 @@ describe('the walkthrough', () => {
 
     const shown = page.locator('.gettingStartedContainer')
     const open = async () => {
-      await workbench.choose('Welcome: Open Walkthrough...', 'Get Started with Parley')
+      await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')
       await shown.getByText('Install an agent, sign in and send your first prompt.').first().waitFor()
     }
     const step = (title: string) => shown.locator('.getting-started-step', { hasText: title })

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { processesOf } from '../host/processes.ts'
+import { processesStartedIn } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -39,17 +39,17 @@ describe('in the worst case', () => {
   let conversation: ConversationPage
 
   it("waiting for an agent that doesn't respond ends with Escape, a click, or the card's button", async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Kept')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
     await conversation.send('[[title Before]] [[say Still here.]]')
     await conversation.text(/^Still here/).waitFor()
     const begin = async () => {
-      await workbench.choose('Parley: New Session with Agent…', 'Mute')
+      await workbench.runAndPick('Parley: New Session with Agent…', 'Mute')
       await conversation.text(/^Starting Mute/).waitFor()
     }
     const isBack = async () => {
       await conversation.text(/^Still here/).waitFor()
-      await conversation.phase('ready')
+      await conversation.waitForPhase('ready')
     }
     await begin()
     await conversation.composer.press('Escape')
@@ -66,8 +66,8 @@ describe('in the worst case', () => {
   })
 
   it('other requests without a response are reported and can be abandoned, and a late response still counts', async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Stuck')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Stuck')
     await conversation.send('[[title To be deleted]] [[say Not for long.]]')
     await conversation.text(/^Not for long/).waitFor()
     const option = conversation.frame.getByRole('switch', { name: 'Web search' })
@@ -80,11 +80,11 @@ describe('in the worst case', () => {
     await card.getByRole('button', { name: 'Stop Waiting' }).click()
     await card.waitFor({ state: 'detached' })
     await isOn(false)
-    await conversation.phase('ready')
+    await conversation.waitForPhase('ready')
 
     const history = await HistoryPage.open(workbench)
     await history.find('To be deleted')
-    await history.act('To be deleted', 'Delete')
+    await history.clickAction('To be deleted', 'Delete')
     await history.frame.getByRole('button', { name: 'Delete', exact: true }).click()
     const notice = workbench.notification("Stuck hasn't responded for 15 seconds: Delete Session")
     await notice.getByRole('button', { name: 'Cancel' }).click()
@@ -95,15 +95,15 @@ describe('in the worst case', () => {
   })
 
   it("a conversation is readable from History while its agent can't load it", async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Forgetful')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Forgetful')
     await conversation.send('[[title Once said]] [[say What was said once.]]')
     await conversation.text(/^What was said once/).waitFor()
     const history = await HistoryPage.open(workbench)
     await history.find('Once said')
-    await history.act('Once said', 'Close')
+    await history.clickAction('Once said', 'Close')
     await conversation.text(/^What was said once/).waitFor({ state: 'detached' })
-    await history.act('Once said', 'Load')
+    await history.clickAction('Once said', 'Load')
     await conversation.frame.getByRole('heading', { name: 'Once said', exact: true }).waitFor()
     await conversation.text(/^What was said once/).waitFor()
     await conversation.button('Cancel').click()
@@ -117,13 +117,13 @@ describe('in the worst case', () => {
   })
 
   it('a conversation is readable from History after its agent was removed from the settings', async () => {
-    workbench = await vscode.window()
-    conversation = await ConversationPage.begin(workbench, 'Kept')
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
     await conversation.send('[[title Of one that went]] [[say It can still be read.]]')
     await conversation.text(/^It can still be read/).waitFor()
     const history = await HistoryPage.open(workbench)
     await history.find('Of one that went')
-    await history.act('Of one that went', 'Close')
+    await history.clickAction('Of one that went', 'Close')
     await conversation.text(/^It can still be read/).waitFor({ state: 'detached' })
     await history.back()
     const { root } = vscode.server
@@ -133,7 +133,7 @@ describe('in the worst case', () => {
     try {
       await offered.waitFor({ state: 'detached' })
       await HistoryPage.open(workbench)
-      await history.act('Of one that went', 'Load')
+      await history.clickAction('Of one that went', 'Load')
       await conversation.text(/^It can still be read/).waitFor()
       await conversation.card('Agent “Kept” not found').waitFor()
       await conversation.frame.locator('.header-agent-name', { hasText: /^Kept$/ }).waitFor()
@@ -145,11 +145,11 @@ describe('in the worst case', () => {
   it('a damaged conversation file is moved aside, and later messages are saved', async () => {
     const { userData } = vscode.server.root
     const storage = join(userData, 'User/globalStorage/parley.parley')
-    workbench = await vscode.window()
+    workbench = await vscode.sharedWindow()
     await workbench.close()
     // which keeps the file open until it exits
     const hosts = () =>
-      processesOf(vscode.server.root.directory).filter(({ command }) =>
+      processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
         command.includes('--type=extensionHost'),
       )
     await waitFor('end of the extension host', () => hosts().length === 0)
@@ -157,7 +157,7 @@ describe('in the worst case', () => {
       writeFileSync(join(storage, name), 'no database any more '.repeat(500))
     workbench = await vscode.open()
     conversation = await ConversationPage.open(workbench)
-    conversation = await ConversationPage.begin(workbench, 'Kept')
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
     await conversation.send('[[say Kept from now on.]]')
     await conversation.text(/^Kept from now on/).waitFor()
     await workbench.notification('stores conversations was damaged').waitFor()

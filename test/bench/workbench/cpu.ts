@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
-import { processesOf } from '../../host/processes.ts'
+import { processesStartedIn } from '../../host/processes.ts'
 
 /** Jiffies per second in /proc, the same for every program whatever the kernel's tick rate. */
 const jiffies = 100
@@ -31,7 +31,7 @@ export class CpuClock {
     const { processInfo } = await session.send('SystemInfo.getProcessInfo')
     await session.detach()
     const renderers = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
-    const hosts = processesOf(rootDirectory)
+    const hosts = processesStartedIn(rootDirectory)
       .filter(({ command }) => command.includes('--type=extensionHost'))
       .map(({ pid }) => pid)
     if (renderers.length === 0 || hosts.length === 0)

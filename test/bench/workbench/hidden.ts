@@ -60,7 +60,7 @@ export function hiddenTabs(count: number): Scenario {
       const lasting = seconds * 2 + 12 * count
       const begun = Date.now()
       const conversation = await window.newSession()
-      const heap = await window.heap()
+      const heap = await window.heapSize()
       await conversation.send(pacedPrompt(lasting))
       await conversation.text(/c\d+ /).waitFor()
       await workbench.runCommand('View: Show Explorer')
@@ -73,11 +73,11 @@ export function hiddenTabs(count: number): Scenario {
       await workbench.runCommand('File: New Untitled Text File')
       await sleep(2000)
       const behind = await perSecondOf(window)
-      const heapOfTab = ((await window.heap()) - heap) / count / 1e6
+      const heapOfTab = ((await window.heapSize()) - heap) / count / 1e6
       const again = await timeToShow(window)
       await workbench.runCommand('View: Close All Editors')
       const last = perSecond * lasting - 1
-      const ended = () => window.rig.notes(begun).filter(({ index }) => index === last).length
+      const ended = () => window.rig.logSince(begun).filter(({ index }) => index === last).length
       await waitFor('end of all turns', () => ended() === count, { timeout: 180_000, interval: 500 })
       await workbench.openViewContainer('Parley')
       return {
@@ -92,12 +92,12 @@ export function hiddenTabs(count: number): Scenario {
 
 async function sessionInTab(window: BenchWindow): Promise<ConversationPage> {
   await window.workbench.runCommand('Parley: Open Conversation in Editor Tab')
-  await window.findAgent()
-  await window.chooseMarked()
+  await window.highlightAgent()
+  await window.acceptHighlighted()
   const frame = await waitFor('a new session in a tab', () =>
     frameInFront(window, frame => frame.locator('body[data-phase="ready"]').isVisible()),
   )
-  return ConversationPage.of(frame)
+  return ConversationPage.inFrame(frame)
 }
 
 /** From the click on a tab to the frame that shows the new text in its conversation. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitFor } from '../../host/wait-for.ts'
 import type { ConversationPage } from '../../ui/support/conversation-page.ts'
-import { floodOf, prompted, type Scenario } from './scenarios.ts'
+import { floodOf, measurePrompt, type Scenario } from './scenarios.ts'
 
 /** The time that VS Code reports for loading and activating the extension. */
 export const activation: Scenario = {
@@ -27,11 +27,11 @@ export const firstSession: Scenario = {
   async run(window) {
     const times: number[] = []
     for (let i = 0; i < 2; i++) {
-      const { frame } = await window.shown()
-      await window.findAgent()
+      const { frame } = await window.displayedConversation()
+      await window.highlightAgent()
       const ready = await frame.evaluateHandle(whenReady)
       const begun = Date.now()
-      await window.chooseMarked()
+      await window.acceptHighlighted()
       times.push((await ready.evaluate<number, { time: Promise<number> }>(({ time }) => time)) - begun)
     }
     return { [`${usable}, agent started`]: times[0]!, [`${usable}, agent running`]: times[1]! }
@@ -70,7 +70,7 @@ export const reload: Scenario = {
   ],
   async run(window) {
     const conversation = await window.newSession()
-    await prompted(window, conversation, floodOf(40))
+    await measurePrompt(window, conversation, floodOf(40))
     await conversation.composer.fill('not to be lost')
     // the browser needs time to write a window's state
     await sleep(3000)
@@ -79,7 +79,7 @@ export const reload: Scenario = {
     const begun = Date.now()
     await window.workbench.reload()
     const workbenchShown = Date.now() - begun
-    const shown = await window.shown()
+    const shown = await window.displayedConversation()
     const text = shown.frame.locator('.transcript').getByText('[end of flood]').first()
     const sessionsLost = await lost(text.waitFor({ timeout: 20_000 }))
     const draft = waitFor('draft', async () => (await written(shown)) === 'not to be lost', {

@@ -35,22 +35,22 @@ export class Probe {
   }
 
   /** Records when a text appears in one of the last rows, as `name`. */
-  want(name: string, pattern: RegExp): Promise<void> {
+  watchText(name: string, pattern: RegExp): Promise<void> {
     return this.#ask(`want(${JSON.stringify(name)}, ${JSON.stringify(pattern.source)})`)
   }
 
   /** Records the chunks of the turn with this prompt. */
-  wantChunks(prompt: string): Promise<void> {
+  watchChunks(prompt: string): Promise<void> {
     return this.#ask(`wantChunks(${JSON.stringify(prompt)})`)
   }
 
   /** Resolves when the frame with that text is done. Polls rarely, since polling costs time that is measured. */
-  done(name: string, timeout = 180_000): Promise<unknown> {
+  waitForText(name: string, timeout = 180_000): Promise<unknown> {
     const ask = () => this.#ask<number | undefined>(`done[${JSON.stringify(name)}]`)
     return waitFor(`${name} in the view`, ask, { timeout, interval: 250 })
   }
 
-  chunk(n: number): Promise<unknown> {
+  waitForChunk(n: number): Promise<unknown> {
     return waitFor(`chunk ${n}`, () => this.#ask<boolean>(`chunks[${n}] !== undefined`), {
       timeout: 120_000,
       interval: 250,
@@ -76,16 +76,16 @@ export class Probe {
   }
 
   /** Covers the list with a copy for which no code of Parley runs. */
-  layStillCopy(height: number): Promise<void> {
+  coverWithCopy(height: number): Promise<void> {
     return this.#ask(`layStillCopy(${height})`)
   }
 
   /** Resolves to how far the copy was scrolled. */
-  takeStillCopy(): Promise<number> {
+  removeCopy(): Promise<number> {
     return this.#ask('takeStillCopy()')
   }
 
-  quiet(): Promise<boolean> {
+  waitUntilIdle(): Promise<boolean> {
     return this.#ask('quiet()')
   }
 

@@ -10,7 +10,7 @@ import { current } from '../../host/vscode-versions.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { Workbench } from '../../host/workbench.ts'
 import { ConversationPage } from '../../ui/support/conversation-page.ts'
-import { fixtureAgent, type LogLine, linesOf } from '../../ui/support/fixture-agent.ts'
+import { agentLog, fixtureAgent, type LogLine } from '../../ui/support/fixture-agent.ts'
 import { CpuClock } from './cpu.ts'
 import { bigSession, turns } from './sizes.ts'
 
@@ -61,8 +61,8 @@ export class Rig {
   }
 
   /** The agent's log since a time. */
-  notes(since: number): LogLine[] {
-    return linesOf(this.server.root, agentName).filter(line => (line.at ?? 0) >= since)
+  logSince(since: number): LogLine[] {
+    return agentLog(this.server.root, agentName).filter(line => (line.at ?? 0) >= since)
   }
 
   async stop(): Promise<void> {
@@ -98,38 +98,38 @@ export class BenchWindow {
 
   /** Starts a session; the view is ready for a prompt and idle. */
   async newSession(): Promise<ConversationPage> {
-    return ConversationPage.begin(this.workbench, agentName)
+    return ConversationPage.startSession(this.workbench, agentName)
   }
 
   /** Selects the agent's row in the quick pick: accepting it starts a session. */
-  findAgent(): Promise<void> {
-    return this.workbench.list('Parley: New Session with Agent…', agentName)
+  highlightAgent(): Promise<void> {
+    return this.workbench.runAndHighlight('Parley: New Session with Agent…', agentName)
   }
 
-  chooseMarked(): Promise<void> {
+  acceptHighlighted(): Promise<void> {
     return this.workbench.paletteInput.press('Enter')
   }
 
   /** The displayed conversation. */
-  shown(): Promise<ConversationPage> {
+  displayedConversation(): Promise<ConversationPage> {
     return ConversationPage.find(this.workbench)
   }
 
   /** Selects the long session's row in the quick pick: accepting it loads the session. */
-  findBigSession(): Promise<void> {
-    return this.workbench.list('Parley: Load Session…', bigSession.title)
+  highlightLongSession(): Promise<void> {
+    return this.workbench.runAndHighlight('Parley: Load Session…', bigSession.title)
   }
 
   /** The long session; loads it if another one is displayed. */
-  async onTheLongSession(): Promise<ConversationPage> {
-    const before = await this.shown()
+  async openLongSession(): Promise<ConversationPage> {
+    const before = await this.displayedConversation()
     // the agent titles a session by its first prompt
     if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
     // its agent may not be running yet
     await this.newSession()
-    await this.findBigSession()
-    await this.chooseMarked()
-    const conversation = await this.shown()
+    await this.highlightLongSession()
+    await this.acceptHighlighted()
+    const conversation = await this.displayedConversation()
     await conversation.frame
       .getByText(new RegExp(`Answer ${turns}\\b`))
       .first()
@@ -138,15 +138,15 @@ export class BenchWindow {
   }
 
   /** Memory of the page's scripts after garbage collection, in bytes, including the workbench's. */
-  async heap(): Promise<number> {
+  async heapSize(): Promise<number> {
     await this.devtools.send('HeapProfiler.collectGarbage')
     const { usedSize } = await this.devtools.send('Runtime.getHeapUsage')
     return usedSize
   }
 
   /** A line of the agent's log, from some time on. */
-  noted(what: string, since: number, find: (line: LogLine) => boolean): Promise<LogLine> {
-    return waitFor(what, () => this.rig.notes(since).find(find), { timeout: 180_000, interval: 250 })
+  waitForLog(what: string, since: number, find: (line: LogLine) => boolean): Promise<LogLine> {
+    return waitFor(what, () => this.rig.logSince(since).find(find), { timeout: 180_000, interval: 250 })
   }
 
   close(): Promise<void> {

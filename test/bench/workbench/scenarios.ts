@@ -30,7 +30,7 @@ export const idle: Scenario = {
   async run(window) {
     const { frame } = await window.newSession()
     const probe = await Probe.start(frame)
-    await probe.quiet()
+    await probe.waitUntilIdle()
     await probe.begin()
     const cpu = window.cpu.read()
     await sleep(3000)
@@ -50,7 +50,7 @@ export function flood(chunks: number, most: number): Scenario {
     figures: [{ ...end, most }, firstText, agentWrites, ...costs],
     async run(window) {
       const conversation = await window.newSession()
-      return prompted(window, conversation, floodOf(chunks))
+      return measurePrompt(window, conversation, floodOf(chunks))
     },
   }
 }
@@ -62,7 +62,7 @@ export function toolCalls(calls: number, most: number): Scenario {
     async run(window) {
       const conversation = await window.newSession()
       const work = { prompt: `[[tool-flood ${calls}]]`, first: /Edit/, last: endOfFlood }
-      return prompted(window, conversation, work)
+      return measurePrompt(window, conversation, work)
     },
   }
 }
@@ -74,15 +74,15 @@ export function load(most: number): Scenario {
     async run(window) {
       const { frame } = await window.newSession()
       const probe = await Probe.start(frame)
-      await probe.want('end', new RegExp(`Answer ${turns}\\b`))
-      await probe.quiet()
-      await window.findBigSession()
+      await probe.watchText('end', new RegExp(`Answer ${turns}\\b`))
+      await probe.waitUntilIdle()
+      await window.highlightLongSession()
       const begun = Date.now()
       const watch = await Watch.begin(window, probe)
-      await window.chooseMarked()
-      await probe.done('end')
+      await window.acceptHighlighted()
+      await probe.waitForText('end')
       await watch.end()
-      const written = await window.noted('end of the replay', begun, isEvent('load-written'))
+      const written = await window.waitForLog('end of the replay', begun, isEvent('load-written'))
       const notes = await probe.stop()
       return {
         [end.name]: notes.done.end! - beginningOf(written),
@@ -106,17 +106,17 @@ export function paced(seconds: number): Scenario {
       ...costs.map(cost => (cost.name === 'p95 frame gap' ? { ...cost, most: 35 } : cost)),
     ],
     async run(window) {
-      const { conversation, probe } = await onTheLongSession(window)
+      const { conversation, probe } = await openLongSession(window)
       const prompt = pacedPrompt(seconds)
-      await probe.wantChunks(prompt)
+      await probe.watchChunks(prompt)
       const begun = Date.now()
       const watch = await Watch.begin(window, probe)
       await conversation.send(prompt)
       const count = perSecond * seconds
-      await probe.chunk(count - 1)
+      await probe.waitForChunk(count - 1)
       await watch.end()
       const notes = await probe.stop()
-      const latencies = window.rig.notes(begun).flatMap(({ event, index, at }) => {
+      const latencies = window.rig.logSince(begun).flatMap(({ event, index, at }) => {
         const seen = event === 'paced' ? notes.chunks[index!] : undefined
         return typeof seen === 'number' ? [seen - at!] : []
       })
@@ -149,9 +149,9 @@ export function costOfAChunk(seconds: number, before: number): Scenario {
     ],
     async run(window) {
       const conversation = await window.newSession()
-      await prompted(window, conversation, floodOf(500))
+      await measurePrompt(window, conversation, floodOf(500))
       const start = await mainThreadPerChunk(window, conversation, seconds)
-      const { [end.name]: middle } = await prompted(window, conversation, floodOf(before))
+      const { [end.name]: middle } = await measurePrompt(window, conversation, floodOf(before))
       const last = await mainThreadPerChunk(window, conversation, seconds)
       return {
         'at the start': start * 1e6,
@@ -186,21 +186,21 @@ export function pacedPrompt(seconds: number): string {
 }
 
 /** Has the agent write, and measures until the end is visible. */
-export async function prompted(
+export async function measurePrompt(
   window: BenchWindow,
   conversation: ConversationPage,
   { prompt, first, last }: Work,
 ): Promise<Values> {
   const probe = await Probe.start(conversation.frame)
-  await probe.want('first', first)
-  await probe.want('end', last)
-  await probe.quiet()
+  await probe.watchText('first', first)
+  await probe.watchText('end', last)
+  await probe.waitUntilIdle()
   const begun = Date.now()
   const watch = await Watch.begin(window, probe)
   await conversation.send(prompt)
-  await probe.done('end')
+  await probe.waitForText('end')
   await watch.end()
-  const written = await window.noted('end of the flood', begun, isEvent('flood-written'))
+  const written = await window.waitForLog('end of the flood', begun, isEvent('flood-written'))
   const notes = await probe.stop()
   return {
     [end.name]: notes.done.end! - beginningOf(written),
@@ -217,16 +217,16 @@ async function mainThreadPerChunk(
   seconds: number,
 ): Promise<number> {
   const probe = await Probe.start(conversation.frame)
-  await probe.quiet()
+  await probe.waitUntilIdle()
   const still = window.cpu.read().mainThread
   await sleep(3000)
   const idleSecond = (window.cpu.read().mainThread - still) / 3
   const prompt = pacedPrompt(seconds)
-  await probe.wantChunks(prompt)
+  await probe.watchChunks(prompt)
   await conversation.send(prompt)
-  await probe.chunk(perSecond)
+  await probe.waitForChunk(perSecond)
   const [cpu, time] = [window.cpu.read().mainThread, performance.now()]
-  await probe.chunk(perSecond * seconds - 1)
+  await probe.waitForChunk(perSecond * seconds - 1)
   const spent = window.cpu.read().mainThread - cpu
   const idleShare = (idleSecond * (performance.now() - time)) / 1000
   await probe.stop()
@@ -234,10 +234,10 @@ async function mainThreadPerChunk(
   return (spent - idleShare) / (perSecond * (seconds - 1))
 }
 
-export async function onTheLongSession(window: BenchWindow) {
-  const conversation = await window.onTheLongSession()
+export async function openLongSession(window: BenchWindow) {
+  const conversation = await window.openLongSession()
   const probe = await Probe.start(conversation.frame)
-  await probe.quiet()
+  await probe.waitUntilIdle()
   return { conversation, probe }
 }
 

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
-import { isLastChunk, onTheLongSession, pacedPrompt, type Scenario } from './scenarios.ts'
+import { isLastChunk, openLongSession, pacedPrompt, type Scenario } from './scenarios.ts'
 import { frames, longest, longTask } from './watch.ts'
 
 /** Twenty views per second: faster than anyone reads, slow enough for each frame to overlap the previous one. */
@@ -28,24 +28,24 @@ export const scrolling: Scenario = {
     { name: 'DOM nodes', unit: '', most: 3000 },
   ],
   async run(window) {
-    const { conversation, probe } = await onTheLongSession(window)
+    const { conversation, probe } = await openLongSession(window)
     const list = conversation.frame.locator('.transcript')
     const prompt = pacedPrompt(10)
-    await probe.wantChunks(prompt)
+    await probe.watchChunks(prompt)
     const begun = Date.now()
     await conversation.send(prompt)
-    await probe.chunk(40)
+    await probe.waitForChunk(40)
     const { mouse } = window.workbench.page
     const { x, y } = await middle(list)
     await mouse.move(x, y)
     for (let i = 0; i < 5; i++) await mouse.wheel(0, -240)
-    await probe.quiet()
+    await probe.waitUntilIdle()
     await probe.hold()
-    await window.noted('last chunk', begun, isLastChunk(10))
+    await window.waitForLog('last chunk', begun, isLastChunk(10))
     await conversation.frame.locator('.working').waitFor({ state: 'detached' })
     const moved = await probe.moved()
     await probe.watchBlanks()
-    await probe.quiet()
+    await probe.waitUntilIdle()
     await probe.begin()
     await scrollUp(window, list)
     const notes = await probe.stop()
@@ -67,11 +67,11 @@ export const scrolling: Scenario = {
 
 /** The cost of rendering alone: rows that look the same, in the same place, without Parley's code. */
 async function overStillCopy(window: BenchWindow, probe: Probe, list: Locator): Promise<number> {
-  await probe.layStillCopy(distance * 1.1)
-  await probe.quiet()
+  await probe.coverWithCopy(distance * 1.1)
+  await probe.waitUntilIdle()
   await probe.begin()
   await scrollUp(window, list)
-  const way = await probe.takeStillCopy()
+  const way = await probe.removeCopy()
   const { gaps } = await probe.stop()
   if (way < distance * 0.9) throw new Error(`The copy was scrolled by ${way} px of ${distance}`)
   return frames(gaps)['p95 frame gap']!

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { processesOf } from '../../host/processes.ts'
+import { processesStartedIn } from '../../host/processes.ts'
 import { Workbench } from '../../host/workbench.ts'
 import type { BenchWindow } from './rig.ts'
 import type { Scenario } from './scenarios.ts'
@@ -36,7 +36,7 @@ export const firstView: Scenario = {
       await sleep(2000)
       const before = residentMegabytes(host)
       const ours = await timeToShow(page, 'Parley', '.composer [contenteditable="true"]')
-      await workbench.choose('Parley: New Session with Agent…', rig.agentName)
+      await workbench.runAndPick('Parley: New Session with Agent…', rig.agentName)
       await frameWith(page, 'body[data-phase="ready"] .composer [contenteditable="true"]')
       await sleep(5000)
       return {
@@ -74,7 +74,7 @@ async function frameWith(page: Page, selector: string): Promise<void> {
 
 /** The extension hosts below a root process, newest first. */
 function newest(rootDirectory: string): number[] {
-  return processesOf(rootDirectory)
+  return processesStartedIn(rootDirectory)
     .filter(({ command }) => command.includes('--type=extensionHost'))
     .map(({ pid }) => pid)
     .sort((a, b) => b - a)

@@ -57,7 +57,7 @@ export class Watch {
       'CPU of the extension host': cpu.extensionHost,
       "page's thread waited for a core": cpu.waited,
       'DOM nodes': notes.nodes,
-      'heap, workbench included': (await this.#window.heap()) / 1e6,
+      'heap, workbench included': (await this.#window.heapSize()) / 1e6,
     }
   }
 }

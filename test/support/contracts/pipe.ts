@@ -8,7 +8,7 @@ import { until } from '../until.ts'
 /** Parley's ends of an agent's input and output, and what the agent does with the others. */
 export type PipeUnderTest = Pick<
   MemoryPipe,
-  'reader' | 'writer' | 'sent' | 'noise' | 'send' | 'write' | 'endOutput' | 'closeInput' | 'next'
+  'reader' | 'writer' | 'sent' | 'noise' | 'send' | 'write' | 'endOutput' | 'closeInput' | 'waitFor'
 >
 
 /** The contract of a process's pipes, and of their fakes. */
@@ -62,7 +62,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
       const message = { jsonrpc: '2.0', method, params: { text } }
       return pipe.writer.write(message)
     })
-    const last = await pipe.next(frame => frame.method === 'c')
+    const last = await pipe.waitFor(frame => frame.method === 'c')
     await Promise.all(written)
     assert.equal(last.params.text, text)
     assert.deepEqual(
@@ -82,7 +82,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     await until(() => !open)
     assert.deepEqual(methods(), ['a'])
     await pipe.writer.write({ jsonrpc: '2.0' })
-    await pipe.next(frame => frame.method === undefined)
+    await pipe.waitFor(frame => frame.method === undefined)
   })
 
   it('rejects a write with the reason after the agent closed its input', async () => {
@@ -94,7 +94,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
       open = false
     })
     await pipe.writer.write({ jsonrpc: '2.0' })
-    await pipe.next(() => true)
+    await pipe.waitFor(() => true)
     pipe.closeInput()
     // as a process reports it
     pipe.send({ method: 'closed' })

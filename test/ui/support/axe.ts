@@ -41,7 +41,7 @@ export async function readThemeLooks(workbench: Workbench, body: string): Promis
 }
 
 /** The problems that axe finds in a page in each of the looks, one line for each element. */
-export async function violationsIn(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
+export async function axeViolations(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
   // the debugger isn't restricted by the page's content security policy
   if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
   const found = new Set<string>()
@@ -55,7 +55,7 @@ export async function violationsIn(frame: Frame, looks: readonly ThemeLook[]): P
 }
 
 /** The results of an expression in a page in each of the looks, after all transitions. */
-export async function seenIn<T>(
+export async function evaluateInThemes<T>(
   frame: Frame,
   looks: readonly ThemeLook[],
   expression: string,

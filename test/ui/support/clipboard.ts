@@ -13,7 +13,7 @@ export async function pasteText(frame: Frame, text: string): Promise<void> {
 }
 
 /** Pastes a picture of this size, in pixels. */
-export async function pastePicture(frame: Frame, width: number, height: number): Promise<void> {
+export async function pasteImage(frame: Frame, width: number, height: number): Promise<void> {
   await frame.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(${width}, ${height})
     const context = canvas.getContext('2d')
@@ -37,7 +37,7 @@ export async function dropFile(frame: Frame, uri: string): Promise<void> {
 }
 
 /** Enter, as it arrives during IME input. */
-export async function enterInComposition(frame: Frame): Promise<void> {
+export async function pressEnterDuringIme(frame: Frame): Promise<void> {
   await frame.evaluate(`${composer}.dispatchEvent(
     new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true }),
   )`)

@@ -19,11 +19,11 @@ export class ConversationPage {
 
   /** The view that is already displayed. */
   static async find(workbench: Workbench): Promise<ConversationPage> {
-    return ConversationPage.of(await workbench.webview('body[data-view="conversation"]'))
+    return ConversationPage.inFrame(await workbench.webview('body[data-view="conversation"]'))
   }
 
   /** One of several views. */
-  static async of(frame: Frame): Promise<ConversationPage> {
+  static async inFrame(frame: Frame): Promise<ConversationPage> {
     await frame.locator('#root > *').first().waitFor()
     // what is shown before the page's script has loaded
     await frame.locator('#preview').waitFor({ state: 'detached' })
@@ -31,17 +31,17 @@ export class ConversationPage {
   }
 
   /** Starts a session with an agent, in a view that may display another one, which can look the same. */
-  static async begin(workbench: Workbench, agent: string): Promise<ConversationPage> {
+  static async startSession(workbench: Workbench, agent: string): Promise<ConversationPage> {
     const before = await ConversationPage.#shownKeys(workbench)
-    await workbench.choose('Parley: New Session with Agent…', agent)
+    await workbench.runAndPick('Parley: New Session with Agent…', agent)
     const page = await ConversationPage.find(workbench)
     await waitFor(`a new session of ${agent}`, async () => {
       const key = await page.#key()
       return key !== undefined && !before.includes(key)
     })
     await page.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await page.agent(agent)
-    await page.phase('ready')
+    await page.waitForAgent(agent)
+    await page.waitForPhase('ready')
     return page
   }
 
@@ -66,23 +66,23 @@ export class ConversationPage {
   }
 
   /** The text in the composer. */
-  async written(): Promise<string> {
+  async composerText(): Promise<string> {
     const lines = this.composer.locator('.cm-line:not(:has(.cm-placeholder))')
     return (await lines.allTextContents()).join('\n')
   }
 
   /** Resolves when the session is ready and the agent has reported its commands. */
-  async ready(): Promise<void> {
+  async waitUntilReady(): Promise<void> {
     await this.composer.getByText(/\/ for commands/).waitFor()
   }
 
   /** Resolves when the displayed session belongs to this agent. */
-  async agent(name: string): Promise<void> {
+  async waitForAgent(name: string): Promise<void> {
     await this.frame.locator('.header-agent-name', { hasText: name }).waitFor()
   }
 
   /** Resolves when the conversation is in this phase: starting, loading, ready, ended, or empty. */
-  async phase(phase: ConversationHead['phase']): Promise<void> {
+  async waitForPhase(phase: ConversationHead['phase']): Promise<void> {
     await this.frame.locator(`body[data-phase="${phase}"]`).waitFor()
   }
 
@@ -96,7 +96,7 @@ export class ConversationPage {
   }
 
   /** The session's details, opened from its header. */
-  async details(): Promise<Locator> {
+  async openDetails(): Promise<Locator> {
     await this.frame.getByTitle('Session Details').click()
     const details = this.frame.getByRole('dialog', { name: 'Session Details' })
     await details.waitFor()
@@ -109,7 +109,7 @@ export class ConversationPage {
   }
 
   /** A message of the agent that contains a text: `text` also finds the prompt's while it's being sent. */
-  said(text: string | RegExp): Locator {
+  agentMessage(text: string | RegExp): Locator {
     return this.frame.locator('.row-markdown', { hasText: text }).first()
   }
 
@@ -119,7 +119,7 @@ export class ConversationPage {
   }
 
   /** Resolves when the element has the focus. */
-  async focused(element: Locator): Promise<void> {
+  async waitForFocus(element: Locator): Promise<void> {
     await element.and(this.frame.locator(':focus')).waitFor()
   }
 
@@ -129,7 +129,7 @@ export class ConversationPage {
   }
 
   /** Sends a prompt and resolves when its turn has ended: before it has started, it looks like an ended one. */
-  async ask(prompt: string): Promise<void> {
+  async runTurn(prompt: string): Promise<void> {
     await this.send(prompt)
     await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()
     await this.button(/^Stop \(/).waitFor({ state: 'detached' })

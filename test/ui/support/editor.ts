@@ -11,7 +11,7 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
     await workbench.page.keyboard.press('Control+P')
     try {
       await workbench.paletteInput.fill(name, { timeout: 3000 })
-      if (await workbench.mark(workbench.paletteRow(name), 3000)) {
+      if (await workbench.highlight(workbench.paletteRow(name), 3000)) {
         await workbench.paletteInput.press('Enter')
         await tab.waitFor({ timeout: 3000 })
         return true
@@ -23,7 +23,7 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
 }
 
 /** Replaces a word that the active editor contains once, and saves the file. */
-export async function typeOver(workbench: Workbench, word: string, text: string): Promise<void> {
+export async function replaceWord(workbench: Workbench, word: string, text: string): Promise<void> {
   const { page } = workbench
   const editor = page.locator('.editor-group-container.active .monaco-editor').first()
   const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)

@@ -52,13 +52,17 @@ export function openGate(root: IsolatedRoot, name: string): void {
 }
 
 /** The parameters that the agent with this name received for a method, in order. */
-export function receivedBy(root: IsolatedRoot, name: string, method: string): Array<Record<string, unknown>> {
-  return linesOf(root, name).flatMap(({ received }) =>
+export function receivedParams(
+  root: IsolatedRoot,
+  name: string,
+  method: string,
+): Array<Record<string, unknown>> {
+  return agentLog(root, name).flatMap(({ received }) =>
     received?.method === method ? [received.params ?? {}] : [],
   )
 }
 
-export function linesOf(root: IsolatedRoot, name: string): LogLine[] {
+export function agentLog(root: IsolatedRoot, name: string): LogLine[] {
   return readLog(logOf(root, name))
 }
 
@@ -72,10 +76,12 @@ function readLog(file: string): LogLine[] {
 }
 
 /** Fails if a fixture agent of this root ever received a message that violates the official schema. */
-export function assertSpokenToAsDefined(root: IsolatedRoot): void {
+export function assertValidMessages(root: IsolatedRoot): void {
   const problems = readdirSync(root.directory)
     .filter(name => name.endsWith('.log') && isFixtureLog(join(root.directory, name)))
-    .flatMap(name => problemsIn(readLog(join(root.directory, name))).map(problem => `${name}: ${problem}`))
+    .flatMap(name =>
+      invalidMessages(readLog(join(root.directory, name))).map(problem => `${name}: ${problem}`),
+    )
   if (problems.length > 0) throw new Error(`Not as the schema has it:\n${problems.join('\n')}`)
 }
 
@@ -85,7 +91,7 @@ function isFixtureLog(file: string): boolean {
 }
 
 /** @internal Each process that wrote to the log is a separate connection. */
-export function problemsIn(lines: readonly LogLine[]): string[] {
+export function invalidMessages(lines: readonly LogLine[]): string[] {
   const checks = new Map<number | undefined, SchemaCheck>()
   for (const { pid, received, asked, speaks } of lines) {
     const check = checks.get(pid) ?? new SchemaCheck({ unstable: true, alsoAllowed: ['session/set_model'] })

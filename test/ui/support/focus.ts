@@ -29,21 +29,21 @@ export class Focus {
     return new Focus(frame, frame.page().keyboard)
   }
 
-  stop(): Promise<FocusStop | undefined> {
+  current(): Promise<FocusStop | undefined> {
     return this.#frame.evaluate<FocusStop | undefined>('parleyFocus.stop()')
   }
 
   /** The announcements to screen readers, oldest first. */
-  heard(): Promise<string[]> {
+  announcements(): Promise<string[]> {
     return this.#frame.evaluate<string[]>('parleyFocus.heard')
   }
 
   /** Presses the key until the focus leaves the page; fails if it never does. */
-  async walk(key: 'Tab' | 'Shift+Tab', most = 150): Promise<FocusStop[]> {
+  async tabThrough(key: 'Tab' | 'Shift+Tab', most = 150): Promise<FocusStop[]> {
     const stops: FocusStop[] = []
     for (let presses = 0; presses < most; presses++) {
       await this.#keyboard.press(key)
-      const stop = await this.stop()
+      const stop = await this.current()
       if (!stop) return stops
       stops.push(stop)
     }
@@ -55,7 +55,7 @@ export class Focus {
     const passed: string[] = []
     for (let presses = 0; presses < most; presses++) {
       await this.#keyboard.press(key)
-      const stop = await this.stop()
+      const stop = await this.current()
       if (stop && name.test(stop.name)) return
       passed.push(stop?.name ?? 'outside')
     }
@@ -63,9 +63,9 @@ export class Focus {
   }
 
   /** Resolves when an element with this name has the focus. */
-  on(name: RegExp): Promise<FocusStop> {
+  waitFor(name: RegExp): Promise<FocusStop> {
     return waitFor(`focus on ${name}`, async () => {
-      const stop = await this.stop()
+      const stop = await this.current()
       return stop && name.test(stop.name) ? stop : undefined
     })
   }

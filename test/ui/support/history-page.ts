@@ -18,11 +18,11 @@ export class HistoryPage {
   /** History in an editor tab. */
   static async openTab(workbench: Workbench): Promise<HistoryPage> {
     await workbench.runCommand('Parley: Open History in Editor Tab')
-    return HistoryPage.tab(workbench)
+    return HistoryPage.findTab(workbench)
   }
 
   /** The editor tab that is already displayed. */
-  static async tab(workbench: Workbench): Promise<HistoryPage> {
+  static async findTab(workbench: Workbench): Promise<HistoryPage> {
     return HistoryPage.#in(await workbench.webview('body[data-view="history"]'))
   }
 
@@ -61,7 +61,7 @@ export class HistoryPage {
   }
 
   /** The actions of a session, shown when its row is hovered. */
-  async act(
+  async clickAction(
     title: string,
     action: 'Load' | 'Resume' | 'Close' | 'Fork' | 'Archive' | 'Unarchive' | 'Delete',
   ): Promise<void> {
@@ -71,7 +71,7 @@ export class HistoryPage {
   }
 
   /** An entry of the session's context menu, which VS Code shows. */
-  async menu(workbench: Workbench, title: string, entry: string): Promise<void> {
+  async chooseFromMenu(workbench: Workbench, title: string, entry: string): Promise<void> {
     const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`${entry} in the menu`, async () => {
       await this.row(title).click({ button: 'right' })

@@ -17,7 +17,7 @@ export async function layoutProblems(frame: Frame): Promise<string[]> {
 }
 
 /** What is animated in a page, a line each. */
-export async function movingParts(frame: Frame): Promise<string[]> {
+export async function animatedElements(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   return frame.evaluate<string[]>('parleyLayout.moving()')
 }

@@ -10,7 +10,7 @@ import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
 import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
 import { type WindowOptions, Workbench } from '../../host/workbench.ts'
-import { assertSpokenToAsDefined } from './fixture-agent.ts'
+import { assertValidMessages } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /**
@@ -98,15 +98,15 @@ export class VsCodeSuite {
    * The window of the sample workspace for tests that share it, since opening one takes seconds. It contains what an
    * earlier test left in it, unless that test failed.
    */
-  async window(): Promise<Workbench> {
+  async sharedWindow(): Promise<Workbench> {
     this.#shared ??= await this.#openShared()
     return this.#shared
   }
 
   /** The shared window with only the side bar open. Its size is the usual one, unless it's given. */
   async clearedWindow(viewport = defaultViewport): Promise<Workbench> {
-    const workbench = await this.window()
-    await workbench.clear()
+    const workbench = await this.sharedWindow()
+    await workbench.closeEditorsAndPanel()
     await workbench.page.setViewportSize(viewport)
     return workbench
   }
@@ -148,7 +148,7 @@ export class VsCodeSuite {
     mkdirSync(directory, { recursive: true })
     writeFileSync(join(directory, 'server.log'), this.#server?.log ?? '')
     for (const [index, workbench] of workbenches.entries()) {
-      writeFileSync(join(directory, `window-${index + 1}.log`), workbench.console.join('\n'))
+      writeFileSync(join(directory, `window-${index + 1}.log`), workbench.consoleMessages.join('\n'))
       await workbench.page.screenshot({ path: join(directory, `window-${index + 1}.png`) }).catch(() => {})
       writeFileSync(join(directory, `window-${index + 1}-frames.log`), await framesOf(workbench.page))
     }
@@ -163,7 +163,7 @@ export class VsCodeSuite {
     await browser?.close()
     try {
       await server?.stop()
-      if (server) assertSpokenToAsDefined(server.root)
+      if (server) assertValidMessages(server.root)
     } finally {
       server?.root.remove()
     }

@@ -39,7 +39,7 @@ describe('Connection', () => {
       const { pipe, connection } = open()
       const answers = ['a', 'b', 'c', 'd'].map(method => connection.request(method, {}))
       for (const answer of answers) answer.catch(() => {})
-      await pipe.asked('d')
+      await pipe.waitForMethod('d')
       pipe.send(
         { id: 1, error: { code: 401, message: 'Unauthorized', data: { details: 'no key' } } },
         { id: 0, result: { fine: true } },
@@ -60,7 +60,7 @@ describe('Connection', () => {
     it('send parameters by name', async () => {
       const { pipe, connection } = open()
       connection.request('session/new', { cwd: '/w' }).catch(() => {})
-      assert.deepEqual(await pipe.asked('session/new'), {
+      assert.deepEqual(await pipe.waitForMethod('session/new'), {
         jsonrpc: '2.0',
         id: 0,
         method: 'session/new',
@@ -73,10 +73,10 @@ describe('Connection', () => {
       const { pipe, connection } = open()
       const controller = new AbortController()
       const answer = connection.request('authenticate', { methodId: 'x' }, controller.signal)
-      const { id } = await pipe.asked('authenticate')
+      const { id } = await pipe.waitForMethod('authenticate')
       controller.abort()
       await assert.rejects(answer, CancelledError)
-      assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+      assert.deepEqual((await pipe.waitForMethod('$/cancel_request')).params, { requestId: id })
       // A late response does no harm, and the Language Server Protocol's notification was never sent.
       pipe.send({ id, result: {} })
       await turn()
@@ -96,12 +96,12 @@ describe('Connection', () => {
     it('settle with an error without an id if only one request is pending (quirk 16)', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
-      await pipe.asked('a')
+      await pipe.waitForMethod('a')
       pipe.write('{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}\n')
       await assert.rejects(answer, { code: -32700 })
 
       const two = [connection.request('b', {}), connection.request('c', {})]
-      await pipe.asked('c')
+      await pipe.waitForMethod('c')
       pipe.send(
         { id: null, error: { code: -32700, message: 'Parse error' } },
         { id: 1, result: 1 },
@@ -113,7 +113,7 @@ describe('Connection', () => {
     it('reject with the reason the connection ended, also when they are sent after the end', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
-      await pipe.asked('a')
+      await pipe.waitForMethod('a')
       connection.end(new Error('gone'))
       await assert.rejects(answer, /gone/)
       await assert.rejects(connection.request('b', {}), /gone/)
@@ -124,7 +124,7 @@ describe('Connection', () => {
       const { pipe, connection } = open()
       const closed = new Promise<Error | undefined>(resolve => connection.onDidClose(resolve))
       const before = connection.request('a', {})
-      await pipe.asked('a')
+      await pipe.waitForMethod('a')
       pipe.endOutput()
       assert.equal(await closed, undefined)
       const after = connection.request('b', {})
@@ -169,9 +169,9 @@ describe('Connection', () => {
         { id: 0, method: 'quiet' },
         { id: 7, method: 'toString' },
       )
-      assert.deepEqual((await pipe.answer('a-1')).result, { params: { x: 1 } })
-      assert.deepEqual((await pipe.answer(0)).result, {})
-      assert.equal((await pipe.answer(7)).error?.code, -32601)
+      assert.deepEqual((await pipe.responseTo('a-1')).result, { params: { x: 1 } })
+      assert.deepEqual((await pipe.responseTo(0)).result, {})
+      assert.equal((await pipe.responseTo(7)).error?.code, -32601)
     })
 
     it('are answered with the error that the handler throws', async () => {
@@ -182,13 +182,13 @@ describe('Connection', () => {
       }
       const { pipe } = open({ request: method => Promise.reject(failures[method]) })
       pipe.send({ id: 1, method: 'own' }, { id: 2, method: 'other' }, { id: 3, method: 'cancelled' })
-      assert.deepEqual((await pipe.answer(1)).error, {
+      assert.deepEqual((await pipe.responseTo(1)).error, {
         code: -32602,
         message: 'Invalid params',
         data: { at: 'path' },
       })
-      assert.deepEqual((await pipe.answer(2)).error, { code: -32603, message: 'disk full' })
-      assert.equal((await pipe.answer(3)).error?.code, -32800)
+      assert.deepEqual((await pipe.responseTo(2)).error, { code: -32603, message: 'disk full' })
+      assert.equal((await pipe.responseTo(3)).error?.code, -32800)
     })
 
     it('are answered also if the handler throws synchronously', async () => {
@@ -198,7 +198,7 @@ describe('Connection', () => {
         },
       })
       pipe.send({ id: 1, method: 'a' })
-      assert.equal((await pipe.answer(1)).error?.message, 'at once')
+      assert.equal((await pipe.responseTo(1)).error?.message, 'at once')
     })
 
     it('abort their signal when the agent cancels them, in either form', async () => {
@@ -208,9 +208,9 @@ describe('Connection', () => {
       })
       pipe.send({ id: 0, method: 'ask' }, { id: 'b', method: 'ask' }, { id: 3, method: 'ask' })
       pipe.send({ method: '$/cancel_request', params: { requestId: 0 } })
-      assert.deepEqual((await pipe.answer(0)).result, { withdrawn: true })
+      assert.deepEqual((await pipe.responseTo(0)).result, { withdrawn: true })
       pipe.send({ method: '$/cancelRequest', params: { id: 'b' } })
-      assert.deepEqual((await pipe.answer('b')).result, { withdrawn: true })
+      assert.deepEqual((await pipe.responseTo('b')).result, { withdrawn: true })
       assert.equal(
         pipe.sent.some(frame => frame.id === 3),
         false,
@@ -241,7 +241,7 @@ describe('Connection', () => {
         { method: '$/progress' },
         { id: 1, method: 'still/there' },
       )
-      assert.deepEqual((await pipe.answer(1)).result, {})
+      assert.deepEqual((await pipe.responseTo(1)).result, {})
     })
   })
 
@@ -249,7 +249,7 @@ describe('Connection', () => {
     it('are logged once per method if the method is unknown (quirk 4)', async () => {
       const { pipe, connection, log } = open()
       const known = connection.request('a', {})
-      await pipe.asked('a')
+      await pipe.waitForMethod('a')
       for (let i = 0; i < 500; i++) pipe.send({ method: '_vendor/flood', params: { i } })
       pipe.send({ method: '_vendor/other' }, { id: 0, result: null })
       await known
@@ -267,7 +267,7 @@ describe('Connection', () => {
         request: () => Promise.resolve({}),
       })
       pipe.send({ method: 'a' }, { id: 1, method: 'b' })
-      await pipe.answer(1)
+      await pipe.responseTo(1)
       assert.ok(log.some(line => line.includes('handler broke')))
     })
   })
@@ -290,7 +290,7 @@ describe('Connection', () => {
         await deep(20)
         seen.push('continued')
       })
-      await pipe.asked('session/load')
+      await pipe.waitForMethod('session/load')
       pipe.send(
         { method: 'note', params: { name: 'before 1' } },
         { method: 'note', params: { name: 'before 2' } },
@@ -344,7 +344,7 @@ describe('Connection', () => {
             expected.push(`${kind} ${n}`)
             return { jsonrpc: '2.0', ...(kind === 'ask' ? { id: n } : {}), method: kind, params: { n } }
           })
-          if (answers > 0) await pipe.next(frame => frame.id === answers - 1)
+          if (answers > 0) await pipe.waitFor(frame => frame.id === answers - 1)
           const bytes = Buffer.from(lines.map(line => `${JSON.stringify(line)}\n`).join(''))
           const places = [
             0,
@@ -368,7 +368,7 @@ describe('Connection', () => {
       const seen: string[] = []
       const { pipe, connection } = open({ notification: method => Boolean(seen.push(method)) })
       const answer = connection.request('a', {}).then(() => seen.push('answered'))
-      await pipe.asked('a')
+      await pipe.waitForMethod('a')
       pipe.send({ method: 'one' }, { id: 0, result: 1 }, { method: 'two' }, { method: 'three' })
       pipe.endOutput()
       await new Promise(resolve => connection.onDidClose(resolve))
@@ -396,13 +396,13 @@ describe('Connection', () => {
     await turn()
     tap.current = frame => frames.push(frame)
     const answer = connection.request('a', { x: 1 })
-    await pipe.asked('a')
+    await pipe.waitForMethod('a')
     pipe.send({ method: 'b' }, { id: 0, result: null }, { id: 9, method: 'c' })
     await answer
-    await pipe.answer(9)
+    await pipe.responseTo(9)
     tap.current = undefined
     connection.notify('d', {})
-    await pipe.asked('d')
+    await pipe.waitForMethod('d')
     assert.deepEqual(
       frames.map(({ direction, message }) => [
         direction,
@@ -449,7 +449,7 @@ describe('Connection', () => {
           for (const request of pending) request.catch(() => {})
           pipe.write(lines.map(line => `${line}\n`).join(''))
           pipe.send({ id: 'the end', method: 'there?' })
-          assert.deepEqual((await pipe.answer('the end')).result, {})
+          assert.deepEqual((await pipe.responseTo('the end')).result, {})
           connection.end(new Error('over'))
         },
       ),

@@ -9,8 +9,8 @@ import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { type MemoryAgent, memoryAgent } from '../../support/memory-agent.ts'
 import { officialSchema } from '../../support/official-schema.ts'
 import { SEED } from '../../support/property-tests.ts'
-import { mutated, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
-import { isAsDefined } from '../../support/schema-check.ts'
+import { malformed, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
+import { matchesSchema } from '../../support/schema-check.ts'
 
 const COUNT = Number(process.env.PARLEY_MESSAGES ?? 60)
 
@@ -99,7 +99,7 @@ async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<vo
     },
     { id: 'alive', method: '_alive', params: {} },
   )
-  assert.equal((await pipe.answer('alive')).error?.code, -32601)
+  assert.equal((await pipe.responseTo('alive')).error?.code, -32601)
   assert.equal(updates.length, before + 1)
   assert.deepEqual(
     warnings.filter(warning => /failed/.test(warning)),
@@ -126,7 +126,7 @@ for (const version of [1, 2] as const) {
     for (const [salt, [kind, values]] of [...kinds].entries()) {
       const valid = () =>
         sample(values, salt, COUNT * 2).filter(update =>
-          isAsDefined(version, true, 'SessionUpdate', update),
+          matchesSchema(version, true, 'SessionUpdate', update),
         ) as Array<{ [key: string]: unknown }>
 
       it(`${kind}: valid ones are read without loss (seed ${SEED})`, async () => {
@@ -140,7 +140,7 @@ for (const version of [1, 2] as const) {
           reported = []
           const id = `${kind} ${i}`
           pipe.send({ method: 'session/update', params: { sessionId: 's', update } }, { id, method: '_sync' })
-          await pipe.answer(id)
+          await pipe.responseTo(id)
           const kept = new Set(texts(reported))
           const lost = expected(update).filter(text => !kept.has(text))
           assert.deepEqual(lost, [], `${JSON.stringify(update)}\nbecame ${JSON.stringify(reported)}`)
@@ -152,7 +152,7 @@ for (const version of [1, 2] as const) {
       it(`${kind}: malformed ones do no harm (seed ${SEED})`, async () => {
         const memory = start()
         const params = values.map(update => ({ sessionId: 's', update }))
-        for (const wrong of sample(mutated(params), salt)) {
+        for (const wrong of sample(malformed(params), salt)) {
           memory.pipe.send({ method: 'session/update', params: wrong })
         }
         await assertAlive(memory)
@@ -170,14 +170,14 @@ for (const version of [1, 2] as const) {
         const { pipe, check } = memory
         const isRequest = name.endsWith('Request')
         const values = schema.definition(name)
-        const valid = sample(values, salt).filter(params => isAsDefined(version, true, name, params))
+        const valid = sample(values, salt).filter(params => matchesSchema(version, true, name, params))
         assert.ok(valid.length > COUNT / 4, `${valid.length} of ${COUNT} are valid`)
-        const wrong = sample(mutated(values), salt)
+        const wrong = sample(malformed(values), salt)
         for (const [i, params] of [...valid, ...wrong].entries()) {
           if (!isRequest) pipe.send({ method, params })
           else {
             pipe.send({ id: i, method, params })
-            const { error } = await pipe.answer(i)
+            const { error } = await pipe.responseTo(i)
             if (i < valid.length)
               assert.equal(error?.code, refusal(method, params), JSON.stringify({ params, error }))
             else assert.ok(!error || [-32601, -32602].includes(error.code), JSON.stringify({ params, error }))
@@ -193,16 +193,16 @@ for (const version of [1, 2] as const) {
       const { agent, pipe } = memory
       const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
       const valid = sample(schema.definition('NewSessionResponse'), 1).filter(result =>
-        isAsDefined(version, true, 'NewSessionResponse', result),
+        matchesSchema(version, true, 'NewSessionResponse', result),
       ) as Array<{ sessionId: string }>
       assert.ok(valid.length > COUNT / 4)
-      const wrong = sample(mutated(schema.definition('NewSessionResponse')), 2)
+      const wrong = sample(malformed(schema.definition('NewSessionResponse')), 2)
       for (const [i, result] of [...valid, ...wrong].entries()) {
         const session = agent.newSession(setup).then(
           start => start,
           (error: Error) => error,
         )
-        const { id } = await pipe.next(frame => frame.method === 'session/new' && frame.id === i)
+        const { id } = await pipe.waitFor(frame => frame.method === 'session/new' && frame.id === i)
         pipe.send({ id, result })
         const start = await session
         if (i >= valid.length) continue
@@ -214,7 +214,7 @@ for (const version of [1, 2] as const) {
 
     it(`initialize: any response is read (seed ${SEED})`, () => {
       const answers = schema.definition('InitializeResponse')
-      for (const answer of [...sample(answers, 1), ...sample(mutated(answers), 2)]) {
+      for (const answer of [...sample(answers, 1), ...sample(malformed(answers), 2)]) {
         const { agent, exit } = memoryAgent(
           { ...(typeof answer === 'object' ? answer : {}), protocolVersion: version },
           client,

@@ -34,7 +34,7 @@ for (const version of [1, 2] as const) {
       result: unknown,
     ): Promise<{ params: unknown; value: T }> {
       assert.ok(start)
-      const { id, params } = await pipe.asked(method)
+      const { id, params } = await pipe.waitForMethod(method)
       pipe.send({ id, result })
       return { params, value: await start }
     }
@@ -211,7 +211,7 @@ for (const version of [1, 2] as const) {
       )
       assert.deepEqual(agent.capabilities.systemPrompt, { override: true })
       const start = agent.newSession({ ...SETUP, systemPrompt: { mode: 'override', content: words } })
-      const { id, params } = await pipe.asked('session/new')
+      const { id, params } = await pipe.waitForMethod('session/new')
       assert.deepEqual(params.systemPrompt, { mode: 'override', content: words })
       pipe.send({ id, result: { sessionId: 's' } })
       await start
@@ -305,7 +305,7 @@ for (const version of [1, 2] as const) {
         cachedReadTokens: 1,
       }
       const prompt = agent.prompt('s', words)
-      const { id } = await pipe.asked('session/prompt')
+      const { id } = await pipe.waitForMethod('session/prompt')
       if (version === 1) pipe.send({ id, result: { stopReason: 'end_turn', usage } })
       else {
         pipe.send({ id, result: { messageId: 'm' } })
@@ -327,7 +327,7 @@ for (const version of [1, 2] as const) {
         method: 'mcp/message',
         params: { serverId: 'x', requestId: 'r', method: 'tools/list' },
       })
-      assert.equal((await pipe.answer(1)).error?.code, -32601)
+      assert.equal((await pipe.responseTo(1)).error?.code, -32601)
     })
   })
 }

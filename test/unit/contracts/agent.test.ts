@@ -16,7 +16,7 @@ describe('the fake agent', () => {
       agent,
       lacks: ['logout'],
       setup,
-      answerStart: () => agent.news.at(-1)?.resolve({ sessionId: `s${++started}` }),
+      answerStart: () => agent.newSessions.at(-1)?.resolve({ sessionId: `s${++started}` }),
       work,
       finishTurn(sessionId) {
         work(sessionId)
@@ -33,7 +33,7 @@ describe('the in-memory agent', () => {
     const { agent, pipe, exit } = memoryAgent()
     let started = 0
     const answer = async (method: string, result: object) => {
-      const { id } = await pipe.asked(method)
+      const { id } = await pipe.waitForMethod(method)
       pipe.send({ id, result })
     }
     const work = (sessionId: string) =>

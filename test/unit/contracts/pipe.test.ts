@@ -63,7 +63,7 @@ describe('the pipes of a process', () => {
         write(messages.map(message => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('')),
       endOutput: () => void child.send({ end: true }),
       closeInput: () => void child.send({ close: true }),
-      next: async match => {
+      waitFor: async match => {
         await until(() => sent.some(match))
         return sent.find(match)!
       },

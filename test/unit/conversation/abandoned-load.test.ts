@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { memoryAgent } from '../../support/memory-agent.ts'
 import { until } from '../../support/until.ts'
-import { sketch, text } from './updates.ts'
+import { summarize, text } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const ABLE = {
@@ -30,7 +30,7 @@ describe('a canceled load', () => {
     const { pipe, sessions, asked, replay } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
-    await pipe.asked('session/load')
+    await pipe.waitForMethod('session/load')
     replay('1', '2')
     await until(() => first.session.state.entries.length === 4)
     abort.abort()
@@ -40,17 +40,17 @@ describe('a canceled load', () => {
     replay('3', '4')
     pipe.send({ id: asked('session/load')[0]!.id, result: {} })
     await until(() => asked('session/load').length === 2, 'the second load')
-    assert.deepEqual(sketch(second.session.state), [])
+    assert.deepEqual(summarize(second.session.state), [])
     replay('1', '2', '3', '4')
     pipe.send({ id: asked('session/load')[1]!.id, result: {} })
     await second.opened
-    assert.deepEqual(sketch(second.session.state), entries('1', '2', '3', '4'))
+    assert.deepEqual(summarize(second.session.state), entries('1', '2', '3', '4'))
   })
 
   it('keeps the open conversation and delays its next prompt until the load ends', async () => {
     const { pipe, sessions, asked, replay } = make()
     const opening = sessions.loadSession('s', setup)
-    await pipe.asked('session/load')
+    await pipe.waitForMethod('session/load')
     replay('1')
     pipe.send({ id: asked('session/load')[0]!.id, result: {} })
     await opening.opened
@@ -63,39 +63,39 @@ describe('a canceled load', () => {
     void again.session.prompt([text('and now')])
     replay('2')
     pipe.send({ id: asked('session/load')[1]!.id, result: {} })
-    await pipe.asked('session/prompt')
+    await pipe.waitForMethod('session/prompt')
     pipe.send(replayed('done', 'agent_message_chunk'), {
       id: asked('session/prompt')[0]!.id,
       result: { stopReason: 'end_turn' },
     })
     await until(() => again.session.state.activity === 'idle')
-    assert.deepEqual(sketch(again.session.state), [...entries('1'), 'user: and now', 'agent: done'])
+    assert.deepEqual(summarize(again.session.state), [...entries('1'), 'user: and now', 'agent: done'])
   })
 
   it('waits for the end of a replay that arrives after the response', async () => {
     const { pipe, sessions, asked, replay } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
-    await pipe.asked('session/load')
+    await pipe.waitForMethod('session/load')
     abort.abort()
     await assert.rejects(first.opened, { kind: 'cancelled' })
     const second = sessions.loadSession('s', setup)
     pipe.send({ id: asked('session/load')[0]!.id, result: {} })
     replay('1', '2')
     await until(() => asked('session/load').length === 2, 'the second load')
-    assert.deepEqual(sketch(second.session.state), [])
+    assert.deepEqual(summarize(second.session.state), [])
     pipe.send({ id: asked('session/load')[1]!.id, result: {} })
     replay('1', '2', '3')
     await second.opened
     await until(() => JSON.stringify(second.session.state.entries).includes('re 3'))
-    assert.deepEqual(sketch(second.session.state), entries('1', '2', '3'))
+    assert.deepEqual(summarize(second.session.state), entries('1', '2', '3'))
   })
 
   it("is never sent if it's canceled while it waits for an earlier one", async () => {
     const { pipe, sessions, asked, replay } = make()
     const aborts = [new AbortController(), new AbortController()]
     const first = sessions.loadSession('s', setup, aborts[0]!.signal)
-    await pipe.asked('session/load')
+    await pipe.waitForMethod('session/load')
     aborts[0]!.abort()
     await assert.rejects(first.opened, { kind: 'cancelled' })
     const second = sessions.loadSession('s', setup, aborts[1]!.signal)
@@ -104,17 +104,17 @@ describe('a canceled load', () => {
     const third = sessions.resumeSession('s', setup)
     replay('1')
     pipe.send({ id: asked('session/load')[0]!.id, error: { code: -32800, message: 'cancelled' } })
-    pipe.send({ id: (await pipe.asked('session/resume')).id, result: {} })
+    pipe.send({ id: (await pipe.waitForMethod('session/resume')).id, result: {} })
     await third.opened
     assert.equal(asked('session/load').length, 1)
-    assert.deepEqual(sketch(third.session.state), [])
+    assert.deepEqual(summarize(third.session.state), [])
   })
 
   it('still reports what the agent says only once about the whole session', async () => {
     const { pipe, sessions, asked } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
-    await pipe.asked('session/load')
+    await pipe.waitForMethod('session/load')
     abort.abort()
     await assert.rejects(first.opened, { kind: 'cancelled' })
     const second = sessions.loadSession('s', setup)

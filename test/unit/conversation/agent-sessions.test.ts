@@ -5,7 +5,7 @@ import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversat
 import type { Change } from '../../../src/conversation/state.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, chunk, modes, running, sketch, text, tool } from './updates.ts'
+import { chunk, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -21,7 +21,7 @@ function make(options: AgentSessionsOptions = {}) {
 
 async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: string) {
   const session = sessions.newSession(setup)
-  agent.news.at(-1)!.resolve({ sessionId })
+  agent.newSessions.at(-1)!.resolve({ sessionId })
   return session
 }
 
@@ -35,7 +35,7 @@ describe('AgentSessions: new sessions', () => {
       { type: 'config_options', options: [modes('code')] },
       running,
     )
-    agent.news[0]!.resolve({
+    agent.newSessions[0]!.resolve({
       sessionId: 's',
       configOptions: [modes('ask')],
       commands: [{ name: 'new', description: '' }],
@@ -49,7 +49,7 @@ describe('AgentSessions: new sessions', () => {
   it('receive what the agent reports at their start', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
-    agent.news[0]!.resolve({
+    agent.newSessions[0]!.resolve({
       sessionId: 's',
       configOptions: [modes()],
       commands: [{ name: 'init', description: 'x' }],
@@ -71,7 +71,7 @@ describe('AgentSessions: new sessions', () => {
     two.agent.say('a', chunk('agent', 'for the other'))
     one.agent.say('a', chunk('agent', ', too'))
     assert.deepEqual(
-      [a, b, other].map(session => sketch(session.state)),
+      [a, b, other].map(session => summarize(session.state)),
       [['agent: for a, too'], ['agent: for b'], ['agent: for the other']],
     )
   })
@@ -81,12 +81,12 @@ describe('AgentSessions: new sessions', () => {
     const first = sessions.newSession({ ...setup, cwd: '/1' })
     const second = sessions.newSession({ ...setup, cwd: '/2' })
     agent.say('b', chunk('agent', 'early'))
-    agent.news[1]!.resolve({ sessionId: 'b' })
+    agent.newSessions[1]!.resolve({ sessionId: 'b' })
     assert.equal((await second).setup.cwd, '/2')
-    agent.news[0]!.resolve({ sessionId: 'a' })
+    agent.newSessions[0]!.resolve({ sessionId: 'a' })
     assert.equal((await first).setup.cwd, '/1')
-    assert.deepEqual(sketch((await second).state), ['agent: early'])
-    assert.deepEqual(sketch((await first).state), [])
+    assert.deepEqual(summarize((await second).state), ['agent: early'])
+    assert.deepEqual(summarize((await first).state), [])
   })
 
   it('reject the id of a session that is already open', async () => {
@@ -101,7 +101,7 @@ describe('AgentSessions: new sessions', () => {
     const abort = new AbortController()
     const made = sessions.newSession(setup, abort.signal)
     abort.abort()
-    agent.news[0]!.resolve({ sessionId: 's' })
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     await assert.rejects(made, { name: 'CancelledError' })
     assert.deepEqual([agent.closes, sessions.sessions.size], [['s'], 0])
   })
@@ -112,10 +112,10 @@ describe('AgentSessions: updates of unknown sessions', () => {
     const { agent, sessions } = make({ limits: { updates: 3, ageMs: 1000 } })
     const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
     for (const value of ['1', '2', '3', '4']) agent.say(value === '1' ? 'old' : 's', chunk('agent', value))
-    agent.news[0]!.resolve({ sessionId: 'old' })
-    agent.news[1]!.resolve({ sessionId: 's' })
-    assert.deepEqual(sketch((await session).state), ['agent: 234'])
-    assert.deepEqual(sketch((await old).state), [])
+    agent.newSessions[0]!.resolve({ sessionId: 'old' })
+    agent.newSessions[1]!.resolve({ sessionId: 's' })
+    assert.deepEqual(summarize((await session).state), ['agent: 234'])
+    assert.deepEqual(summarize((await old).state), [])
   })
 
   it('are dropped after some time', async () => {
@@ -125,21 +125,21 @@ describe('AgentSessions: updates of unknown sessions', () => {
     agent.say('old', chunk('agent', 'x'))
     now = 2000
     agent.say('s', chunk('agent', 'y'))
-    agent.news[0]!.resolve({ sessionId: 'old' })
-    agent.news[1]!.resolve({ sessionId: 's' })
-    assert.deepEqual(sketch((await old).state), [])
-    assert.deepEqual(sketch((await session).state), ['agent: y'])
+    agent.newSessions[0]!.resolve({ sessionId: 'old' })
+    agent.newSessions[1]!.resolve({ sessionId: 's' })
+    assert.deepEqual(summarize((await old).state), [])
+    assert.deepEqual(summarize((await session).state), ['agent: y'])
   })
 
   it('are dropped if no session is being created', async () => {
     const { agent, sessions } = make()
     agent.say('s', chunk('agent', 'stray'))
-    assert.deepEqual(sketch((await opened(agent, sessions, 's')).state), [])
+    assert.deepEqual(summarize((await opened(agent, sessions, 's')).state), [])
     const refusedOne = sessions.newSession(setup)
     agent.say('t', chunk('agent', 'stray'))
-    agent.news[1]!.reject(refused)
+    agent.newSessions[1]!.reject(refused)
     await assert.rejects(refusedOne)
-    assert.deepEqual(sketch((await opened(agent, sessions, 't')).state), [])
+    assert.deepEqual(summarize((await opened(agent, sessions, 't')).state), [])
   })
 
   it("are dropped for a closed session, and accepted again when it's loaded again", async () => {
@@ -151,7 +151,7 @@ describe('AgentSessions: updates of unknown sessions', () => {
     agent.say('s', chunk('user', 'hello'))
     agent.loads[0]!.resolve({ sessionId: 's' })
     await again.opened
-    assert.deepEqual(sketch(again.session.state), ['user: hello'])
+    assert.deepEqual(summarize(again.session.state), ['user: hello'])
   })
 })
 
@@ -160,12 +160,12 @@ describe('AgentSessions: load', () => {
     const { agent, sessions } = make()
     const { session, opened } = sessions.loadSession('s', setup)
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { title: 'x' }))
-    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'tool t: pending'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'tool t: pending'])
     assert.equal(session.phase, 'loading')
     agent.loads[0]!.resolve({ sessionId: 's', configOptions: [modes()] })
     await opened
     assert.equal(session.phase, 'ready')
-    assert.deepEqual(sketch(session.state).at(-1), 'tool t: completed')
+    assert.deepEqual(summarize(session.state).at(-1), 'tool t: completed')
     assert(session.state.entries.every(entry => entry.startedAt === undefined))
     assert.deepEqual(session.state.configOptions, [modes()])
   })
@@ -181,7 +181,7 @@ describe('AgentSessions: load', () => {
     await opened
     clock.pass(250)
     assert.equal(agent.prompts.length, 1)
-    assert.deepEqual(sketch(session.state), ['user: hello', 'user: next'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'user: next'])
   })
 
   it("doesn't duplicate a session that is loaded again", async () => {
@@ -214,7 +214,7 @@ describe('AgentSessions: load', () => {
     agent.say('s', chunk('user', 'hel'))
     agent.loads[1]!.reject(refused)
     await assert.rejects(second.opened, refused)
-    assert.deepEqual(sketch(first.session.state), ['user: hello'])
+    assert.deepEqual(summarize(first.session.state), ['user: hello'])
     assert.deepEqual([first.session.phase, first.session.setup.cwd], ['ready', '/w'])
   })
 
@@ -249,7 +249,7 @@ describe('AgentSessions: resume', () => {
     agent.resumes[0]!.resolve({ sessionId: 's' })
     await resumed
     void session.prompt([text('again')])
-    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: error', 'user: again'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'turn_end: error', 'user: again'])
     assert.equal(session.state.entries.at(-1)?.turn, 2)
   })
 })
@@ -258,10 +258,10 @@ describe('AgentSessions: requests', () => {
   it('reach their session, and are canceled for unknown sessions', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
-    const answer = sessions.requestPermission(asking(), never)
+    const answer = sessions.requestPermission(permissionRequest(), never)
     session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
-    assert.deepEqual(await sessions.requestPermission(asking({ sessionId: 'x' }), never), {
+    assert.deepEqual(await sessions.requestPermission(permissionRequest({ sessionId: 'x' }), never), {
       type: 'cancelled',
     })
   })
@@ -269,11 +269,11 @@ describe('AgentSessions: requests', () => {
   it('wait until their session is known', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
-    const answer = sessions.requestPermission(asking({ sessionId: 's' }), never)
-    const stray = sessions.requestPermission(asking({ sessionId: 'x' }), never)
-    agent.news[0]!.resolve({ sessionId: 's' })
+    const answer = sessions.requestPermission(permissionRequest({ sessionId: 's' }), never)
+    const stray = sessions.requestPermission(permissionRequest({ sessionId: 'x' }), never)
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await made
-    assert.deepEqual(sketch(session.state), ['permission May I?: open'])
+    assert.deepEqual(summarize(session.state), ['permission May I?: open'])
     session.answerPermission(session.pendingRequests[0]!.requestId, 'no')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'no' })
     assert.deepEqual(await stray, { type: 'cancelled' })
@@ -283,11 +283,11 @@ describe('AgentSessions: requests', () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const abort = new AbortController()
-    const withdrawn = sessions.requestPermission(asking({ sessionId: 's' }), abort.signal)
-    const kept = sessions.requestPermission(asking({ sessionId: 's' }), never)
+    const withdrawn = sessions.requestPermission(permissionRequest({ sessionId: 's' }), abort.signal)
+    const kept = sessions.requestPermission(permissionRequest({ sessionId: 's' }), never)
     abort.abort()
     assert.deepEqual(await withdrawn, { type: 'cancelled' })
-    agent.news[0]!.reject(refused)
+    agent.newSessions[0]!.reject(refused)
     await assert.rejects(made)
     assert.deepEqual(await kept, { type: 'cancelled' })
   })
@@ -305,7 +305,7 @@ describe('AgentSessions: when the agent exits', () => {
     agent.exit({ exitCode: 7 })
     assert.deepEqual(ends, ['a 7', 'b 7'])
     assert.deepEqual([a.phase, b.phase], ['ended', 'ended'])
-    assert.deepEqual(sketch(b.state), ['agent: Hi'])
+    assert.deepEqual(summarize(b.state), ['agent: Hi'])
     assert.equal((await outcome).type, 'failed')
   })
 
@@ -328,7 +328,7 @@ describe('AgentSessions: when the agent exits', () => {
     agent.exit()
     await assert.rejects(second.opened)
     await settle()
-    assert.deepEqual(sketch(first.session.state), ['user: hello', 'agent: Hi'])
+    assert.deepEqual(summarize(first.session.state), ['user: hello', 'agent: Hi'])
     assert.equal(first.session.phase, 'ended')
   })
 })
@@ -351,7 +351,7 @@ describe('AgentSessions: subagents', () => {
         ['message', 'grandchild'],
       ],
     )
-    const answer = sessions.requestPermission({ ...asking(), sessionId: 'grandchild' }, never)
+    const answer = sessions.requestPermission({ ...permissionRequest(), sessionId: 'grandchild' }, never)
     const question = session.state.entries.at(-1)
     assert(question?.kind === 'permission' && question.within === 'grandchild')
     session.answerPermission(question.requestId, 'yes')
@@ -366,7 +366,7 @@ describe('AgentSessions: subagents', () => {
     await opened(agent, sessions, 's')
     agent.say('s', announce('child'))
     agent.say('child', { type: 'state', state: 'running' })
-    const answer = sessions.requestPermission({ ...asking(), sessionId: 'child' }, never)
+    const answer = sessions.requestPermission({ ...permissionRequest(), sessionId: 'child' }, never)
     agent.say('child', { type: 'state', state: 'idle', stopReason: 'end_turn' })
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
@@ -376,10 +376,10 @@ describe('AgentSessions: subagents', () => {
     const made = sessions.newSession(setup)
     agent.say('child', chunk('agent', 'early'))
     agent.say('s', announce('child'))
-    const answer = sessions.requestPermission({ ...asking(), sessionId: 'child' }, never)
-    agent.news[0]!.resolve({ sessionId: 's' })
+    const answer = sessions.requestPermission({ ...permissionRequest(), sessionId: 'child' }, never)
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await made
-    assert.deepEqual(sketch(session.state).slice(1, 2), ['agent: early'])
+    assert.deepEqual(summarize(session.state).slice(1, 2), ['agent: early'])
     assert.equal(session.state.activity, 'requires_action')
     session.cancel()
     assert.deepEqual(await answer, { type: 'cancelled' })
@@ -391,8 +391,8 @@ describe('AgentSessions: subagents', () => {
     const two = await opened(agent, sessions, 'two')
     agent.say('one', announce('two'), announce('one'))
     agent.say('two', chunk('agent', 'mine'))
-    assert.deepEqual(sketch(one.state), [])
-    assert.deepEqual(sketch(two.state), ['agent: mine'])
+    assert.deepEqual(summarize(one.state), [])
+    assert.deepEqual(summarize(two.state), ['agent: mine'])
   })
 
   it('can be stopped one by one if they allow it', async () => {

@@ -278,21 +278,21 @@ const local: fc.Arbitrary<LocalEvent> = fc.oneof(
 )
 
 /** `within`: in the session of a subagent, known or not. */
-export type Happening =
+export type SessionEvent =
   | { from: 'agent'; update: SessionUpdate; within?: string }
   | { from: 'client'; event: LocalEvent }
 
-export const happenings: fc.Arbitrary<Happening[]> = fc
+export const eventSequences: fc.Arbitrary<SessionEvent[]> = fc
   .array(
     fc.oneof(
-      { weight: 5, arbitrary: update.map((value): Happening => ({ from: 'agent', update: value })) },
+      { weight: 5, arbitrary: update.map((value): SessionEvent => ({ from: 'agent', update: value })) },
       {
         weight: 2,
         arbitrary: fc
           .tuple(update, fc.constantFrom('child', 'other', 'stranger'))
-          .map(([value, within]): Happening => ({ from: 'agent', update: value, within })),
+          .map(([value, within]): SessionEvent => ({ from: 'agent', update: value, within })),
       },
-      { weight: 1, arbitrary: local.map((event): Happening => ({ from: 'client', event })) },
+      { weight: 1, arbitrary: local.map((event): SessionEvent => ({ from: 'client', event })) },
     ),
     { maxLength: 60, size: 'max' },
   )

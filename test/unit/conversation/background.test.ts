@@ -4,7 +4,7 @@ import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, form, sketch, text, tool } from './updates.ts'
+import { form, permissionRequest, summarize, text, tool } from './updates.ts'
 
 const idle = (more: object = {}) =>
   ({ type: 'state', state: 'idle', stopReason: 'end_turn', ...more }) as const
@@ -22,7 +22,7 @@ function working() {
 describe('reduce: work in the background', () => {
   it('continues after the turn', () => {
     const state = working()
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
     assert.equal(state.activity, 'idle')
   })
 
@@ -33,7 +33,7 @@ describe('reduce: work in the background', () => {
       { type: 'head', key: 'activity' },
       { type: 'entry', id: 'e1' },
     ])
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: cancelled'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: cancelled'])
     assert.equal(state.entries[1]?.endedAt, 9)
   })
 
@@ -42,7 +42,7 @@ describe('reduce: work in the background', () => {
     reduce(state, { type: 'state', state: 'running', background: ['watch'] }, 4)
     reduce(state, tool('new', { status: 'in_progress' }), 5)
     reduce(state, { type: 'state', state: 'requires_action', background: ['watch'] }, 6)
-    assert.deepEqual(sketch(state), [
+    assert.deepEqual(summarize(state), [
       'tool watch: in_progress',
       'tool sleep: cancelled',
       'tool new: in_progress',
@@ -52,7 +52,7 @@ describe('reduce: work in the background', () => {
   it('continues if nothing is reported', () => {
     const state = working()
     reduce(state, { type: 'state', state: 'running' }, 4)
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
   it("is found by its terminal if it's a process", () => {
@@ -62,9 +62,9 @@ describe('reduce: work in the background', () => {
     reduce(state, tool('serve', { status: 'in_progress', content }), 2)
     reduce(state, tool('left', { status: 'in_progress' }), 2)
     reduce(state, idle({ background: [], backgroundTerminals: ['x'] }), 3)
-    assert.deepEqual(sketch(state), ['tool serve: in_progress', 'tool left: cancelled'])
+    assert.deepEqual(summarize(state), ['tool serve: in_progress', 'tool left: cancelled'])
     reduce(state, { type: 'state', state: 'running', background: [] }, 4)
-    assert.deepEqual(sketch(state), ['tool serve: cancelled', 'tool left: cancelled'])
+    assert.deepEqual(summarize(state), ['tool serve: cancelled', 'tool left: cancelled'])
   })
 
   it("is counted, including work that isn't shown", () => {
@@ -86,7 +86,7 @@ describe('reduce: work in the background', () => {
   it('is still shown after a load', () => {
     const state = working()
     reduceLocal(state, { type: 'load_finished' })
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
   it("doesn't end again if it already ended", () => {
@@ -94,7 +94,7 @@ describe('reduce: work in the background', () => {
     reduce(state, tool('sleep', { status: 'completed' }), 4)
     const changes = reduce(state, idle({ background: ['watch'] }), 9)
     assert.deepEqual(changes, [{ type: 'head', key: 'activity' }])
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: completed'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: completed'])
   })
 })
 
@@ -132,7 +132,7 @@ describe('Session: work in the background', () => {
     const agent = new FakeAgent()
     const sessions = new AgentSessions(agent)
     const making = sessions.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] })
-    agent.news[0]!.resolve({ sessionId: 's' })
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await making
     const reported = { background: ['watch'], backgroundTerminals: ['x'], backgroundSubagents: ['child'] }
     const signal = new AbortController()
@@ -143,7 +143,7 @@ describe('Session: work in the background', () => {
     const outcomes: string[] = []
     const ask = (name: string, request: Partial<PermissionRequest>) =>
       void session
-        .requestPermission(asking({ title: name, ...request }), signal.signal)
+        .requestPermission(permissionRequest({ title: name, ...request }), signal.signal)
         .then(({ type }) => outcomes.push(`${name} ${type}`))
     ask('turn', { subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } })
     ask('nothing', {})

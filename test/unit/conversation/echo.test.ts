@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { ContentBlock, SessionUpdate } from '../../../src/acp/model.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
-import { chunk, idle, running, sketch, text } from './updates.ts'
+import { chunk, idle, running, summarize, text } from './updates.ts'
 
 function prompted(content: ContentBlock[], ...updates: SessionUpdate[]) {
   const state = createSessionState()
@@ -27,7 +27,7 @@ describe('the echo of a prompt', () => {
       chunk('user', 'hello there', 'u'),
       chunk('agent', 'Hi', 'a'),
     )
-    assert.deepEqual(sketch(state), ['user: hello there', 'agent: Hi'])
+    assert.deepEqual(summarize(state), ['user: hello there', 'agent: Hi'])
     const prompt = state.entries[0]
     assert(prompt?.kind === 'message')
     assert.equal(prompt.messageId, 'u')
@@ -35,40 +35,40 @@ describe('the echo of a prompt', () => {
 
   it("isn't shown again: several chunks, with and without an id", () => {
     assert.deepEqual(
-      sketch(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),
+      summarize(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),
       ['user: hello there'],
     )
     const byId = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', ' there', 'u'))
-    assert.deepEqual(sketch(byId), ['user: hello there'])
+    assert.deepEqual(summarize(byId), ['user: hello there'])
   })
 
   it("isn't shown again: a whole message, or an empty one followed by chunks", () => {
-    assert.deepEqual(sketch(prompted([text('hello')], upsert('u', text('hello')))), ['user: hello'])
-    assert.deepEqual(sketch(prompted([text('hello')], upsert('u'), chunk('user', 'hello', 'u'))), [
+    assert.deepEqual(summarize(prompted([text('hello')], upsert('u', text('hello')))), ['user: hello'])
+    assert.deepEqual(summarize(prompted([text('hello')], upsert('u'), chunk('user', 'hello', 'u'))), [
       'user: hello',
     ])
   })
 
   it('is recognized with other whitespace and with text that the agent appended', () => {
-    assert.deepEqual(sketch(prompted([text('a\n\n  b')], chunk('user', 'a b'))), ['user: a\n\n  b'])
+    assert.deepEqual(summarize(prompted([text('a\n\n  b')], chunk('user', 'a b'))), ['user: a\n\n  b'])
     const expanded = prompted([text('look')], chunk('user', 'look\n<context>…</context>', 'u'))
-    assert.deepEqual(sketch(expanded), ['user: look'])
+    assert.deepEqual(summarize(expanded), ['user: look'])
   })
 
   it('may contain the other blocks of the prompt', () => {
     const state = prompted([text('see'), link], upsert('u', link, text('see')))
-    assert.deepEqual(sketch(state), ['user: see|[resource_link]'])
+    assert.deepEqual(summarize(state), ['user: see|[resource_link]'])
     const pieces = prompted(
       [text('see'), link],
       { type: 'message_chunk', role: 'user', content: link },
       chunk('user', 'see'),
     )
-    assert.deepEqual(sketch(pieces), ['user: see|[resource_link]'])
+    assert.deepEqual(summarize(pieces), ['user: see|[resource_link]'])
   })
 
   it('is recognized after the turn ended', () => {
     const state = prompted([text('hello')], running, idle('end_turn'), chunk('user', 'hello', 'u'))
-    assert.deepEqual(sketch(state), ['user: hello', 'turn_end: empty'])
+    assert.deepEqual(summarize(state), ['user: hello', 'turn_end: empty'])
   })
 
   it('is recognized by the message id in the response, whatever its text', () => {
@@ -76,49 +76,49 @@ describe('the echo of a prompt', () => {
     reduceLocal(state, { type: 'prompt', content: [text('hello')] }, 1)
     reduceLocal(state, { type: 'prompt_accepted', messageId: 'u' }, 2)
     reduce(state, upsert('u', text('something else')), 3)
-    assert.deepEqual(sketch(state), ['user: hello'])
+    assert.deepEqual(summarize(state), ['user: hello'])
   })
 
   it('is recognized once: the same text again is a message', () => {
     const state = prompted([text('go on')], chunk('user', 'go on', 'u'), chunk('user', 'go on', 'v'))
-    assert.deepEqual(sketch(state), ['user: go on', 'user: go on'])
+    assert.deepEqual(summarize(state), ['user: go on', 'user: go on'])
   })
 
   it('is one message: another id is another message', () => {
     const state = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', 'there', 'v'))
-    assert.deepEqual(sketch(state), ['user: hello there', 'user: there'])
+    assert.deepEqual(summarize(state), ['user: hello there', 'user: there'])
     const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }
     const images = prompted(
       [text('see'), image],
       { type: 'message_chunk', role: 'user', content: image },
       { type: 'message_chunk', role: 'user', content: image },
     )
-    assert.deepEqual(sketch(images), ['user: see|[image]', 'user: [image]'])
+    assert.deepEqual(summarize(images), ['user: see|[image]', 'user: [image]'])
   })
 
   it("isn't appended to a message that is already shown", () => {
     const state = prompted([text('hello')], chunk('user', 'other ', 's'), chunk('user', 'hello', 's'))
-    assert.deepEqual(sketch(state), ['user: hello', 'user: other hello'])
+    assert.deepEqual(summarize(state), ['user: hello', 'user: other hello'])
   })
 
   it("isn't confused with another user message", () => {
     const state = prompted([text('hello')], chunk('user', '<system>', 's'), chunk('user', 'hello', 'u'))
-    assert.deepEqual(sketch(state), ['user: hello', 'user: <system>'])
+    assert.deepEqual(summarize(state), ['user: hello', 'user: <system>'])
     assert.equal(state.turn, 1)
-    assert.deepEqual(sketch(prompted([text('hello')], upsert('s'), chunk('user', 'other', 's'))), [
+    assert.deepEqual(summarize(prompted([text('hello')], upsert('s'), chunk('user', 'other', 's'))), [
       'user: hello',
       'user: other',
     ])
     const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }
     assert.deepEqual(
-      sketch(prompted([text('hello')], { type: 'message_chunk', role: 'user', content: image })),
+      summarize(prompted([text('hello')], { type: 'message_chunk', role: 'user', content: image })),
       ['user: hello', 'user: [image]'],
     )
   })
 
   it("doesn't hide what follows a prompt without text", () => {
     const state = prompted([link], chunk('user', 'what is this', 'u'))
-    assert.deepEqual(sketch(state), ['user: [resource_link]', 'user: what is this'])
+    assert.deepEqual(summarize(state), ['user: [resource_link]', 'user: what is this'])
   })
 
   it("isn't recognized in a replay", () => {
@@ -130,6 +130,6 @@ describe('the echo of a prompt', () => {
     ]) {
       reduce(state, update)
     }
-    assert.deepEqual(sketch(state), ['user: hello', 'agent: Hi', 'user: hello'])
+    assert.deepEqual(summarize(state), ['user: hello', 'agent: Hi', 'user: hello'])
   })
 })

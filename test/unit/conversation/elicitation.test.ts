@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { ElicitationRequest } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { chunk, form, idle, running, sketch, text } from './updates.ts'
+import { chunk, form, idle, running, summarize, text } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -18,7 +18,7 @@ async function open() {
   const agent = new FakeAgent()
   const sessions = new AgentSessions(agent)
   const making = sessions.newSession(setup)
-  agent.news[0]!.resolve({ sessionId: 's' })
+  agent.newSessions[0]!.resolve({ sessionId: 's' })
   return { agent, sessions, session: await making }
 }
 
@@ -38,7 +38,7 @@ describe('Session: forms and URLs', () => {
     session.answerElicitation(first!, { action: 'decline' })
     assert.deepEqual(await one, { action: 'decline' })
     assert.equal(session.state.activity, 'idle')
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'elicitation Who are you?: decline',
       'elicitation And you?: accept',
     ])
@@ -58,7 +58,7 @@ describe('Session: forms and URLs', () => {
         session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept', content }),
         false,
       )
-    assert.deepEqual(sketch(session.state), ['elicitation Who are you?: open'])
+    assert.deepEqual(summarize(session.state), ['elicitation Who are you?: open'])
     assert.equal(session.answerElicitation('another', { action: 'decline' }), false)
   })
 
@@ -95,11 +95,11 @@ describe('Session: forms and URLs', () => {
     })
     assert.deepEqual(await asked, { action: 'accept' })
     assert.equal(session.state.activity, 'idle')
-    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept waiting'])
+    assert.deepEqual(summarize(session.state), ['elicitation Sign in there.: accept waiting'])
     sessions.elicitationComplete('another')
-    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept waiting'])
+    assert.deepEqual(summarize(session.state), ['elicitation Sign in there.: accept waiting'])
     sessions.elicitationComplete('v1')
-    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept done'])
+    assert.deepEqual(summarize(session.state), ['elicitation Sign in there.: accept done'])
   })
 
   it('stops waiting when the turn ends, and still handles the completion', async () => {
@@ -109,9 +109,9 @@ describe('Session: forms and URLs', () => {
     session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept' })
     agent.say('s', running, chunk('agent', 'On it.'))
     agent.endTurn(agent.prompts[0]!)
-    assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept ended')
+    assert.equal(summarize(session.state)[1], 'elicitation Sign in there.: accept ended')
     sessions.elicitationComplete('v1')
-    assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept done')
+    assert.equal(summarize(session.state)[1], 'elicitation Sign in there.: accept done')
   })
 
   it('keeps a request of a session that is being created', async () => {
@@ -120,7 +120,7 @@ describe('Session: forms and URLs', () => {
     const making = sessions.newSession(setup)
     const early = sessions.createElicitation('s', form(), never)
     const stranger = sessions.createElicitation('t', form(), never)
-    agent.news[0]!.resolve({ sessionId: 's' })
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await making
     await settle()
     session.answerElicitation(session.pendingRequests[0]!.requestId, {

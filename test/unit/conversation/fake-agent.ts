@@ -47,7 +47,7 @@ export class FakeAgent implements Agent {
   readonly prompts: PromptCall[] = []
   readonly cancels: string[] = []
   readonly closes: string[] = []
-  readonly news: Deferred<SessionStart>[] = []
+  readonly newSessions: Deferred<SessionStart>[] = []
   readonly loads: Deferred<SessionStart>[] = []
   readonly resumes: Deferred<SessionStart>[] = []
   readonly options: Array<{ optionId: string; value: string | boolean; answer: Deferred<void> }> = []
@@ -79,7 +79,7 @@ export class FakeAgent implements Agent {
     const error = new AgentClosedError(this.#exit)
     for (const call of this.prompts) call.answer.reject(error)
     for (const option of this.options) option.answer.reject(error)
-    for (const start of [...this.news, ...this.loads, ...this.resumes]) start.reject(error)
+    for (const start of [...this.newSessions, ...this.loads, ...this.resumes]) start.reject(error)
     this.#close.fire(this.#exit)
   }
 
@@ -88,7 +88,7 @@ export class FakeAgent implements Agent {
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart> {
-    return this.#keep('session/new', this.news, signal, onLate)
+    return this.#keep('session/new', this.newSessions, signal, onLate)
   }
   async loadSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
     this.#require('load')

@@ -6,7 +6,7 @@ import { type LocalEvent, reduceLocal } from '../../../src/conversation/reducer/
 import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent } from './fake-agent.ts'
-import { asking, chunk, Follower, idle, modes, running, sketch, text, tool } from './updates.ts'
+import { chunk, Follower, idle, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const MARK = "The messages above come from Parley's saved copy."
@@ -40,7 +40,7 @@ describe('a load without a replay', () => {
   it('keeps the saved conversation and what the agent reported about the session, and adds a note', async () => {
     const { clock, session, answer, changes, titles } = await load()
     await answer()
-    assert.deepEqual(sketch(session.state).slice(0, 2), before)
+    assert.deepEqual(summarize(session.state).slice(0, 2), before)
     assert.ok(changes.includes('reset'))
     const [option] = session.state.configOptions
     assert.equal(option?.type === 'select' && option.currentValue, 'code')
@@ -72,19 +72,24 @@ describe('a load without a replay', () => {
     await answer()
     clock.pass(250)
     agent.say('s', { type: 'info', title: 'Told' }, chunk('agent', 'welcome'))
-    assert.deepEqual(sketch(session.state).slice(0, 2), before)
+    assert.deepEqual(summarize(session.state).slice(0, 2), before)
     agent.say('s', chunk('user', 'once'), chunk('agent', 'said'))
     clock.pass(250)
     agent.say('s', chunk('user', 'replayed'), chunk('agent', 'late'))
     clock.pass(250)
     const merged = [...before, 'agent: welcome', `notice: ${SOME}`, 'user: replayed', 'agent: late']
-    assert.deepEqual(sketch(session.state), merged)
+    assert.deepEqual(summarize(session.state), merged)
     assert.deepEqual([session.state.title, session.state.configOptions.length], ['Told', 1])
     // a prompt of the user ends the replay
     agent.say('s', chunk('user', 'the third'))
     void session.prompt([text('and now')])
     agent.say('s', chunk('agent', 'go on'))
-    assert.deepEqual(sketch(session.state), [...merged, 'user: the third', 'user: and now', 'agent: go on'])
+    assert.deepEqual(summarize(session.state), [
+      ...merged,
+      'user: the third',
+      'user: and now',
+      'agent: go on',
+    ])
   })
 
   it('adds the note only once', async () => {
@@ -106,7 +111,7 @@ describe('a load without a replay', () => {
     const some = await load(() => undefined)
     some.agent.say('s', chunk('agent', 'replayed'))
     await some.answer()
-    assert.deepEqual(sketch(some.session.state), ['agent: replayed'])
+    assert.deepEqual(summarize(some.session.state), ['agent: replayed'])
   })
 
   it('keeps an open conversation unchanged', async () => {
@@ -116,7 +121,7 @@ describe('a load without a replay', () => {
     session.beginLoad(setup)
     assert.deepEqual(session.state.entries, [])
     session.loaded()
-    assert.deepEqual(sketch(session.state), ['user: open'])
+    assert.deepEqual(summarize(session.state), ['user: open'])
   })
 })
 
@@ -131,7 +136,7 @@ describe('a load that replays less than the conversation', () => {
     local({ type: 'prompt', content: [text('fix the bug')] })
     agent(running, chunk('thought', 'hm'), chunk('agent', 'I look at it. '))
     agent(tool('t', { title: 'Edit', status: 'pending' }))
-    const request = asking({ subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } })
+    const request = permissionRequest({ subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } })
     local({ type: 'permission_asked', requestId: 'q', request })
     local({ type: 'request_answered', requestId: 'q', outcome: { type: 'selected', optionId: 'yes' } })
     agent(tool('t', { status: 'completed' }), chunk('agent', 'It is fixed.'), idle('end_turn'))
@@ -166,7 +171,7 @@ describe('a load that replays less than the conversation', () => {
       chunk('agent', 'I look at it.\nIt is fixed.'),
       tool('t', { title: 'Edit', status: 'completed' }),
     )
-    assert.deepEqual(sketch(session.state), [...first, ...second, `notice: ${SOME}`])
+    assert.deepEqual(summarize(session.state), [...first, ...second, `notice: ${SOME}`])
     assert.equal(session.state.title, 'Two bugs')
     assert.deepEqual(
       session.state.entries.map(({ id, turn }) => `${id} ${turn}`),
@@ -185,7 +190,7 @@ describe('a load that replays less than the conversation', () => {
       tool('t2', { title: 'Test', status: 'completed' }),
       chunk('user', 'said elsewhere'),
     )
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       ...first,
       second[0],
       'agent: Half of the answer, and the rest of it.',
@@ -241,7 +246,7 @@ describe('a load that replays less than the conversation', () => {
     const { agent, session, answer } = await load(() => state)
     agent.say('s', chunk('user', 'go on'), chunk('user', 'go on'), chunk('agent', 'the first answer'))
     await answer()
-    assert.deepEqual(sketch(session.state).slice(0, 5), [
+    assert.deepEqual(summarize(session.state).slice(0, 5), [
       'user: go on',
       'turn_end: empty',
       'user: go on',
@@ -260,7 +265,7 @@ describe('a load that replays less than the conversation', () => {
     session.receive(chunk('user', 'open'))
     session.receive({ type: 'info', title: null })
     session.loaded()
-    assert.deepEqual(sketch(session.state), ['user: open'])
+    assert.deepEqual(summarize(session.state), ['user: open'])
     assert.equal(session.state.title, 'Told once')
     assert.deepEqual([session.state.commands.length, session.state.configOptions.length], [1, 1])
   })
@@ -274,7 +279,7 @@ describe('a load that replays less than the conversation', () => {
     agent.resumes[0]?.resolve({ sessionId: 's' })
     await resumed.opened
     clock.pass(250)
-    assert.deepEqual(sketch(resumed.session.state), [...first, ...second, `notice: ${SOME}`])
+    assert.deepEqual(summarize(resumed.session.state), [...first, ...second, `notice: ${SOME}`])
   })
 })
 
@@ -295,7 +300,7 @@ describe('a load of an open conversation', () => {
     agent.say('s', chunk('agent', 'b', 'm'))
     assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
     clock.pass(250)
-    assert.deepEqual(sketch(session.state).at(-1), 'agent: a|[image]|b')
+    assert.deepEqual(summarize(session.state).at(-1), 'agent: a|[image]|b')
     assert.deepEqual(session.state.terminals.get('x')?.size, size)
     assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
   })

@@ -5,7 +5,7 @@ import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
-import { asking, chunk, idle, running, text, tool } from './updates.ts'
+import { chunk, idle, permissionRequest, running, text, tool } from './updates.ts'
 
 type Item = { type: 'agent' | 'thought'; said: string } | { type: 'tool'; asks: boolean }
 interface TurnPlan {
@@ -52,7 +52,7 @@ function seen(plans: readonly TurnPlan[], cut: boolean): ReducingState {
         const toolCallId = `t${turn}.${i}`
         reduce(state, tool(toolCallId, { title: `Edit ${turn}.${i}`, status: 'pending' }), 1000)
         if (one.asks) {
-          const request = asking({ subject: { type: 'tool_call', toolCall: { toolCallId } } })
+          const request = permissionRequest({ subject: { type: 'tool_call', toolCall: { toolCallId } } })
           reduceLocal(state, { type: 'permission_asked', requestId: toolCallId, request }, 1000)
           const outcome = { type: 'selected' as const, optionId: 'yes' }
           reduceLocal(state, { type: 'request_answered', requestId: toolCallId, outcome }, 1000)

@@ -7,7 +7,7 @@ import { forkState, restoreState } from '../../../src/conversation/restore-state
 import type { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, chunk, form, idle, running, text, tool } from './updates.ts'
+import { chunk, form, idle, permissionRequest, running, text, tool } from './updates.ts'
 
 const SETUP = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 
@@ -42,7 +42,7 @@ class World {
 
   async begin(): Promise<void> {
     const making = this.sessions.newSession(SETUP)
-    this.agent.news[0]!.resolve({ sessionId: 's' })
+    this.agent.newSessions[0]!.resolve({ sessionId: 's' })
     this.session = await making
   }
 
@@ -57,8 +57,12 @@ class World {
         ? this.sessions.createElicitation(sessionId, form({ sessionId, message: title }), signal)
         : this.sessions.requestPermission(
             kind === 'permission'
-              ? asking({ sessionId, title })
-              : asking({ sessionId, title, subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } }),
+              ? permissionRequest({ sessionId, title })
+              : permissionRequest({
+                  sessionId,
+                  title,
+                  subject: { type: 'tool_call', toolCall: { toolCallId: 't' } },
+                }),
             signal,
           )
     void answer.then(outcome => {

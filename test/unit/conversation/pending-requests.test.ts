@@ -4,7 +4,7 @@ import { forkState } from '../../../src/conversation/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, chunk, form, idle, running, sketch, text } from './updates.ts'
+import { chunk, form, idle, permissionRequest, running, summarize, text } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -18,7 +18,7 @@ class ForkingAgent extends FakeAgent {
 async function open(agent = new ForkingAgent(), options = {}) {
   const sessions = new AgentSessions(agent, options)
   const making = sessions.newSession(setup)
-  agent.news[0]!.resolve({ sessionId: 's' })
+  agent.newSessions[0]!.resolve({ sessionId: 's' })
   return { agent, sessions, session: await making }
 }
 
@@ -31,7 +31,7 @@ async function allowed() {
     type: 'subagent',
     subagent: { sessionId: 'child', state: { activity: 'running' } },
   })
-  const asked = sessions.requestPermission(asking({ sessionId: 'child', title: 'ls' }), never)
+  const asked = sessions.requestPermission(permissionRequest({ sessionId: 'child', title: 'ls' }), never)
   session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
   assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
   return fixture
@@ -42,7 +42,7 @@ async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: 
   const { sessionId } = session
   void session.prompt([text('again')])
   agent.say(sessionId, running)
-  const asked = sessions.requestPermission(asking({ sessionId, title: 'rm -rf ~' }), never)
+  const asked = sessions.requestPermission(permissionRequest({ sessionId, title: 'rm -rf ~' }), never)
   let answer: unknown
   void asked.then(outcome => {
     answer = outcome
@@ -57,7 +57,7 @@ async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: 
   )
   agent.say(sessionId, idle('end_turn'))
   assert.deepEqual(await asked, { type: 'cancelled' })
-  assert.equal(sketch(session.state).at(-1), 'permission rm -rf ~: cancelled')
+  assert.equal(summarize(session.state).at(-1), 'permission rm -rf ~: cancelled')
 }
 
 describe('a request that follows an allowed one', () => {
@@ -86,7 +86,7 @@ describe('a pending request', () => {
     void session.prompt([text('go')])
     const subject = { type: 'tool_call', toolCall: { toolCallId: 'watch' } } as const
     agent.say('s', running)
-    const asked = sessions.requestPermission(asking({ subject }), never)
+    const asked = sessions.requestPermission(permissionRequest({ subject }), never)
     agent.say('s', { type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] })
     await settle()
     assert.equal(session.pendingRequests.length, 1)
@@ -102,11 +102,14 @@ describe('a pending request', () => {
       type: 'subagent',
       subagent: { sessionId: 'child', state: { activity: 'running' } },
     })
-    const theirs = sessions.requestPermission(asking({ sessionId: 'child', title: 'theirs' }), never)
+    const theirs = sessions.requestPermission(
+      permissionRequest({ sessionId: 'child', title: 'theirs' }),
+      never,
+    )
     const own = sessions.createElicitation('s', form(), never)
     agent.say('s', { type: 'subagent', subagent: { sessionId: 'child', state: { activity: 'idle' } } })
     assert.deepEqual(await theirs, { type: 'cancelled' })
-    assert.deepEqual(sketch(session.state).slice(1), [
+    assert.deepEqual(summarize(session.state).slice(1), [
       'permission theirs: cancelled',
       'elicitation Who are you?: open',
     ])
@@ -124,11 +127,11 @@ describe('a pending request', () => {
       })
     void session.prompt([text('go')])
     agent.say('s', running)
-    const asked = sessions.requestPermission(asking(), never)
+    const asked = sessions.requestPermission(permissionRequest(), never)
     agent.say('s', idle('end_turn'))
     decide()
     assert.deepEqual(await asked, { type: 'cancelled' })
-    assert.deepEqual(sketch(session.state), ['user: go', 'turn_end: empty'])
+    assert.deepEqual(summarize(session.state), ['user: go', 'turn_end: empty'])
   })
 
   it('is shown again after a late replay replaces the conversation', async () => {
@@ -138,10 +141,10 @@ describe('a pending request', () => {
     const loading = sessions.loadSession('s', setup)
     agent.loads[0]!.resolve({ sessionId: 's' })
     await loading.opened
-    const asked = sessions.requestPermission(asking({ title: 'early' }), never)
+    const asked = sessions.requestPermission(permissionRequest({ title: 'early' }), never)
     agent.say('s', chunk('user', 'hello'))
     clock.pass(1000)
-    assert(sketch(session.state).includes('user: hello'))
+    assert(summarize(session.state).includes('user: hello'))
     const [pending] = session.pendingRequests
     assert.equal(pending?.kind === 'permission' && pending.title, 'early')
     assert.equal(session.state.activity, 'requires_action')
@@ -154,7 +157,7 @@ describe('a pending request', () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     agent.say('s', running)
-    const asked = sessions.requestPermission(asking(), never)
+    const asked = sessions.requestPermission(permissionRequest(), never)
     const answered: boolean[] = []
     session.onDidChange(() => {
       for (const { requestId } of session.pendingRequests)

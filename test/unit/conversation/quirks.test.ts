@@ -5,7 +5,7 @@ import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+import { chunk, idle, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -14,7 +14,7 @@ async function open(): Promise<{ agent: FakeAgent; sessions: AgentSessions; sess
   const agent = new FakeAgent()
   const sessions = new AgentSessions(agent)
   const made = sessions.newSession(setup)
-  agent.news[0]!.resolve({ sessionId: 's' })
+  agent.newSessions[0]!.resolve({ sessionId: 's' })
   return { agent, sessions, session: await made }
 }
 
@@ -28,9 +28,9 @@ describe('quirks of agents, in a conversation', () => {
       { type: 'commands', commands: [{ name: 'plan', description: '' }] },
       chunk('agent', 'Welcome'),
     )
-    agent.news[0]!.resolve({ sessionId: 's' })
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
     const session = await made
-    assert.deepEqual(sketch(session.state), ['agent: Welcome'])
+    assert.deepEqual(summarize(session.state), ['agent: Welcome'])
     assert.equal(session.state.commands.length, 1)
   })
 
@@ -39,15 +39,15 @@ describe('quirks of agents, in a conversation', () => {
     const plan = { type: 'plan' as const, plan: { planId: 'p', entries: [] } }
     agent.say('s', chunk('user', 'first'), chunk('user', 'second'))
     agent.say('s', chunk('agent', 'I plan it.'), plan, chunk('agent', 'I do it.'))
-    assert.deepEqual(sketch(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
+    assert.deepEqual(summarize(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
   })
 
   it('quirk 6: a permission request arrives before its tool call, or the tool call never does', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])
     const toolCall = { toolCallId: 't', title: 'Edit a.txt', kind: 'edit' }
-    void sessions.requestPermission(asking({ subject: { type: 'tool_call', toolCall } }), never)
-    assert.deepEqual(sketch(session.state), ['user: x', 'tool t: pending', 'permission May I?: open'])
+    void sessions.requestPermission(permissionRequest({ subject: { type: 'tool_call', toolCall } }), never)
+    assert.deepEqual(summarize(session.state), ['user: x', 'tool t: pending', 'permission May I?: open'])
     session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
     agent.say('s', tool('t', { status: 'completed' }))
     const entry = session.state.entries[1]
@@ -63,7 +63,7 @@ describe('quirks of agents, in a conversation', () => {
       tool('t', { title: 'Read' }),
       tool('t', { title: 'Read' }),
     )
-    assert.deepEqual(sketch(session.state), ['tool t: in_progress'])
+    assert.deepEqual(summarize(session.state), ['tool t: in_progress'])
   })
 
   it('quirk 7: a tool call without kind, status or content ends with its turn', async () => {
@@ -91,7 +91,7 @@ describe('quirks of agents, in a conversation', () => {
       { optionId: 'A', name: 'Always', kind: 'allow_always' },
       { optionId: 'B', name: 'Always here', kind: 'allow_always' },
     ]
-    const answer = sessions.requestPermission(asking({ options }), never)
+    const answer = sessions.requestPermission(permissionRequest({ options }), never)
     const entry = session.state.entries[0]
     assert(entry?.kind === 'permission')
     assert.deepEqual(entry.options, options)
@@ -144,7 +144,7 @@ describe('quirks of agents, in a conversation', () => {
       session.cancel()
       agent.endTurn(agent.prompts[0]!, stopReason)
       await settle()
-      assert.equal(sketch(session.state)[1], 'tool t: cancelled')
+      assert.equal(summarize(session.state)[1], 'tool t: cancelled')
       assert.equal(session.state.activity, 'idle')
     }
   })
@@ -153,7 +153,7 @@ describe('quirks of agents, in a conversation', () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])
     const abort = new AbortController()
-    const answer = sessions.requestPermission(asking(), abort.signal)
+    const answer = sessions.requestPermission(permissionRequest(), abort.signal)
     session.cancel()
     abort.abort()
     assert.deepEqual(await answer, { type: 'cancelled' })
@@ -168,7 +168,7 @@ describe('quirks of agents, in a conversation', () => {
     agent.loads[0]!.resolve({ sessionId: 's' })
     await opened
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { status: 'completed' }))
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'user: <session_context>|hello',
       'agent: Hi',
       'tool t: completed',
@@ -186,7 +186,7 @@ describe('quirks of agents, in a conversation', () => {
     await opened
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'))
     clock.pass(250)
-    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'user: next'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'user: next'])
     assert.equal(agent.prompts.length, 1)
   })
 
@@ -207,14 +207,14 @@ describe('quirks of agents, in a conversation', () => {
     agent.endTurn(agent.prompts[0]!)
     await settle()
     agent.say('s', chunk('agent', ''), chunk('thought', ''), { type: 'info', title: 'A title' })
-    assert.deepEqual(sketch(session.state), ['user: x', 'agent: Hi'])
+    assert.deepEqual(summarize(session.state), ['user: x', 'agent: Hi'])
     assert.equal(session.state.title, 'A title')
   })
 
   it('quirk 13: a banner and a failed tool call arrive outside of a turn', async () => {
     const { agent, session } = await open()
     agent.say('s', chunk('agent', 'Banner'), tool('mcp', { title: 'Start server', status: 'failed' }))
-    assert.deepEqual(sketch(session.state), ['agent: Banner', 'tool mcp: failed'])
+    assert.deepEqual(summarize(session.state), ['agent: Banner', 'tool mcp: failed'])
     assert.deepEqual([session.state.activity, session.state.turn], ['idle', 0])
   })
 
@@ -241,7 +241,7 @@ describe('quirks of agents, in a conversation', () => {
     const { agent, session } = await open()
     agent.say('s', tool('0'), tool('__proto__'), tool('constructor'), chunk('agent', 'x', '__proto__'))
     agent.say('s', tool('__proto__', { status: 'completed' }), chunk('agent', 'y', '__proto__'))
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'tool 0: pending',
       'tool __proto__: completed',
       'tool constructor: pending',
@@ -263,7 +263,7 @@ describe('quirks of agents, in a conversation', () => {
       chunk('agent', 'Four'),
       chunk('agent', '.'),
     )
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'thought: hm',
       'agent: One',
       'thought: well',
@@ -282,7 +282,7 @@ describe('quirks of agents, in a conversation', () => {
       title: 'Reconnecting',
     })
     agent.say('s', chunk('agent', 'Hello', 'm2'))
-    assert.deepEqual(sketch(session.state), ['agent: Hel', 'notice: Reconnecting', 'agent: Hello'])
+    assert.deepEqual(summarize(session.state), ['agent: Hel', 'notice: Reconnecting', 'agent: Hello'])
   })
 
   it('quirk 22: the time of a session is read in all formats', async () => {
@@ -306,7 +306,7 @@ describe('quirks of agents, in a conversation', () => {
     agent.say('s', tool('t', { status: 'completed' }), chunk('agent', 'new one', 'b'))
     agent.endTurn(agent.prompts[1]!)
     assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'user: one',
       'agent: The old',
       'tool t: completed',
@@ -326,6 +326,10 @@ describe('quirks of agents, in a conversation', () => {
     await settle()
     agent.say('s', chunk('agent', 'Hi', 'a'), idle('end_turn'), idle('end_turn'))
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
-    assert.deepEqual(sketch(session.state), ['user: hello', 'notice: Model metadata not found', 'agent: Hi'])
+    assert.deepEqual(summarize(session.state), [
+      'user: hello',
+      'notice: Model metadata not found',
+      'agent: Hi',
+    ])
   })
 })

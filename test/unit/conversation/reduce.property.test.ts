@@ -6,10 +6,10 @@ import { createSessionState, type ReducingState, reduce } from '../../../src/con
 import { isFinalStatus } from '../../../src/conversation/reducer/reduce-tool-calls.ts'
 import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
 import type { Change } from '../../../src/conversation/state.ts'
-import { block, type Happening, happenings, update } from './arbitrary-updates.ts'
-import { whole } from './updates.ts'
+import { block, eventSequences, type SessionEvent, update } from './arbitrary-updates.ts'
+import { snapshotOf } from './updates.ts'
 
-function happen(state: ReducingState, item: Happening, now?: number): Change[] {
+function happen(state: ReducingState, item: SessionEvent, now?: number): Change[] {
   return item.from === 'agent'
     ? reduceWithin(state, item.within, item.update, now)
     : reduceLocalWithin(state, item.event, now)
@@ -28,7 +28,7 @@ const time = fc.option(fc.constant(1_800_000_000_000), { nil: undefined })
 describe('reduce (property)', () => {
   it('never throws, never changes its input, and its memory matches its entries', () => {
     fc.assert(
-      fc.property(happenings, time, (list, now) => {
+      fc.property(eventSequences, time, (list, now) => {
         const state = createSessionState()
         list.forEach((item, at) => {
           happen(state, deepFreeze(item), now === undefined ? undefined : now + at)
@@ -41,11 +41,11 @@ describe('reduce (property)', () => {
 
   it('reports every change that a view needs', () => {
     fc.assert(
-      fc.property(happenings, time, (list, now) => {
+      fc.property(eventSequences, time, (list, now) => {
         const state = createSessionState()
-        const follower = whole(state)
+        const follower = snapshotOf(state)
         for (const item of list) follower.apply(state, happen(state, item, now))
-        assert.deepEqual(follower, whole(state))
+        assert.deepEqual(follower, snapshotOf(state))
       }),
       { numRuns: 300 },
     )
@@ -53,7 +53,7 @@ describe('reduce (property)', () => {
 
   it('reports an entry in one list of changes either whole or by its appended text', () => {
     fc.assert(
-      fc.property(happenings, list => {
+      fc.property(eventSequences, list => {
         const state = createSessionState()
         for (const item of list) {
           const changes = happen(state, item)
@@ -66,9 +66,9 @@ describe('reduce (property)', () => {
 
   it("has the same changes in a change set, whenever it's taken", () => {
     fc.assert(
-      fc.property(happenings, fc.array(fc.boolean(), { maxLength: 60, size: 'max' }), (list, frames) => {
+      fc.property(eventSequences, fc.array(fc.boolean(), { maxLength: 60, size: 'max' }), (list, frames) => {
         const state = createSessionState()
-        const follower = whole(state)
+        const follower = snapshotOf(state)
         const changes = new ChangeSet()
         const frame = () => {
           const taken = changes.take()
@@ -86,7 +86,7 @@ describe('reduce (property)', () => {
           if (frames[at]) frame()
         })
         frame()
-        assert.deepEqual(follower, whole(state))
+        assert.deepEqual(follower, snapshotOf(state))
       }),
       { numRuns: 300 },
     )

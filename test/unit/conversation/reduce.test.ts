@@ -5,7 +5,7 @@ import { createSessionState, type ReducingState, reduce } from '../../../src/con
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { toolCallOf } from '../../../src/conversation/reducer/reduce-tool-calls.ts'
 import type { Change } from '../../../src/conversation/state.ts'
-import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+import { chunk, idle, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 function take(state: ReducingState, updates: SessionUpdate[], now?: number): Change[] {
   return updates.flatMap(update => reduce(state, update, now))
@@ -22,7 +22,7 @@ describe('reduce: messages', () => {
     const state = createSessionState()
     take(state, [chunk('agent', 'Hel')])
     assert.deepEqual(take(state, [chunk('agent', 'lo')]), [{ type: 'text', id: 'e0', block: 0, text: 'lo' }])
-    assert.deepEqual(sketch(state), ['agent: Hello'])
+    assert.deepEqual(summarize(state), ['agent: Hello'])
   })
 
   it('keeps text after another block separate', () => {
@@ -32,7 +32,7 @@ describe('reduce: messages', () => {
       chunk('agent', 'b'),
       chunk('agent', 'c'),
     )
-    assert.deepEqual(sketch(state), ['agent: a|[image]|bc'])
+    assert.deepEqual(summarize(state), ['agent: a|[image]|bc'])
   })
 
   it('never changes an update', () => {
@@ -55,12 +55,12 @@ describe('reduce: messages', () => {
 
   it('separates interleaved chunks of two messages by their ids', () => {
     const state = replayed(chunk('agent', 'a1', 'a'), chunk('agent', 'b1', 'b'), chunk('agent', 'a2', 'a'))
-    assert.deepEqual(sketch(state), ['agent: a1a2', 'agent: b1'])
+    assert.deepEqual(summarize(state), ['agent: a1a2', 'agent: b1'])
   })
 
   it("doesn't append a message without an id to one with an id", () => {
     const state = replayed(chunk('agent', 'Warning'), chunk('agent', 'Hello', 'm'), chunk('agent', 'Late'))
-    assert.deepEqual(sketch(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
+    assert.deepEqual(summarize(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
   })
 
   it('starts a new message without an id after a tool call, but not after an unknown update', () => {
@@ -71,7 +71,12 @@ describe('reduce: messages', () => {
       tool('t'),
       chunk('agent', 'after'),
     )
-    assert.deepEqual(sketch(state), ['agent: before', 'unknown: vendor', 'tool t: pending', 'agent: after'])
+    assert.deepEqual(summarize(state), [
+      'agent: before',
+      'unknown: vendor',
+      'tool t: pending',
+      'agent: after',
+    ])
   })
 
   it('updates a whole message: keeps absent properties, clears null and replaces a list', () => {
@@ -84,13 +89,13 @@ describe('reduce: messages', () => {
         ...(content !== undefined && { content }),
       })
     assert.deepEqual(upsert(), [])
-    assert.deepEqual(sketch(state), ['agent: old'])
+    assert.deepEqual(summarize(state), ['agent: old'])
     upsert([text('new')])
-    assert.deepEqual(sketch(state), ['agent: new'])
+    assert.deepEqual(summarize(state), ['agent: new'])
     upsert(null)
-    assert.deepEqual(sketch(state), ['agent: '])
+    assert.deepEqual(summarize(state), ['agent: '])
     take(state, [chunk('agent', 'again', 'm')])
-    assert.deepEqual(sketch(state), ['agent: again'])
+    assert.deepEqual(summarize(state), ['agent: again'])
   })
 
   it('shows text that continues a message after a tool call at the end', () => {
@@ -100,10 +105,10 @@ describe('reduce: messages', () => {
     assert.deepEqual(take(state, [chunk('agent', 'nd', 'm')]), [
       { type: 'text', id: 'e2', block: 0, text: 'nd' },
     ])
-    assert.deepEqual(sketch(state), ['agent: Let me look. ', 'tool t: pending', 'agent: Found'])
+    assert.deepEqual(summarize(state), ['agent: Let me look. ', 'tool t: pending', 'agent: Found'])
     // only text in between, so it's one message
     take(state, [chunk('thought', 'hm', 'n'), chunk('agent', ' it', 'm')])
-    assert.deepEqual(sketch(state).slice(2), ['agent: Found it', 'thought: hm'])
+    assert.deepEqual(summarize(state).slice(2), ['agent: Found it', 'thought: hm'])
   })
 
   it('copies as one message from each of its parts', () => {
@@ -130,11 +135,11 @@ describe('reduce: messages', () => {
       content: [text(value)],
     })
     const state = replayed(chunk('agent', 'One ', 'm'), tool('t'), upsert('One two'))
-    assert.deepEqual(sketch(state), ['agent: One ', 'tool t: pending', 'agent: two'])
+    assert.deepEqual(summarize(state), ['agent: One ', 'tool t: pending', 'agent: two'])
     take(state, [upsert('One two three')])
-    assert.deepEqual(sketch(state), ['agent: One ', 'tool t: pending', 'agent: two three'])
+    assert.deepEqual(summarize(state), ['agent: One ', 'tool t: pending', 'agent: two three'])
     take(state, [upsert('Something else')])
-    assert.deepEqual(sketch(state), ['agent: Something else', 'tool t: pending', 'agent: '])
+    assert.deepEqual(summarize(state), ['agent: Something else', 'tool t: pending', 'agent: '])
   })
 
   it('keeps the position of a prompt that starts empty', () => {
@@ -145,7 +150,7 @@ describe('reduce: messages', () => {
       tool('t'),
       chunk('agent', 'answer', 'a'),
     )
-    assert.deepEqual(sketch(state), ['user: question', 'agent: ', 'tool t: pending', 'agent: answer'])
+    assert.deepEqual(summarize(state), ['user: question', 'agent: ', 'tool t: pending', 'agent: answer'])
   })
 
   it('numbers the turns of a replay by its user messages', () => {
@@ -413,7 +418,7 @@ describe('reduce: turns', () => {
     take(state, [idle('end_turn')], 8)
     assert.equal(state.activity, 'idle')
     assert.equal('turnStartedAt' in state, false)
-    assert.deepEqual(sketch(state), [])
+    assert.deepEqual(summarize(state), [])
   })
 
   it('count an unknown state as busy, unconfirmed', () => {
@@ -433,9 +438,9 @@ describe('reduce: turns', () => {
   it('show once how they ended, unless normally', () => {
     const state = createSessionState()
     take(state, [running, idle('max_tokens'), idle('max_tokens')])
-    assert.deepEqual(sketch(state), ['turn_end: max_tokens'])
+    assert.deepEqual(summarize(state), ['turn_end: max_tokens'])
     take(state, [running, { type: 'state', state: 'idle', error: { code: 1, message: 'broken' } }])
-    assert.deepEqual(sketch(state), ['turn_end: max_tokens', 'turn_end: error'])
+    assert.deepEqual(summarize(state), ['turn_end: max_tokens', 'turn_end: error'])
     const last = state.entries[1]
     assert(last?.kind === 'turn_end')
     assert.deepEqual(last.error, { code: 1, message: 'broken' })
@@ -445,16 +450,16 @@ describe('reduce: turns', () => {
     const state = createSessionState()
     take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])
     take(state, [{ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] }])
-    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool t: cancelled'])
+    assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool t: cancelled'])
   })
 })
 
 describe('reduce: open entries of a turn', () => {
   it('are canceled with an interrupted turn, even without a status', () => {
     for (const stopReason of ['cancelled', 'error']) {
-      assert.equal(sketch(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
+      assert.equal(summarize(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
     }
-    assert.equal(sketch(replayed(running, tool('t'), idle('max_tokens')))[0], 'tool t: completed')
+    assert.equal(summarize(replayed(running, tool('t'), idle('max_tokens')))[0], 'tool t: completed')
   })
 })
 
@@ -573,7 +578,7 @@ describe('reduce: the end of a message', () => {
     reduce(state, chunk('agent', 'one'), 3)
     assert.deepEqual(reduce(state, end, 4), [])
     reduce(state, chunk('agent', 'two'), 5)
-    assert.deepEqual(sketch(state), ['thought: hm', 'agent: one', 'agent: two'])
+    assert.deepEqual(summarize(state), ['thought: hm', 'agent: one', 'agent: two'])
   })
 })
 
@@ -587,7 +592,7 @@ describe('reduce: notices, compactions, unknown updates', () => {
       { type: 'compaction', compactionId: 'c', status: 'failed', error: 'no' },
       { type: 'unknown', kind: 'new_thing', raw: { a: 1 } },
     )
-    assert.deepEqual(sketch(state), ['notice: careful', 'compaction: failed', 'unknown: new_thing'])
+    assert.deepEqual(summarize(state), ['notice: careful', 'compaction: failed', 'unknown: new_thing'])
     const compaction = state.entries[1]
     assert(compaction?.kind === 'compaction')
     assert.deepEqual([compaction.summary, compaction.error], [[text('summary')], 'no'])
@@ -597,7 +602,7 @@ describe('reduce: notices, compactions, unknown updates', () => {
 
   it('start a compaction with a chunk', () => {
     const state = replayed({ type: 'compaction_chunk', compactionId: 'c', content: text('x') })
-    assert.deepEqual(sketch(state), ['compaction: in_progress'])
+    assert.deepEqual(summarize(state), ['compaction: in_progress'])
   })
 })
 
@@ -606,7 +611,7 @@ describe('reduceLocal', () => {
     const state = createSessionState()
     const content = [text('hello')]
     reduceLocal(state, { type: 'prompt', content }, 9)
-    assert.deepEqual(sketch(state), ['user: hello'])
+    assert.deepEqual(summarize(state), ['user: hello'])
     assert.deepEqual([state.activity, state.turn, state.turnStartedAt], ['running', 1, 9])
     assert.deepEqual(state.entries[0]?.turn, 1)
   })
@@ -614,15 +619,23 @@ describe('reduceLocal', () => {
   it('shows a request and its answer, and continues', () => {
     const state = createSessionState()
     reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
-    reduceLocal(state, { type: 'permission_asked', requestId: 'p1', request: asking({ title: 'A' }) }, 2)
-    reduceLocal(state, { type: 'permission_asked', requestId: 'p2', request: asking({ title: 'B' }) }, 3)
+    reduceLocal(
+      state,
+      { type: 'permission_asked', requestId: 'p1', request: permissionRequest({ title: 'A' }) },
+      2,
+    )
+    reduceLocal(
+      state,
+      { type: 'permission_asked', requestId: 'p2', request: permissionRequest({ title: 'B' }) },
+      3,
+    )
     assert.equal(state.activity, 'requires_action')
     const yes = { type: 'selected', optionId: 'yes' } as const
     reduceLocal(state, { type: 'request_answered', requestId: 'p1', outcome: yes }, 4)
     assert.equal(state.activity, 'requires_action')
     reduceLocal(state, { type: 'request_answered', requestId: 'p2', outcome: { type: 'cancelled' } }, 5)
     assert.equal(state.activity, 'running')
-    assert.deepEqual(sketch(state), ['user: x', 'permission A: selected', 'permission B: cancelled'])
+    assert.deepEqual(summarize(state), ['user: x', 'permission A: selected', 'permission B: cancelled'])
     const again = { type: 'request_answered', requestId: 'p1', outcome: { type: 'cancelled' } } as const
     assert.deepEqual(reduceLocal(state, again, 6), [])
   })
@@ -630,15 +643,15 @@ describe('reduceLocal', () => {
   it("continues after an answer even if the agent doesn't report it", () => {
     const state = createSessionState()
     take(state, [running, { type: 'state', state: 'requires_action' }])
-    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() })
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: permissionRequest() })
     reduceLocal(state, { type: 'request_answered', requestId: 'p', outcome: { type: 'cancelled' } })
     assert.equal(state.activity, 'running')
   })
 
   it('shows the tool call or command that a request is about', () => {
     const state = createSessionState()
-    const ask = (requestId: string, patch: Parameters<typeof asking>[0]) =>
-      reduceLocal(state, { type: 'permission_asked', requestId, request: asking(patch) })
+    const ask = (requestId: string, patch: Parameters<typeof permissionRequest>[0]) =>
+      reduceLocal(state, { type: 'permission_asked', requestId, request: permissionRequest(patch) })
     ask('p1', { title: '', subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Edit a' } } })
     ask('p2', { subject: { type: 'command', command: 'rm x', cwd: '/w', toolCallId: 'c' } })
     ask('p3', { subject: { type: 'unknown', kind: 'plan', raw: 1 } })
@@ -661,9 +674,9 @@ describe('reduceLocal', () => {
     take(state, [chunk('thought', 'hm'), tool('t', { status: 'in_progress' })], 2)
     take(state, [{ type: 'compaction', compactionId: 'c', status: 'in_progress' }], 2)
     take(state, [{ type: 'terminal', terminal: { terminalId: 'term', command: 'sleep 9' } }], 2)
-    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() }, 3)
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: permissionRequest() }, 3)
     reduceLocal(state, { type: 'agent_gone', message: 'It crashed.', code: 139 }, 4)
-    assert.deepEqual(sketch(state), [
+    assert.deepEqual(summarize(state), [
       'user: x',
       'thought: hm',
       'tool t: cancelled',
@@ -678,9 +691,9 @@ describe('reduceLocal', () => {
   it('closes what a replay left open, unless the agent is working', () => {
     const state = replayed(tool('told', { status: 'in_progress' }), tool('untold', { title: 'x' }))
     reduceLocal(state, { type: 'load_finished' })
-    assert.deepEqual(sketch(state), ['tool told: cancelled', 'tool untold: completed'])
+    assert.deepEqual(summarize(state), ['tool told: cancelled', 'tool untold: completed'])
     const busy = replayed(tool('told', { status: 'in_progress' }), running)
     reduceLocal(busy, { type: 'load_finished' })
-    assert.deepEqual(sketch(busy), ['tool told: in_progress'])
+    assert.deepEqual(summarize(busy), ['tool told: in_progress'])
   })
 })

@@ -8,7 +8,7 @@ import type {
   ToolCallEntry,
 } from '../../../src/conversation/state.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, running, tool } from './updates.ts'
+import { permissionRequest, running, tool } from './updates.ts'
 
 const rule: AppliedRule = { action: 'allow', scope: 'user', text: 'npm test *' }
 
@@ -40,7 +40,9 @@ describe('Session: permission rules', () => {
       asked = call
       return { optionId: 'yes', rule }
     }
-    const request = asking({ subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Run' } } })
+    const request = permissionRequest({
+      subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Run' } },
+    })
     assert.deepEqual(await session.requestPermission(request, never), { type: 'selected', optionId: 'yes' })
     const call = asked as ToolCallEntry
     assert.deepEqual([call.title, call.toolKind, call.rawInput], ['Run', 'execute', { command: 'npm test' }])
@@ -58,12 +60,12 @@ describe('Session: permission rules', () => {
   it('leave a request to the user if none matches', async () => {
     const { session } = make()
     session.answerByRule = async () => undefined
-    const answer = session.requestPermission(asking(), never)
+    const answer = session.requestPermission(permissionRequest(), never)
     await settle()
     const [waiting] = session.pendingRequests
     assert.equal(session.state.activity, 'requires_action')
-    assert.equal(session.permission(waiting?.requestId ?? '')?.request.title, asking().title)
-    const option = asking().options[0]?.optionId
+    assert.equal(session.permission(waiting?.requestId ?? '')?.request.title, permissionRequest().title)
+    const option = permissionRequest().options[0]?.optionId
     session.answerPermission(waiting?.requestId ?? '', option)
     assert.deepEqual(await answer, { type: 'selected', optionId: option })
   })
@@ -77,7 +79,7 @@ describe('Session: permission rules', () => {
           settleRule = resolve
         })
       const withdrawn = new AbortController()
-      const answer = session.requestPermission(asking(), withdrawn.signal)
+      const answer = session.requestPermission(permissionRequest(), withdrawn.signal)
       await settle()
       if (stop === 'cancel') session.cancel()
       else withdrawn.abort()
@@ -93,7 +95,7 @@ describe('Session: permission rules', () => {
   it("don't apply to Parley's own questions", async () => {
     const { session } = make()
     session.answerByRule = async () => ({ optionId: 'yes', rule })
-    void session.askUser(asking(), never)
+    void session.askUser(permissionRequest(), never)
     await settle()
     assert.equal(session.pendingRequests.length, 1)
   })

@@ -7,7 +7,7 @@ import { Session } from '../../../src/conversation/session.ts'
 import { update } from './arbitrary-updates.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, type PromptCall, settle } from './fake-agent.ts'
-import { asking, form, idle, running, text, whole } from './updates.ts'
+import { form, idle, permissionRequest, running, snapshotOf, text } from './updates.ts'
 
 /** One session between a user and an agent who both do anything at any time. */
 class World {
@@ -24,7 +24,7 @@ class World {
   readonly outcomes: Array<TurnOutcome | undefined> = []
   readonly answers: Array<PermissionOutcome | undefined> = []
   readonly filled: Array<ElicitationOutcome | undefined> = []
-  readonly follower = whole(this.session.state)
+  readonly follower = snapshotOf(this.session.state)
   ended = false
 
   constructor() {
@@ -51,7 +51,7 @@ class World {
 
   ask(signal: AbortSignal): void {
     const index = this.answers.push(undefined) - 1
-    void this.session.requestPermission(asking(), signal).then(answer => {
+    void this.session.requestPermission(permissionRequest(), signal).then(answer => {
       this.answers[index] = answer
     })
   }
@@ -150,7 +150,7 @@ describe('Session (property)', () => {
           const open = session.state.entries.filter(entry => entry.kind === 'permission' && !entry.outcome)
           if (open.length > 0) assert.equal(session.state.activity, 'requires_action')
           if (session.cancelState !== 'none') assert.notEqual(session.phase, 'ended')
-          assert.deepEqual(world.follower, whole(session.state))
+          assert.deepEqual(world.follower, snapshotOf(session.state))
         }
         world.end()
         await settle()

@@ -4,7 +4,7 @@ import { Session } from '../../../src/conversation/session.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+import { chunk, idle, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 function make(phase: 'loading' | 'ready' = 'ready', protocolVersion = 1) {
   const agent = new FakeAgent(protocolVersion)
@@ -31,7 +31,7 @@ describe('Session: turns', () => {
   it('sends a prompt, shows it immediately, and reports how the turn ended', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
-    assert.deepEqual(sketch(session.state), ['user: hello'])
+    assert.deepEqual(summarize(session.state), ['user: hello'])
     assert.equal(session.state.activity, 'running')
     assert.deepEqual(agent.prompts[0]?.content, hello)
     agent.say('s', running, chunk('agent', 'Hi'))
@@ -48,7 +48,7 @@ describe('Session: turns', () => {
     await settle()
     agent.say('s', chunk('user', 'other words', 'u1'), chunk('agent', 'Hi', 'a'), idle('max_tokens'))
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'max_tokens' })
-    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
   })
 
   it('ignores a repeated idle state before a turn of v2 starts', async () => {
@@ -62,7 +62,7 @@ describe('Session: turns', () => {
     assert.equal(session.state.activity, 'running')
     agent.say('s', idle('refusal'))
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'refusal' })
-    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: refusal'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'turn_end: refusal'])
   })
 
   it('never sends an empty prompt', () => {
@@ -70,7 +70,7 @@ describe('Session: turns', () => {
     assert.throws(() => session.prompt([]), RangeError)
     assert.throws(() => session.prompt([text(' \n')]), RangeError)
     assert.equal(agent.prompts.length, 0)
-    assert.deepEqual(sketch(session.state), [])
+    assert.deepEqual(summarize(session.state), [])
     void session.prompt([{ type: 'image', data: 'AA==', mimeType: 'image/png' }])
     assert.equal(agent.prompts.length, 1)
   })
@@ -81,7 +81,7 @@ describe('Session: turns', () => {
     const two = session.prompt([text('two')])
     void session.prompt([text('three')])
     assert.deepEqual([agent.prompts.length, session.queue.queued.length], [1, 2])
-    assert.deepEqual(sketch(session.state), ['user: one'])
+    assert.deepEqual(summarize(session.state), ['user: one'])
     agent.say('s', chunk('agent', 'first'))
     agent.endTurn(agent.prompts[0]!)
     await settle()
@@ -90,7 +90,7 @@ describe('Session: turns', () => {
     agent.endTurn(agent.prompts[1]!)
     assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
     await settle()
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'user: one',
       'agent: first',
       'user: two',
@@ -108,12 +108,12 @@ describe('Session: turns', () => {
     void session.prompt([text('one')])
     agent.endTurn(agent.prompts[0]!, 'end_turn')
     await settle()
-    assert.deepEqual(sketch(session.state), ['user: one', 'turn_end: empty'])
+    assert.deepEqual(summarize(session.state), ['user: one', 'turn_end: empty'])
     void session.prompt([text('two')])
     agent.say('s', chunk('agent', 'fine'))
     agent.endTurn(agent.prompts[1]!, 'end_turn')
     await settle()
-    assert.deepEqual(sketch(session.state).slice(2), ['user: two', 'agent: fine'])
+    assert.deepEqual(summarize(session.state).slice(2), ['user: two', 'agent: fine'])
   })
 
   it("records who canceled a turn, whatever the agent's response (quirk 29)", async () => {
@@ -206,7 +206,7 @@ describe('Session: turns', () => {
     })
     agent.prompts[0]!.answer.reject(error)
     assert.deepEqual(await outcome, { type: 'failed', error })
-    assert.deepEqual(sketch(session.state), ['user: hello', 'turn_end: error'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'turn_end: error'])
   })
 
   it('continues when the agent becomes idle and never responds', async () => {
@@ -249,7 +249,10 @@ describe('Session: stopping the turn', () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
-    const answers = [session.requestPermission(asking(), never), session.requestPermission(asking(), never)]
+    const answers = [
+      session.requestPermission(permissionRequest(), never),
+      session.requestPermission(permissionRequest(), never),
+    ]
     session.cancel()
     assert.deepEqual(agent.cancels, ['s'])
     assert.deepEqual(await Promise.all(answers), [{ type: 'cancelled' }, { type: 'cancelled' }])
@@ -258,7 +261,7 @@ describe('Session: stopping the turn', () => {
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
     assert.deepEqual([session.cancelState, session.queue.isPaused, agent.prompts.length], ['none', true, 1])
-    assert.deepEqual(sketch(session.state).slice(-2), ['tool t: cancelled', 'turn_end: cancelled'])
+    assert.deepEqual(summarize(session.state).slice(-2), ['tool t: cancelled', 'turn_end: cancelled'])
     const three = session.prompt([text('three')])
     assert.deepEqual(agent.prompts[1]?.content, [text('three')])
     agent.endTurn(agent.prompts[1]!)
@@ -295,7 +298,7 @@ describe('Session: stopping the turn', () => {
     session.abandonTurn()
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
     assert.deepEqual([session.cancelState, session.state.activity], ['none', 'idle'])
-    assert.deepEqual(sketch(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
+    assert.deepEqual(summarize(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
   })
 
   it('abandons only a canceled turn', () => {
@@ -344,7 +347,7 @@ describe('Session: a tool call that the user stopped', () => {
     agent.say('s', running, tool('a', { status: 'failed' }), tool('b', { status: 'in_progress' }))
     session.cancel()
     agent.say('s', tool('b', { status: 'failed' }), idle('cancelled'))
-    assert.deepEqual(sketch(session.state).slice(1, 3), ['tool a: failed', 'tool b: cancelled'])
+    assert.deepEqual(summarize(session.state).slice(1, 3), ['tool a: failed', 'tool b: cancelled'])
   })
 })
 
@@ -352,8 +355,8 @@ describe('Session: permissions', () => {
   it('are shown at the same time, and each gets its own answer', async () => {
     const { session } = make()
     void session.prompt(hello)
-    const first = session.requestPermission(asking({ title: 'A' }), never)
-    const second = session.requestPermission(asking({ title: 'B' }), never)
+    const first = session.requestPermission(permissionRequest({ title: 'A' }), never)
+    const second = session.requestPermission(permissionRequest({ title: 'B' }), never)
     const ids = session.state.entries.flatMap(entry => (entry.kind === 'permission' ? [entry.requestId] : []))
     assert.equal(session.state.activity, 'requires_action')
     assert.equal(session.answerPermission(ids[1]!, 'no'), true)
@@ -366,7 +369,7 @@ describe('Session: permissions', () => {
 
   it("reject an option that wasn't offered, and a second answer", async () => {
     const { session } = make()
-    const answer = session.requestPermission(asking(), never)
+    const answer = session.requestPermission(permissionRequest(), never)
     const { requestId } = session.pendingRequests[0]!
     assert.equal(session.answerPermission(requestId, 'sudo'), false)
     assert.equal(session.answerPermission('another', 'yes'), false)
@@ -378,17 +381,19 @@ describe('Session: permissions', () => {
   it('are canceled by the agent', async () => {
     const { session } = make()
     const abort = new AbortController()
-    const answer = session.requestPermission(asking(), abort.signal)
+    const answer = session.requestPermission(permissionRequest(), abort.signal)
     abort.abort()
     assert.deepEqual(await answer, { type: 'cancelled' })
-    assert.deepEqual(sketch(session.state), ['permission May I?: cancelled'])
-    assert.deepEqual(await session.requestPermission(asking(), abort.signal), { type: 'cancelled' })
+    assert.deepEqual(summarize(session.state), ['permission May I?: cancelled'])
+    assert.deepEqual(await session.requestPermission(permissionRequest(), abort.signal), {
+      type: 'cancelled',
+    })
   })
 
   it('are closed with the turn', async () => {
     const { agent, session } = make()
     void session.prompt(hello)
-    const answer = session.requestPermission(asking(), never)
+    const answer = session.requestPermission(permissionRequest(), never)
     agent.endTurn(agent.prompts[0]!)
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
@@ -513,7 +518,7 @@ describe('Session: the end', () => {
     session.onDidEnd(exit => ends.push(exit?.reason))
     const outcome = session.prompt(hello)
     const queued = session.prompt([text('two')])
-    const answer = session.requestPermission(asking(), never)
+    const answer = session.requestPermission(permissionRequest(), never)
     session.agentEnded({ reason: 'exited', exitCode: 1, message: 'It crashed.', stderrTail: '' })
     agent.exit()
     assert.deepEqual(await answer, { type: 'cancelled' })
@@ -524,7 +529,7 @@ describe('Session: the end', () => {
       session.queue.prompts.map(({ state, draft }) => [state, draft.text]),
       [['returned', 'two']],
     )
-    assert.deepEqual(sketch(session.state), [
+    assert.deepEqual(summarize(session.state), [
       'user: hello',
       'permission May I?: cancelled',
       'turn_end: error',

@@ -3,7 +3,7 @@ import { createSessionState, reduce } from '../../../src/conversation/reducer/re
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
 import { restoreState } from '../../../src/conversation/restore-state.ts'
-import { asking, chunk, sketch, tool } from './updates.ts'
+import { chunk, permissionRequest, summarize, tool } from './updates.ts'
 
 const text = (value: string) => ({ type: 'text' as const, text: value })
 
@@ -60,7 +60,7 @@ describe('reduce: subagents', () => {
     const state = announced()
     reduce(state, { type: 'state', state: 'running' }, 2)
     reduce(state, { type: 'state', state: 'idle', stopReason: 'end_turn' }, 3)
-    assert.deepEqual(sketch(state), ['subagent Child: running'])
+    assert.deepEqual(summarize(state), ['subagent Child: running'])
     reduceLocal(state, { type: 'agent_gone' }, 9)
     const entry = state.entries[0]
     assert(entry?.kind === 'subagent')
@@ -85,20 +85,20 @@ describe('reduce: subagents', () => {
     const state = createSessionState()
     reduce(state, { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] })
     reduce(state, { type: 'session_message', message: { messageId: 'm', content: [text('b')] } })
-    assert.deepEqual(sketch(state), ['agent: a', 'session message: b'])
+    assert.deepEqual(summarize(state), ['agent: a', 'session message: b'])
   })
 
   it('are restored from a saved conversation, no longer working', () => {
     const { entries } = announced()
     const state = restoreState({ entries, terminals: [], head: {} })
     reduce(state, { type: 'subagent', subagent: { sessionId: 'child', title: 'Again' } })
-    assert.deepEqual(sketch(state), ['subagent Again: not known'])
+    assert.deepEqual(summarize(state), ['subagent Again: not known'])
   })
 })
 
 describe('reduce: the work of a subagent', () => {
   const nested = (state: ReturnType<typeof announced>) =>
-    state.entries.map(({ within }, at) => `${within ?? '-'} ${sketch(state)[at]}`)
+    state.entries.map(({ within }, at) => `${within ?? '-'} ${summarize(state)[at]}`)
 
   it('is shown among the entries of its parent, with its own ids and open message', () => {
     const state = announced()
@@ -148,14 +148,14 @@ describe('reduce: the work of a subagent', () => {
 
   it('asks the user and gets the answer', () => {
     const state = announced()
-    const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
+    const request = { ...permissionRequest({ title: 'May I?' }), sessionId: 'child' }
     reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 2)
     assert.equal(state.activity, 'requires_action')
     assert.equal(state.entries.at(-1)?.within, 'child')
     const outcome = { type: 'selected', optionId: 'yes' } as const
     reduceLocalWithin(state, { type: 'request_answered', requestId: 'p1', outcome }, 3)
     assert.equal(state.activity, 'idle')
-    assert.equal(sketch(state).at(-1), 'permission May I?: selected')
+    assert.equal(summarize(state).at(-1), 'permission May I?: selected')
   })
 
   it('starts with instructions that are neither a prompt of the user nor a turn', () => {

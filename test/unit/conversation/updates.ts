@@ -38,7 +38,7 @@ export const modes = (currentValue = 'ask'): ConfigOption => ({
   ],
 })
 
-export const asking = (patch: Partial<PermissionRequest> = {}): PermissionRequest => ({
+export const permissionRequest = (patch: Partial<PermissionRequest> = {}): PermissionRequest => ({
   sessionId: 's',
   title: 'May I?',
   subject: { type: 'none' },
@@ -60,7 +60,7 @@ export const form = (patch: Partial<ElicitationRequest> = {}): ElicitationReques
   }) as ElicitationRequest
 
 /** The entries in short: `user: hello`, `tool read: completed`, … */
-export function sketch(state: SessionState): string[] {
+export function summarize(state: SessionState): string[] {
   return state.entries.map(sketchEntry)
 }
 
@@ -165,7 +165,7 @@ const HEAD = [
 ] as const
 
 /** The state that it must have in the end. */
-export function whole(state: SessionState): Follower {
+export function snapshotOf(state: SessionState): Follower {
   const follower = new Follower()
   follower.take(state)
   return follower

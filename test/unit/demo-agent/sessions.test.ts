@@ -22,8 +22,8 @@ describe('demo agent: sessions', () => {
   it('reports its commands only after the response with the session id', async () => {
     const sessionId = await open()
     assert.deepEqual(rig.client.updates(sessionId), [])
-    await rig.client.when(() => rig.client.ofKind('available_commands_update').length === 1)
-    const commands = rig.client.ofKind('available_commands_update')[0]?.availableCommands ?? []
+    await rig.client.waitUntil(() => rig.client.updatesOfKind('available_commands_update').length === 1)
+    const commands = rig.client.updatesOfKind('available_commands_update')[0]?.availableCommands ?? []
     assert.deepEqual(commands.find(({ name }) => name === 'slow')?.input, { hint: 'seconds' })
     for (const name of ['help', 'plan', 'edit', 'run', 'fail', 'slow', 'think', 'long', 'markdown']) {
       assert.ok(
@@ -37,7 +37,7 @@ describe('demo agent: sessions', () => {
     const sessionId = await open()
     await prompt(sessionId, `/think about ${'everything '.repeat(20)}\nand more`)
     await prompt(sessionId, '/help')
-    const titles = rig.client.ofKind('session_info_update').map(update => update.title)
+    const titles = rig.client.updatesOfKind('session_info_update').map(update => update.title)
     assert.equal(titles.length, 2)
     assert.equal(titles[0], titles[1])
     assert.equal([...(titles[0] ?? '')].length, 60)
@@ -191,21 +191,21 @@ describe('demo agent: sessions', () => {
     })
     rig.client.clear()
     await prompt(sessionId, '/where')
-    assert.match(rig.client.said, /- `\/second`/)
-    assert.match(rig.client.said, /\*\*files\*\*: stdio, `\/bin\/files --all`/)
-    assert.match(rig.client.said, /\*\*web\*\*: http, https:\/\/mcp\.example\//)
-    assert.doesNotMatch(rig.client.said, /secret/)
-    assert.match(rig.client.said, /doesn't connect to MCP servers/)
+    assert.match(rig.client.messageText, /- `\/second`/)
+    assert.match(rig.client.messageText, /\*\*files\*\*: stdio, `\/bin\/files --all`/)
+    assert.match(rig.client.messageText, /\*\*web\*\*: http, https:\/\/mcp\.example\//)
+    assert.doesNotMatch(rig.client.messageText, /secret/)
+    assert.match(rig.client.messageText, /doesn't connect to MCP servers/)
   })
 
   it('cancels the running turn when its session is closed or reloaded', async () => {
     const sessionId = await open()
     const turn = prompt(sessionId, '/slow 3600')
-    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await rig.client.waitUntil(() => rig.client.updatesOfKind('tool_call').length === 1)
     await rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] })
     assert.equal((await turn).stopReason, 'cancelled')
     const again = prompt(sessionId, '/slow 3600')
-    await rig.client.when(() => rig.client.tools['Work for 3600 seconds'] === 'in_progress')
+    await rig.client.waitUntil(() => rig.client.toolStatuses['Work for 3600 seconds'] === 'in_progress')
     await rig.agent.request('session/close', { sessionId })
     assert.equal((await again).stopReason, 'cancelled')
   })
@@ -230,7 +230,7 @@ describe('demo agent: as a process', () => {
       await first.agent.request('session/prompt', { sessionId, prompt: [text('/think before the kill')] })
       const cut = first.agent.request('session/prompt', { sessionId, prompt: [text('/slow 3600')] })
       cut.catch(() => {})
-      await first.client.when(() => first.client.tools['Work for 3600 seconds'] === 'in_progress')
+      await first.client.waitUntil(() => first.client.toolStatuses['Work for 3600 seconds'] === 'in_progress')
       first.child.kill('SIGKILL')
       await first.exited
 
@@ -241,8 +241,8 @@ describe('demo agent: as a process', () => {
         [[sessionId, '/think before the kill']],
       )
       await second.agent.request('session/load', { sessionId, cwd: workspace, mcpServers: [] })
-      assert.match(second.client.said, /Then I had a second thought/)
-      assert.equal(second.client.tools['Work for 3600 seconds'], 'failed')
+      assert.match(second.client.messageText, /Then I had a second thought/)
+      assert.equal(second.client.toolStatuses['Work for 3600 seconds'], 'failed')
       second.child.stdin?.end()
       assert.deepEqual(await second.exited, { code: 0, signal: null })
     } finally {

@@ -131,7 +131,7 @@ export class TestClient {
       .map(notification => notification.update)
   }
 
-  ofKind<K extends SessionUpdate['sessionUpdate']>(
+  updatesOfKind<K extends SessionUpdate['sessionUpdate']>(
     kind: K,
   ): Array<Extract<SessionUpdate, { sessionUpdate: K }>> {
     return this.updates().filter(
@@ -140,23 +140,23 @@ export class TestClient {
   }
 
   /** All messages of the agent, joined. */
-  get said(): string {
-    return this.ofKind('agent_message_chunk')
+  get messageText(): string {
+    return this.updatesOfKind('agent_message_chunk')
       .map(({ content }) => (content.type === 'text' ? content.text : `[${content.type}]`))
       .join('')
   }
 
   /** The last status of every tool call, by title. */
-  get tools(): Record<string, string> {
-    const titles = new Map(this.ofKind('tool_call').map(call => [call.toolCallId, call.title]))
-    const entries = this.ofKind('tool_call_update').flatMap(update =>
+  get toolStatuses(): Record<string, string> {
+    const titles = new Map(this.updatesOfKind('tool_call').map(call => [call.toolCallId, call.title]))
+    const entries = this.updatesOfKind('tool_call_update').flatMap(update =>
       update.status ? [[titles.get(update.toolCallId) ?? '', update.status] as const] : [],
     )
     return Object.fromEntries(entries)
   }
 
   /** Resolves as soon as the condition is true, which is checked after every update and request. */
-  when(condition: () => boolean): Promise<void> {
+  waitUntil(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = () => {
         if (!condition()) return

@@ -22,7 +22,7 @@ describe('demo agent: turns', () => {
     const { stopReason } = await prompt('Please look at my project')
     assert.equal(stopReason, 'end_turn')
     const command = process.platform === 'win32' ? 'dir' : 'ls -la'
-    assert.deepEqual(rig.client.tools, {
+    assert.deepEqual(rig.client.toolStatuses, {
       'Read README.md': 'completed',
       'Edit README.md': 'completed',
       [command]: 'completed',
@@ -39,33 +39,35 @@ describe('demo agent: turns', () => {
       rig.client.permissions.map(request => request.toolCall.title),
       ['Edit README.md', command],
     )
-    assert.ok(rig.client.ofKind('agent_thought_chunk').length > 10)
-    const plans = rig.client.ofKind('plan').map(({ entries }) => entries.map(entry => entry.status).join(' '))
+    assert.ok(rig.client.updatesOfKind('agent_thought_chunk').length > 10)
+    const plans = rig.client
+      .updatesOfKind('plan')
+      .map(({ entries }) => entries.map(entry => entry.status).join(' '))
     assert.equal(plans[0], 'pending pending pending pending')
     assert.equal(plans[1], 'in_progress pending pending pending')
     assert.equal(plans.at(-1), 'completed completed completed completed')
-    const usage = rig.client.ofKind('usage_update').at(-1)
+    const usage = rig.client.updatesOfKind('usage_update').at(-1)
     assert.ok(usage && usage.used > 0 && usage.size === 200_000)
     assert.equal(usage.cost?.currency, 'credits')
     assert.ok(usage.cost.amount > 0)
-    assert.match(rig.client.said, /\| Edit \| written \|/)
+    assert.match(rig.client.messageText, /\| Edit \| written \|/)
   })
 
   it('answers a request for a commit message with only a message', async () => {
     await prompt('Write the message of a Git commit for …\n\ndiff --git a/src/one.ts b/src/one.ts\n+1')
-    assert.equal(rig.client.said, 'Update src/one.ts')
+    assert.equal(rig.client.messageText, 'Update src/one.ts')
   })
 
   it('counts tokens per turn, and the cost of a session that continues in a fork', async () => {
     const first = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
-    const cost = () => rig.client.ofKind('usage_update').at(-1)?.cost?.amount
+    const cost = () => rig.client.updatesOfKind('usage_update').at(-1)?.cost?.amount
     assert.equal(cost(), first.usage.totalTokens / 1000)
     const second = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
     const both = Math.round(first.usage.totalTokens + second.usage.totalTokens) / 1000
     assert.equal(cost(), both)
-    const told = rig.client.ofKind('usage_update').length
+    const told = rig.client.updatesOfKind('usage_update').length
     await rig.agent.request('session/fork', { sessionId, cwd: rig.workspace })
-    await rig.client.when(() => rig.client.ofKind('usage_update').length > told)
+    await rig.client.waitUntil(() => rig.client.updatesOfKind('usage_update').length > told)
     assert.equal(cost(), both)
   })
 
@@ -77,25 +79,25 @@ describe('demo agent: turns', () => {
         return { action: 'cancel' }
       }
       assert.equal((await prompt(question)).stopReason, 'cancelled')
-      assert.equal(rig.client.said, '')
+      assert.equal(rig.client.messageText, '')
     }
   })
 
   it('keeps the size of its context in a fork', async () => {
     await prompt('/media')
     await prompt('/compact')
-    const size = () => rig.client.ofKind('usage_update').at(-1)?.used
+    const size = () => rig.client.updatesOfKind('usage_update').at(-1)?.used
     const compacted = size()
     rig.client.clear()
     await rig.agent.request('session/fork', { sessionId, cwd: rig.workspace })
-    await rig.client.when(() => size() !== undefined)
+    await rig.client.waitUntil(() => size() !== undefined)
     assert.equal(size(), compacted)
   })
 
   it('names the longest line of a file', async () => {
     await fs.writeFile(path.join(rig.workspace, 'a.md'), 'one\nthe longest\nthree\n')
     await prompt('/read a.md')
-    assert.match(rig.client.said, /Its longest line is `a\.md:2`\./)
+    assert.match(rig.client.messageText, /Its longest line is `a\.md:2`\./)
   })
 
   it('shows the diff with the request and again when the edit is done', async () => {
@@ -110,7 +112,7 @@ describe('demo agent: turns', () => {
     }
     assert.deepEqual(asked?.toolCall.content, [diff])
     assert.deepEqual(
-      rig.client.ofKind('tool_call_update').find(update => update.status === 'completed')?.content,
+      rig.client.updatesOfKind('tool_call_update').find(update => update.status === 'completed')?.content,
       [diff],
     )
   })
@@ -132,9 +134,9 @@ describe('demo agent: turns', () => {
     rig.client.answer = request => select(request, 'reject_once')
     const { stopReason } = await prompt('a tour please')
     assert.equal(stopReason, 'end_turn')
-    assert.equal(rig.client.tools['Edit README.md'], 'failed')
-    assert.match(rig.client.said, /You rejected the edit/)
-    assert.match(rig.client.said, /You rejected the command/)
+    assert.equal(rig.client.toolStatuses['Edit README.md'], 'failed')
+    assert.match(rig.client.messageText, /You rejected the edit/)
+    assert.match(rig.client.messageText, /You rejected the command/)
     assert.equal(
       await fs.readFile(path.join(rig.workspace, 'README.md'), 'utf8'),
       '# Sample\n\nA sample project.\n',
@@ -151,39 +153,39 @@ describe('demo agent: turns', () => {
     await prompt('/run echo one')
     await prompt('/run echo two')
     assert.equal(rig.client.permissions.length, 2)
-    assert.equal(rig.client.tools['echo two'], 'failed')
+    assert.equal(rig.client.toolStatuses['echo two'], 'failed')
   })
 
   it('ends the turn as canceled when the request is canceled', async () => {
     rig.client.answer = () => ({ outcome: { outcome: 'cancelled' } })
     assert.equal((await prompt('/edit README.md')).stopReason, 'cancelled')
-    assert.equal(rig.client.tools['Edit README.md'], 'failed')
+    assert.equal(rig.client.toolStatuses['Edit README.md'], 'failed')
   })
 
   it('runs a command in a terminal of the client and releases it', async () => {
     await prompt('/run echo out && exit 3')
     const embedded = rig.client
-      .ofKind('tool_call_update')
+      .updatesOfKind('tool_call_update')
       .flatMap(update => update.content ?? [])
       .find(content => content.type === 'terminal')
     assert.deepEqual(embedded, { type: 'terminal', terminalId: 'terminal-1' })
-    assert.equal(rig.client.tools['echo out && exit 3'], 'failed')
-    assert.match(rig.client.said, /exit code 3/)
+    assert.equal(rig.client.toolStatuses['echo out && exit 3'], 'failed')
+    assert.match(rig.client.messageText, /exit code 3/)
     assert.deepEqual(rig.client.released, ['terminal-1'])
   })
 
   it('cancels slow work immediately and closes its tool call', async () => {
     const turn = prompt('/slow 3600')
-    await rig.client.when(() => rig.client.tools['Work for 3600 seconds'] === 'in_progress')
+    await rig.client.waitUntil(() => rig.client.toolStatuses['Work for 3600 seconds'] === 'in_progress')
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')
-    assert.equal(rig.client.tools['Work for 3600 seconds'], 'failed')
+    assert.equal(rig.client.toolStatuses['Work for 3600 seconds'], 'failed')
   })
 
   it('kills the command when the turn is canceled', async () => {
     const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
     const turn = prompt(`/run ${line}`)
-    await rig.client.when(() => rig.client.tools[line] === 'in_progress')
+    await rig.client.waitUntil(() => rig.client.toolStatuses[line] === 'in_progress')
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')
     assert.deepEqual(rig.client.released, ['terminal-1'])
@@ -193,14 +195,14 @@ describe('demo agent: turns', () => {
   it('cancels an open request when the turn is canceled, also if the client never responds', async () => {
     rig.client.answer = () => new Promise(() => {})
     const turn = prompt('/edit README.md')
-    await rig.client.when(() => rig.client.permissions.length === 1)
+    await rig.client.waitUntil(() => rig.client.permissions.length === 1)
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')
   })
 
   it('refuses a second prompt while one is running', async () => {
     const turn = prompt('/slow 3600')
-    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await rig.client.waitUntil(() => rig.client.updatesOfKind('tool_call').length === 1)
     await assert.rejects(prompt('hello'), { code: -32600 })
     await rig.agent.notify('session/cancel', { sessionId })
     await turn
@@ -208,8 +210,8 @@ describe('demo agent: turns', () => {
 
   it('shows a failing tool and continues', async () => {
     assert.equal((await prompt('/fail')).stopReason, 'end_turn')
-    assert.deepEqual(rig.client.tools, { 'Fetch https://demo.invalid/data.json': 'failed' })
-    assert.match(rig.client.said, /The turn continues\.$/)
+    assert.deepEqual(rig.client.toolStatuses, { 'Fetch https://demo.invalid/data.json': 'failed' })
+    assert.match(rig.client.messageText, /The turn continues\.$/)
   })
 
   it('lists what was attached', async () => {
@@ -223,9 +225,9 @@ describe('demo agent: turns', () => {
         { type: 'image', mimeType: 'image/png', data: 'AAAA' },
       ],
     })
-    assert.match(rig.client.said, /a link to `README\.md`/)
-    assert.match(rig.client.said, /file:\/\/\/a\.txt \(2 lines\)/)
-    assert.match(rig.client.said, /an image \(image\/png, about 3 bytes\)/)
+    assert.match(rig.client.messageText, /a link to `README\.md`/)
+    assert.match(rig.client.messageText, /file:\/\/\/a\.txt \(2 lines\)/)
+    assert.match(rig.client.messageText, /an image \(image\/png, about 3 bytes\)/)
   })
 
   it("doesn't touch files outside of the session's folders", async () => {
@@ -233,7 +235,7 @@ describe('demo agent: turns', () => {
     await prompt('/edit /etc/hosts.txt')
     assert.deepEqual(rig.client.reads, [])
     assert.deepEqual(rig.client.writes, [])
-    assert.deepEqual(new Set(Object.values(rig.client.tools)), new Set(['failed']))
+    assert.deepEqual(new Set(Object.values(rig.client.toolStatuses)), new Set(['failed']))
   })
 
   it('ends a turn for every stop reason of the protocol', async () => {
@@ -261,30 +263,30 @@ describe('demo agent: turns', () => {
     ]) {
       rig.client.clear()
       assert.equal((await prompt(words)).stopReason, 'end_turn', words)
-      assert.ok(rig.client.said.length > 20, words)
+      assert.ok(rig.client.messageText.length > 20, words)
     }
   })
 
   it('sends updates that only its optional commands show', async () => {
     await prompt('/notice')
     assert.deepEqual(
-      rig.client.ofKind('notice').map(update => update.severity),
+      rig.client.updatesOfKind('notice').map(update => update.severity),
       ['info', 'warning', 'error'],
     )
     await prompt('/compact')
     assert.deepEqual(
-      rig.client.ofKind('compaction_update').map(update => update.status),
+      rig.client.updatesOfKind('compaction_update').map(update => update.status),
       ['in_progress', 'completed'],
     )
-    assert.equal(rig.client.ofKind('compaction_summary_chunk').length, 3)
+    assert.equal(rig.client.updatesOfKind('compaction_summary_chunk').length, 3)
     await prompt('/ask')
-    assert.match(rig.client.said, /"name": "Ada"/)
+    assert.match(rig.client.messageText, /"name": "Ada"/)
     await prompt('/visit')
-    assert.match(rig.client.said, /The page was opened/)
+    assert.match(rig.client.messageText, /The page was opened/)
     assert.match((await rig.client.visits[0]) ?? '', /close this page/)
     assert.equal(rig.client.completed.length, 1)
     await prompt('/media')
-    const kinds = rig.client.ofKind('agent_message_chunk').map(({ content }) => content.type)
+    const kinds = rig.client.updatesOfKind('agent_message_chunk').map(({ content }) => content.type)
     for (const kind of ['image', 'audio', 'resource_link', 'resource'] as const)
       assert.ok(kinds.includes(kind), kind)
   })
@@ -329,9 +331,9 @@ describe('demo agent: modes', () => {
   it('leaves "Plan" when the user allows it and reports the new mode', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     await prompt('tour')
-    assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
+    assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
     const mode = rig.client
-      .ofKind('config_option_update')
+      .updatesOfKind('config_option_update')
       .at(-1)
       ?.configOptions.find(({ id }) => id === 'mode')
     assert.equal(mode?.currentValue, 'ask')
@@ -340,7 +342,7 @@ describe('demo agent: modes', () => {
 
   it('keeps modes and config options in sync', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
-    const reported = rig.client.ofKind('config_option_update').at(-1)
+    const reported = rig.client.updatesOfKind('config_option_update').at(-1)
     assert.equal(reported?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
     const { configOptions } = await rig.agent.request('session/set_config_option', {
       sessionId,
@@ -348,7 +350,7 @@ describe('demo agent: modes', () => {
       value: 'ask',
     })
     assert.equal(configOptions.find(({ id }) => id === 'mode')?.currentValue, 'ask')
-    assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
+    assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
   })
 
   it('sends no thoughts when they are disabled', async () => {
@@ -359,7 +361,7 @@ describe('demo agent: modes', () => {
       value: false,
     })
     await prompt('/think')
-    assert.equal(rig.client.ofKind('agent_thought_chunk').length, 0)
+    assert.equal(rig.client.updatesOfKind('agent_thought_chunk').length, 0)
   })
 
   it('rejects an unknown mode, option or value', async () => {
@@ -398,9 +400,9 @@ describe('demo agent: a client without capabilities', () => {
     assert.deepEqual(rig.client.writes, [])
     assert.match(await fs.readFile(path.join(rig.workspace, 'README.md'), 'utf8'), /here: 1 visit/)
     const command = process.platform === 'win32' ? 'dir' : 'ls -la'
-    assert.equal(rig.client.tools[command], 'completed')
+    assert.equal(rig.client.toolStatuses[command], 'completed')
     const output = rig.client
-      .ofKind('tool_call_update')
+      .updatesOfKind('tool_call_update')
       .flatMap(update => update.content ?? [])
       .map(content =>
         content.type === 'content' && content.content.type === 'text' ? content.content.text : '',
@@ -415,7 +417,7 @@ describe('demo agent: a client without capabilities', () => {
       sessionId,
       prompt: [text(`/run ${line}`)],
     })
-    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await rig.client.waitUntil(() => rig.client.updatesOfKind('tool_call').length === 1)
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')
   })
@@ -424,8 +426,8 @@ describe('demo agent: a client without capabilities', () => {
     for (const words of ['/notice', '/compact', '/ask']) {
       await rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
     }
-    assert.equal(rig.client.ofKind('notice').length, 0)
-    assert.equal(rig.client.ofKind('compaction_update').length, 0)
-    assert.match(rig.client.said, /doesn't support forms/)
+    assert.equal(rig.client.updatesOfKind('notice').length, 0)
+    assert.equal(rig.client.updatesOfKind('compaction_update').length, 0)
+    assert.match(rig.client.messageText, /doesn't support forms/)
   })
 })

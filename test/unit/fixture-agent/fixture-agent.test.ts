@@ -19,7 +19,7 @@ describe('fixture agent', () => {
     const { result: opened } = await client.request('session/new', { cwd: '/workspace', mcpServers: [] })
     const sessionId = String(opened?.sessionId)
     assert.deepEqual((await client.prompt(sessionId, 'hello')).result, { stopReason: 'end_turn' })
-    assert.equal(client.said, 'You said: hello')
+    assert.equal(client.messageText, 'You said: hello')
     assert.equal((await client.request('no/such')).error?.code, -32601)
     const { result: list } = await client.request('session/list')
     assert.deepEqual(
@@ -38,7 +38,7 @@ describe('fixture agent', () => {
       client.updates().map(update => update.sessionUpdate),
       ['agent_thought_chunk', 'tool_call', 'tool_call_update', 'agent_message_chunk', 'agent_message_chunk'],
     )
-    assert.match(client.said, /^all\ndoneThere is no scenario no-such/)
+    assert.match(client.messageText, /^all\ndoneThere is no scenario no-such/)
   })
 
   it('sends many chunks of the requested size', async () => {
@@ -60,7 +60,9 @@ describe('fixture agent', () => {
     const sessionId = await client.open()
     client.chunks.length = 0
     await client.prompt(sessionId, '[[huge 2]]')
-    assert.ok(Buffer.byteLength(client.said) > 2 * 1024 * 1024 && client.said.endsWith('[end of huge]'))
+    assert.ok(
+      Buffer.byteLength(client.messageText) > 2 * 1024 * 1024 && client.messageText.endsWith('[end of huge]'),
+    )
     assert.ok(client.chunks.length > 20)
     assert.ok(
       client.chunks.some(chunk => chunk.toString('utf8').includes('\ufffd')),
@@ -83,11 +85,11 @@ describe('fixture agent', () => {
       'batch',
     ]
     for (const name of [...names, 'wrong-answers']) {
-      const before = client.said
+      const before = client.messageText
       assert.equal((await client.prompt(sessionId, `[[${name}]]`)).result?.stopReason, 'end_turn', name)
-      assert.ok(client.said.length > before.length, name)
+      assert.ok(client.messageText.length > before.length, name)
     }
-    assert.match(client.said, /żółć 日本語 👩‍💻\./)
+    assert.match(client.messageText, /żółć 日本語 👩‍💻\./)
     assert.ok(client.noise.some(line => line.includes('http://127.0.0.1:4096')))
     assert.ok(client.noise.includes('null') && client.noise.includes(''))
     assert.ok(client.chunks.some(chunk => chunk.includes('\r\n')))
@@ -121,7 +123,7 @@ describe('fixture agent', () => {
     start()
     const sessionId = await client.open()
     const slow = client.prompt(sessionId, '[[slow 600000]]')
-    await client.when(() => client.said !== '')
+    await client.waitUntil(() => client.messageText !== '')
     client.send({ method: 'session/cancel', params: { sessionId } })
     assert.equal((await slow).result?.stopReason, 'cancelled')
 
@@ -129,7 +131,7 @@ describe('fixture agent', () => {
     void client.prompt(sessionId, '[[say two]] [[hang]]').then(() => {
       answered = true
     })
-    await client.when(() => client.said.endsWith('two'))
+    await client.waitUntil(() => client.messageText.endsWith('two'))
     client.send({ method: 'session/cancel', params: { sessionId } })
     // It responds to another request meanwhile, so it's running and has received the cancellation.
     await client.request('session/list')
@@ -182,7 +184,7 @@ describe('fixture agent', () => {
       'terminal/output',
       'terminal/release',
     ])
-    assert.equal(client.said, 'read 4writtenIt was allowed.exit 0, 3 characters')
+    assert.equal(client.messageText, 'read 4writtenIt was allowed.exit 0, 3 characters')
   })
 
   it('is controlled by a script', async () => {
@@ -202,7 +204,7 @@ describe('fixture agent', () => {
     const opened = await client.request('session/new', { cwd: '/here', mcpServers: [] })
     const sessionId = String(opened.result?.sessionId)
     assert.equal((await client.prompt(sessionId, '')).result?.stopReason, 'refusal')
-    assert.equal(client.said, 'in /here')
+    assert.equal(client.messageText, 'in /here')
     await client.prompt(sessionId, '')
     assert.deepEqual(client.frames.find(frame => frame.method === 'later')?.params, { of: sessionId })
   })
@@ -214,9 +216,9 @@ describe('fixture agent', () => {
     const sessionId = await client.open()
     fs.writeFileSync(`${file}.gate`, '')
     await client.prompt(sessionId, '[[gate]] [[say one]]')
-    assert.equal(client.said, 'one')
+    assert.equal(client.messageText, 'one')
     const second = client.prompt(sessionId, '[[say two]] [[gate]] [[say three]]')
-    await client.when(() => client.said === 'onetwo')
+    await client.waitUntil(() => client.messageText === 'onetwo')
     client.send({ method: 'session/cancel', params: { sessionId } })
     assert.equal((await second).result?.stopReason, 'cancelled')
     fs.rmSync(directory, { recursive: true })

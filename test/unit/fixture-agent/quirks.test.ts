@@ -43,13 +43,13 @@ describe('fixture agent: quirks', () => {
 
   it('1: stops at a missing file, unless it reads as empty', async () => {
     await play('quirk-1')
-    assert.match(client.said, /the file was not empty/)
+    assert.match(client.messageText, /the file was not empty/)
     await client.stop()
     start('quirk-1')
     client.answer = frame =>
       frame.method === 'fs/read_text_file' ? { result: { content: '' } } : { result: null }
     await client.prompt(await client.open(), 'go')
-    assert.equal(client.said, 'created')
+    assert.equal(client.messageText, 'created')
   })
 
   it("3: doesn't release its terminal after a cancellation", async () => {
@@ -108,7 +108,7 @@ describe('fixture agent: quirks', () => {
       }
       const { result } = await client.prompt(await client.open(), text)
       assert.equal(result?.stopReason, stopReason, text)
-      assert.equal(client.said.includes('another way'), text.includes('goes-on'))
+      assert.equal(client.messageText.includes('another way'), text.includes('goes-on'))
       await client.stop()
     }
   })
@@ -145,7 +145,7 @@ describe('fixture agent: quirks', () => {
       start()
       const sessionId = await client.open()
       const one = client.prompt(sessionId, `[[quirk-14 ${variant}]]`)
-      await client.when(() => client.said !== '')
+      await client.waitUntil(() => client.messageText !== '')
       const two = client.prompt(sessionId, `[[quirk-14 ${variant}]]`)
       if (second) assert.equal((await two).result?.stopReason, second, variant)
       else client.send({ method: 'session/cancel', params: { sessionId } })
@@ -190,7 +190,7 @@ describe('fixture agent: quirks', () => {
 
   it('17: sends requests with ids of every type', async () => {
     await play('quirk-17')
-    assert.equal(client.said.match(/same allow\. /g)?.length, 3)
+    assert.equal(client.messageText.match(/same allow\. /g)?.length, 3)
   })
 
   it('20: exits neither with its stdin nor on SIGTERM, and leaves child processes behind', async () => {
@@ -198,7 +198,7 @@ describe('fixture agent: quirks', () => {
     start('quirk-20', { FIXTURE_LOG: file })
     const sessionId = await client.open()
     await client.prompt(sessionId, 'go')
-    const pids = client.said.match(/\d+/g)?.map(Number) ?? []
+    const pids = client.messageText.match(/\d+/g)?.map(Number) ?? []
     try {
       assert.equal(pids.length, 2)
       client.child.stdin?.end()

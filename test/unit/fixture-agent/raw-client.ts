@@ -69,11 +69,11 @@ export class RawClient {
 
   /** The first matching frame, past or future. */
   async find(isMeant: (frame: Frame) => boolean): Promise<Frame> {
-    await this.when(() => this.frames.some(isMeant))
+    await this.waitUntil(() => this.frames.some(isMeant))
     return this.frames.find(isMeant) as Frame
   }
 
-  when(condition: () => boolean): Promise<void> {
+  waitUntil(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = () => {
         if (!condition()) return
@@ -92,7 +92,7 @@ export class RawClient {
     })
   }
 
-  get said(): string {
+  get messageText(): string {
     return this.updates('agent_message_chunk')
       .map(({ content }) => (content as { text?: string } | null)?.text ?? '')
       .join('')

@@ -6,7 +6,7 @@ import type { AgentClient } from '../../../src/acp/agent.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
-import { type LogLine, problemsIn } from '../../ui/support/fixture-agent.ts'
+import { invalidMessages, type LogLine } from '../../ui/support/fixture-agent.ts'
 
 const AGENT = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
 
@@ -62,7 +62,7 @@ describe('the messages sent to the fixture agent, checked against the official s
 
   it('are valid, and an invalid one is found', async () => {
     const lines = await played()
-    assert.deepEqual(problemsIn(lines), [])
+    assert.deepEqual(invalidMessages(lines), [])
     const methods = lines.flatMap(({ received }) => (received?.method ? [received.method] : []))
     assert.ok(methods.includes('initialize') && methods.includes('session/prompt'), methods.join())
 
@@ -70,12 +70,12 @@ describe('the messages sent to the fixture agent, checked against the official s
     const prompt = wrongRequest.find(({ received }) => received?.method === 'session/prompt')
     assert.ok(prompt?.received)
     prompt.received.params = { sessionId: 's', prompt: 'hello' }
-    assert.match(problemsIn(wrongRequest).join(), /PromptRequest\/prompt must be array/)
+    assert.match(invalidMessages(wrongRequest).join(), /PromptRequest\/prompt must be array/)
 
     const wrongAnswer = structuredClone(lines)
     const answer = wrongAnswer.find(({ received }) => received && 'result' in received)
     assert.ok(answer?.received, 'an answer to the permission')
     answer.received.result = { outcome: 'yes' }
-    assert.match(problemsIn(wrongAnswer).join(), /RequestPermissionResponse/)
+    assert.match(invalidMessages(wrongAnswer).join(), /RequestPermissionResponse/)
   })
 })

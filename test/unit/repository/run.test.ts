@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { divideEvenly } from '../../run/divide-evenly.ts'
+import { failureSummary, testsPassedOnRetry } from '../../run/failure-summary.ts'
 import { runStep } from '../../run/run-step.ts'
 import { schedule } from '../../run/schedule.ts'
-import { shares } from '../../run/shares.ts'
 import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
-import { whatFailed, whatWasTriedAgain } from '../../run/what-failed.ts'
 
 const mochaProgram = 'node_modules/mocha/bin/mocha.js'
 
@@ -43,12 +43,12 @@ describe('the run of all tests', () => {
   it("reports failures at the end: Mocha's list, the failed tests, or the end of the output", () => {
     const list =
       '  1 failing\n\n  1) a room has walls:\n     Error: none\n      at here\n\n1 passed, 1 failed'
-    assert.equal(whatFailed(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
+    assert.equal(failureSummary(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
     const crossed =
       '✔ stands (1 ms)\n  ✖ has walls\n      Error: none\n\n      at here\n  ✔ has a roof\n✖ is dry\n'
-    assert.equal(whatFailed(crossed), '  ✖ has walls\n      Error: none\n\n      at here\n✖ is dry')
-    assert.equal(whatFailed('one\ntwo\n'), 'one\ntwo')
-    assert.ok(whatFailed(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
+    assert.equal(failureSummary(crossed), '  ✖ has walls\n      Error: none\n\n      at here\n✖ is dry')
+    assert.equal(failureSummary('one\ntwo\n'), 'one\ntwo')
+    assert.ok(failureSummary(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
   })
 
   it('reports tests that passed only on the second try', async () => {
@@ -73,12 +73,12 @@ describe('the run of all tests', () => {
       ]
       const program = [mochaProgram, '--import=tsx', ...options, file]
       const { output } = await runStep({ name: 'some', kind: 'suite', needs: [], run: program })
-      const again = whatWasTriedAgain(output)
+      const again = testsPassedOnRetry(output)
       assert.equal(again.length, 1, output)
       assert.match(again[0]!, /^ {2}↻ is moody\n {6}Error: not now\n/)
       assert.doesNotMatch(again[0]!, /2 passed/)
       assert.match(
-        whatFailed(output),
+        failureSummary(output),
         /is broken:\n\s+Error: not at 2\n.*It had failed before with\n\s*Error: not at 1/s,
       )
       assert.deepEqual(parseTally(output), { passed: 2, failed: 1, skipped: 0 })
@@ -156,7 +156,7 @@ describe('test shares', () => {
     fc.assert(
       fc.property(weights, fc.integer({ min: 1, max: 5 }), (all, count) => {
         const things = all.map((weight, index) => ({ weight, index }))
-        const dealt = shares(things, count, thing => thing.weight)
+        const dealt = divideEvenly(things, count, thing => thing.weight)
         assert.equal(dealt.length, count)
         assert.deepEqual(
           dealt.flat().toSorted((a, b) => a.index - b.index),

@@ -31,8 +31,8 @@ describe('an agent that is restarted for a sign-in', () => {
 
   async function begin(place: ConversationController, sessionId: string): Promise<void> {
     const starting = place.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news.pop()!.resolve({ sessionId })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions.pop()!.resolve({ sessionId })
     await starting
     assert.equal(place.key, `one/${sessionId}`)
   }
@@ -164,8 +164,8 @@ describe('an agent that is restarted for a sign-in', () => {
       await refused(here)
       const [id] = [...here.failures.keys()]
       const signing = here.signIn(id!, 'terminal')
-      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
-      fixture.agent.news[0]!.resolve({ sessionId: 's3' })
+      await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]!.resolve({ sessionId: 's3' })
       await signing
       await until(() => fixture.agent.prompts.length === 1)
       assert.equal(fixture.agent.prompts[0]?.sessionId, 's3')
@@ -209,8 +209,8 @@ describe('a conversation whose agent exited', () => {
   it('says so again if something else fails', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')

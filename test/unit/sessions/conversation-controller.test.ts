@@ -27,8 +27,8 @@ describe('ConversationController', () => {
   /** A session of the first agent, ready for prompts. */
   async function ready(sessionId = 's1') {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news.at(-1)?.resolve({ sessionId })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
     await starting
     assert.equal(fixture.controller.phase, 'ready')
     const open = fixture.controller.current
@@ -89,9 +89,9 @@ describe('ConversationController', () => {
       assert.ok(fixture.controller.isLooking)
       assert.equal(fixture.controller.current, open)
       search.resolve()
-      await until(() => fixture.agent.news.length === 2)
+      await until(() => fixture.agent.newSessions.length === 2)
       assert.ok(!fixture.controller.isLooking)
-      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await started
       assert.equal(fixture.controller.current?.session.sessionId, 's2')
     })
@@ -105,7 +105,7 @@ describe('ConversationController', () => {
       search.resolve()
       await started
       assert.equal(fixture.controller.current, open)
-      assert.equal(fixture.agent.news.length, 1)
+      assert.equal(fixture.agent.newSessions.length, 1)
     })
 
     it('stays with a session that the user started meanwhile', async () => {
@@ -113,8 +113,8 @@ describe('ConversationController', () => {
       const search = found()
       const started = fixture.controller.start()
       const chosen = fixture.controller.start('two')
-      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
-      fixture.agent.news[0]?.resolve({ sessionId: 'chosen' })
+      await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 'chosen' })
       await chosen
       search.resolve()
       await started
@@ -147,10 +147,10 @@ describe('ConversationController', () => {
     )
     assert.equal(fixture.started.length, 0)
     made.resolve({ agentId: 'two' })
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.equal(fixture.started[0]?.agentId, 'two')
     assert.equal(fixture.controller.preparing, undefined)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => fixture.agent.prompts.length > 0)
     assert.equal(fixture.controller.failures.size, 0)
   })
@@ -195,8 +195,8 @@ describe('ConversationController', () => {
     assert.ok(failed.type === 'start' && failed.failure.kind === 'command-missing')
     assert.equal(fixture.controller.phase, 'empty')
     const again = fixture.controller.retry(failed.attempt)
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await again
     assert.equal(fixture.controller.phase, 'ready')
     assert.equal(fixture.controller.failures.size, 0)
@@ -215,7 +215,7 @@ describe('ConversationController', () => {
 
   it('returns to the conversation without a card if the user cancels a start', async () => {
     void fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
@@ -230,8 +230,8 @@ describe('ConversationController', () => {
 
   it('starts a session for a prompt without one, then sends it', async () => {
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await sent
     await until(() => fixture.agent.prompts.length === 1)
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
@@ -240,8 +240,8 @@ describe('ConversationController', () => {
   it('lets a prompt wait for the session that is being started, with any agent', async () => {
     void fixture.controller.start('two')
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await sent
     await until(() => fixture.agent.prompts.length === 1)
     assert.deepEqual(
@@ -267,8 +267,8 @@ describe('ConversationController', () => {
     const starting = fixture.controller.start('two')
     assert.equal(fixture.controller.key, 'new')
     assert.equal(fixture.controller.keyBefore, undefined)
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await starting
     assert.equal(fixture.controller.keyBefore, 'new')
     fixture.controller.show(first)
@@ -298,13 +298,13 @@ describe('ConversationController', () => {
 
   it('requests sign-in on -32000 and then retries', async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.reject(authRequired('session/new'))
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     assert.equal(failure().type, 'sign-in')
     const signing = fixture.controller.signIn(failureId(), 'login')
-    await until(() => fixture.agent.news.length === 2)
-    fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.agent.newSessions.length === 2)
+    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
     await signing
     assert.equal(fixture.controller.key, 'one/s2')
   })
@@ -341,14 +341,14 @@ describe('ConversationController', () => {
 
   it('signs in with a terminal and retries with a new process', async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     const methods = [{ methodId: 'login', type: 'terminal', name: 'Log in' }]
     Object.assign(fixture.agent, { authMethods: methods })
-    fixture.agent.news[0]?.reject(authRequired('session/new'))
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     const signing = fixture.controller.signIn(failureId(), 'login')
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
     assert.deepEqual(fixture.terminalSignIns, ['one login'])
     assert.equal(fixture.controller.key, 'one/s2')
@@ -371,9 +371,9 @@ describe('ConversationController', () => {
 
   it('explains why a sign-in with a terminal failed', async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     Object.assign(fixture.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
-    fixture.agent.news[0]?.reject(authRequired('session/new'))
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     fixture.terminalFails = new Error('The command ended with 3.')
     await fixture.controller.signIn(failureId(), 'login')
@@ -384,8 +384,8 @@ describe('ConversationController', () => {
 
   it('lets the user retry a failed sign-in', async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.reject(authRequired('session/new'))
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     fixture.agent.authenticate = async () => {
       throw new AgentRequestError('authenticate', 'other', { code: 1, message: 'wrong key', detail: 'd' })
@@ -399,8 +399,8 @@ describe('ConversationController', () => {
 
   it("lets the user cancel a sign-in that doesn't respond", async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.reject(authRequired('session/new'))
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     let asked = false
     fixture.agent.authenticate = (async (_id: string, signal?: AbortSignal) => {
@@ -469,9 +469,9 @@ describe('ConversationController', () => {
       asked.push(agentName, can.prompt.image, roots.cwd)
       return [{ type: 'text', text: 'made' }]
     })
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual(asked, [])
-    fixture.agent.news.at(-1)?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions.at(-1)?.resolve({ sessionId: 's1' })
     await prompting
     await until(() => fixture.agent.prompts.length === 1)
     const { image } = fixture.agent.capabilities.prompt
@@ -510,16 +510,16 @@ describe('ConversationController', () => {
 
   it('moves the draft to the session of the same agent that replaces an ended one', async () => {
     const starting = fixture.controller.start('two')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     fixture.drafts.set('two/s1', { text: 'half a thought', marks: [], items: [] })
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
     const again = fixture.controller.startInstead()
     assert.equal(fixture.drafts.get('new')?.text, 'half a thought')
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await again
     assert.equal(fixture.controller.key, 'two/s2')
     assert.equal(fixture.controller.keyBefore, 'new', 'which the draft goes along with')
@@ -862,13 +862,15 @@ describe('ConversationController', () => {
     ]
     const place = fixture.place()
     const starting = place.start('one')
-    await until(() => place.failures.size > 0 && fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(
+      () => place.failures.size > 0 && fixture.started.length > 0 && fixture.agent.newSessions.length > 0,
+    )
     const [slow] = place.failures.values()
     assert.ok(slow?.type === 'slow')
     assert.deepEqual(slow.servers, ['git'])
     assert.equal(place.failures.size, 1)
     assert.equal(place.phase, 'starting')
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     assert.equal(place.failures.size, 0)
 
@@ -932,8 +934,8 @@ describe('ConversationController', () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
     const starting = place.start('one')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     const reported = () => [...place.failures].filter(([, { type }]) => type === 'slow-option')
     const shown = () => {
@@ -969,8 +971,8 @@ describe('ConversationController', () => {
   it('keeps two sessions of one agent apart', async () => {
     const first = await ready('s1')
     const starting = fixture.controller.start('one')
-    await until(() => fixture.agent.news.length === 2)
-    fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.agent.newSessions.length === 2)
+    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
     await starting
     fixture.agent.say('s1', {
       type: 'message_chunk',

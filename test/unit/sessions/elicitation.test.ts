@@ -19,7 +19,7 @@ async function begin() {
   const fixture = new SessionsFixture()
   const started = fixture.controller.start('one')
   await settle()
-  fixture.agent.news[0]!.resolve({ sessionId: 's' })
+  fixture.agent.newSessions[0]!.resolve({ sessionId: 's' })
   await started
   const client = fixture.manager.client('one', () => fixture.hosts.get('one').running?.sessions)
   const question = () => fixture.controller.current?.session.state.entries.at(-1)
@@ -48,7 +48,7 @@ describe('forms and URLs', () => {
     const requestId = pending()
     const started = fixture.controller.start('one')
     await settle()
-    fixture.agent.news[1]!.resolve({ sessionId: 'next' })
+    fixture.agent.newSessions[1]!.resolve({ sessionId: 'next' })
     await started
     assert.notEqual(fixture.controller.key, key)
     const { session } = fixture.controller.shownAs(key)!

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
-import { chunk, sketch } from '../conversation/updates.ts'
+import { chunk, summarize } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
 describe('forking a session', () => {
@@ -29,16 +29,16 @@ describe('forking a session', () => {
     await forking
     assert.equal(fixture.controller.key, 'one/s2')
     const fork = fixture.controller.current?.session
-    assert.deepEqual(fork && sketch(fork.state).slice(0, 2), ['user: hello', 'agent: Hi'])
-    assert.match((fork && sketch(fork.state).at(-1)) ?? '', /^notice: Forked/)
+    assert.deepEqual(fork && summarize(fork.state).slice(0, 2), ['user: hello', 'agent: Hi'])
+    assert.match((fork && summarize(fork.state).at(-1)) ?? '', /^notice: Forked/)
     // its checkpoints include the turns of the original
     assert.deepEqual(fixture.controller.current?.changes.origins(), [{ session: 'one/s1', turn: 1 }])
     assert.equal(fork?.state.activity, 'idle')
     const original = fixture.manager.find('one', 's1')
     assert.equal(original?.session.state.activity, 'running')
     fixture.agent.say('s1', chunk('agent', ' there'))
-    assert.equal(sketch(original!.session.state)[1], 'agent: Hi there')
-    assert.equal(fork && sketch(fork.state)[1], 'agent: Hi')
+    assert.equal(summarize(original!.session.state)[1], 'agent: Hi there')
+    assert.equal(fork && summarize(fork.state)[1], 'agent: Hi')
     await until(() => fixture.transcripts.kept.get('one/s2')?.entries.length === fork?.state.entries.length)
   })
 

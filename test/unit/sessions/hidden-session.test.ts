@@ -38,9 +38,9 @@ describe('a prompt in a hidden session', () => {
     }
     const answer = askInHiddenSession('Say something.', options, abort.signal)
     answer.catch(() => {})
-    await until(() => fixture.started[0]?.agent.news.length === 1)
+    await until(() => fixture.started[0]?.agent.newSessions.length === 1)
     const { agent } = fixture.started[0]!
-    agent.news[0]!.resolve({ sessionId: 'aside' })
+    agent.newSessions[0]!.resolve({ sessionId: 'aside' })
     await until(() => agent.prompts.length === 1)
     return { fixture, agent, abort, answer, deleted, archived, usage }
   }

@@ -32,8 +32,8 @@ describe('Interrupted', () => {
     assert.equal(after.has('one', 's1'), true)
     assert.equal(after.has('one', 's2'), false)
     const starting = fixture.controller.start('one')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await starting
     await work(fixture)
     assert.equal(after.has('one', 's1'), true, 'nobody opened it')

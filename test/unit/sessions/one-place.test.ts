@@ -33,8 +33,8 @@ describe('a session is shown in one place per window', () => {
     surfaces.add(surface(tab))
     fixture.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
     const starting = tab.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
   })
   afterEach(() => surfaces.dispose())

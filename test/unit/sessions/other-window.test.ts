@@ -27,8 +27,8 @@ describe('a session that is open in another window', () => {
   beforeEach(async () => {
     ;[first, second] = twoWindows()
     const starting = first.controller.start('one')
-    await until(() => first.started.length > 0 && first.agent.news.length > 0)
-    first.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => first.started.length > 0 && first.agent.newSessions.length > 0)
+    first.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     await turn(first, 'hello', 'The first answer.')
     await until(() => first.transcripts.read('one', 's1') !== undefined)
@@ -79,8 +79,8 @@ describe('a session that is open in another window', () => {
     const taking = assert.rejects(second.controller.takeOver(failure()!.id), CancelledError)
     await until(() => first.agent.cancels.length === 1)
     const starting = second.controller.start('one')
-    await until(() => second.started.length > 0 && second.agent.news.length > 0)
-    second.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => second.started.length > 0 && second.agent.newSessions.length > 0)
+    second.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await starting
     first.agent.endTurn(first.agent.prompts[1]!, 'cancelled')
     await taking

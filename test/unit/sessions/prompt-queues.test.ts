@@ -26,8 +26,8 @@ describe('the prompts of a conversation', () => {
       ?.prompts.map(({ id, key }) => [id, key])
   const begin = async (agentId: string, sessionId: string) => {
     const starting = fixture.controller.start(agentId)
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news.at(-1)?.resolve({ sessionId })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
     await starting
   }
 
@@ -35,7 +35,7 @@ describe('the prompts of a conversation', () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), make('one'))
     controller.enqueue('new', prompt('p2'), make('two'))
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual(states('new'), [
       ['p1', 'sending'],
       ['p2', 'sending'],
@@ -44,7 +44,7 @@ describe('the prompts of a conversation', () => {
       ['p1', 'new'],
       ['p2', 'new'],
     ])
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => received().length === 1 && controller.queue.queued.length === 1)
     // a page that doesn't know the session yet
     controller.enqueue('new', prompt('p3'), make('three'))
@@ -66,8 +66,8 @@ describe('the prompts of a conversation', () => {
       throw new Error('No images, please.')
     })
     controller.enqueue('new', prompt('p2'), make('two'))
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => controller.queue.returned.length === 2)
     controller.enqueue('one/s1', prompt('p3'), make('three'))
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('the prompts of a conversation', () => {
 
   it('return if they are empty, or if no session starts', async () => {
     fixture.controller.enqueue('new', prompt('p1'), make('  \n'))
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
     await until(() => fixture.controller.queue.returned.length === 1)
     assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /No session/)
@@ -157,9 +157,9 @@ describe('the prompts of a conversation', () => {
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
     assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
     tab.enqueue('new 2', prompt('p1'), make('one'))
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual([fixture.controller.phase, states('new')], ['empty', []])
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => received().length === 1)
     assert.equal(tab.key, 'one/s1')
     assert.equal(fixture.drafts.get('new').text, 'in the side bar')
@@ -170,7 +170,7 @@ describe('the prompts of a conversation', () => {
     await until(() => states('two/s9')[0]?.[1] === 'returned')
     const next = new SessionsFixture()
     next.disk.set('drafts', fixture.disk.get('drafts'))
-    const { queues } = next.again()
+    const { queues } = next.nextWindow()
     assert.deepEqual(
       queues.of('two/s9').returned.map(({ id, reason }) => [id, reason]),
       [['p1', 'The window closed before the prompt was sent.']],
@@ -186,9 +186,9 @@ describe('the prompts of a conversation', () => {
     const refuse = async () => {
       await begin('one', 's1')
       const starting = fixture.controller.start('two')
-      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+      await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
       fixture.controller.enqueue('new', prompt('before'), make('before'))
-      fixture.agent.news[0]?.reject(required())
+      fixture.agent.newSessions[0]?.reject(required())
       await starting
     }
 
@@ -203,8 +203,8 @@ describe('the prompts of a conversation', () => {
         ['after', 'sending'],
       ])
       const signing = controller.signIn(failureId(), 'login')
-      await until(() => fixture.agent.news.length === 2)
-      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      await until(() => fixture.agent.newSessions.length === 2)
+      fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await signing
       await until(() => fixture.agent.prompts.length === 1 && controller.queue.queued.length === 1)
       fixture.agent.endTurn(fixture.agent.prompts[0]!)
@@ -224,9 +224,9 @@ describe('the prompts of a conversation', () => {
       await until(() => controller.queue.returned.length === 1)
       controller.takeBack('new', ['before'], EMPTY_DRAFT)
       controller.enqueue('new', prompt('again'), make('again'))
-      await until(() => fixture.agent.news.length === 2)
+      await until(() => fixture.agent.newSessions.length === 2)
       assert.deepEqual(states('new'), [['again', 'sending']])
-      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await until(() => fixture.agent.prompts.length === 1)
       assert.deepEqual(texts(fixture.started[0]!.agent), [])
     })
@@ -253,8 +253,8 @@ describe('the prompts of a conversation', () => {
       )
       fixture.onStart = () => {}
       const signing = controller.signIn(failureId(), 'login')
-      await until(() => fixture.started.length === 1 && fixture.agent.news.length === 1)
-      fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+      await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
       await signing
       await until(() => fixture.agent.prompts.length === 1)
       assert.deepEqual(received(), ['one'])
@@ -275,7 +275,7 @@ describe('the prompts of a conversation', () => {
   it('stay with an agent that failed to start', async () => {
     await begin('one', 's1')
     const starting = fixture.controller.start('two')
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
     fixture.controller.enqueue('new', prompt('p1'), make('one'))
     fixture.agent.exit()
     await starting

@@ -5,7 +5,7 @@ import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { type NotificationAnswer, RequestNotifications } from '../../../src/sessions/request-notifications.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
-import { asking } from '../conversation/updates.ts'
+import { permissionRequest } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
@@ -43,8 +43,8 @@ describe('notifications of a pending request', () => {
       tooLate: () => late++,
     })
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
     open = fixture.controller.current!
     await fixture.controller.prompt({ text: 'go', attachments: [] })
@@ -56,9 +56,9 @@ describe('notifications of a pending request', () => {
     mock.timers.reset()
   })
 
-  const ask = (title: string) => open.session.requestPermission(asking({ title }), never)
+  const ask = (title: string) => open.session.requestPermission(permissionRequest({ title }), never)
   const first = () => open.session.pendingRequests[0]!.requestId
-  const optionId = asking().options[0]!.optionId
+  const optionId = permissionRequest().options[0]!.optionId
   /** Long after everything that is due, and its consequences. */
   const settled = async () => {
     mock.timers.tick(60_000)
@@ -137,7 +137,7 @@ describe('notifications of a pending request', () => {
 
   it('close when the request is answered elsewhere or canceled', async () => {
     const withdrawn = new AbortController()
-    void open.session.requestPermission(asking({ title: 'One?' }), withdrawn.signal)
+    void open.session.requestPermission(permissionRequest({ title: 'One?' }), withdrawn.signal)
     void ask('Two?')
     assert.equal(calls[0]!.over.aborted, false)
     withdrawn.abort()

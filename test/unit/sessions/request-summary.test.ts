@@ -3,7 +3,7 @@ import type { PermissionRequest } from '../../../src/acp/model.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { requestSummary } from '../../../src/sessions/request-notifications.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
-import { asking } from '../conversation/updates.ts'
+import { permissionRequest } from '../conversation/updates.ts'
 
 const never = new AbortController().signal
 
@@ -17,14 +17,15 @@ function ask(...requests: PermissionRequest[]) {
   for (const request of requests) void session.requestPermission(request, never)
   return requestSummary(session)
 }
-const command = (line: string) => asking({ title: 'Run?', subject: { type: 'command', command: line } })
+const command = (line: string) =>
+  permissionRequest({ title: 'Run?', subject: { type: 'command', command: line } })
 
 describe('a request in a notification', () => {
   it('shows the text and the options of the oldest one', () => {
     const question = ask(command('npm test'), command('npm publish'))
     assert.equal(question?.text, 'Run? npm test')
     assert.equal(question?.count, 2)
-    assert.deepEqual(question?.options, asking().options)
+    assert.deepEqual(question?.options, permissionRequest().options)
   })
 
   it("can't be answered there if it isn't shown completely", () => {

@@ -18,9 +18,9 @@ describe('the indicator of a session', () => {
     indicators = new SessionIndicators(fixture.manager, open => open === seen)
     indicators.onDidChange(() => reported++)
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.equal(indicatorOf(fixture.controller, indicators), 'running', 'while it starts')
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
   })
   afterEach(() => indicators.dispose())

@@ -43,14 +43,14 @@ describe('the requests of an agent in the editor', () => {
 
   const start = async () => {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     return {
       answered: async () => {
-        fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+        fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
         await starting
       },
       refused: async () => {
-        fixture.agent.news[0]?.reject(new Error('no'))
+        fixture.agent.newSessions[0]?.reject(new Error('no'))
         await starting.catch(() => {})
       },
     }

@@ -312,7 +312,7 @@ export class SessionsFixture {
   })
 
   /** The queues of a window that opens after this one. */
-  again(): { queues: PromptQueues } {
+  nextWindow(): { queues: PromptQueues } {
     const windows = new MementoState(this.disk, 'drafts')
     return { queues: new PromptQueues(new DraftStore({ windows, items: this.disk })) }
   }
@@ -361,8 +361,8 @@ export class SessionsFixture {
   static async withSession(): Promise<SessionsFixture> {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     return fixture
   }

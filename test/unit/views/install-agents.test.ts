@@ -3,7 +3,7 @@ import type { InstallManager } from '../../../src/agents/registry/install-manage
 import type { installCommands } from '../../../src/views/commands/install-commands.ts'
 import { CommandId } from '../../../src/views/ids.ts'
 import { until } from '../../support/until.ts'
-import { loadInWorkbench } from './load-in-workbench.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 describe('an updated agent', () => {
   const offered: Array<[string, string]> = []
@@ -41,7 +41,7 @@ describe('an updated agent', () => {
 
   before(async () => {
     const file = 'commands/install-commands.ts'
-    const loaded = await loadInWorkbench<{ installCommands: typeof installCommands }>(file, workbench)
+    const loaded = await loadWithFakeVsCode<{ installCommands: typeof installCommands }>(file, workbench)
     create = loaded.installCommands
   })
   beforeEach(async () => {

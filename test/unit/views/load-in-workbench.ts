@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 const views = path.resolve(import.meta.dirname, '../../../src/views')
 
 /** A module of the views, by its path in that folder, with `workbench` as the `vscode` module. */
-export async function loadInWorkbench<T>(file: string, workbench: object): Promise<T> {
+export async function loadWithFakeVsCode<T>(file: string, workbench: object): Promise<T> {
   const entry = path.join(views, file)
   const { outputFiles } = await build({
     entryPoints: [entry],

@@ -3,7 +3,7 @@ import type { ElicitationRequest } from '../../../src/acp/model.ts'
 import type { NativePrompts } from '../../../src/views/native-elicitation.ts'
 import { settle } from '../conversation/fake-agent.ts'
 import { form } from '../conversation/updates.ts'
-import { loadInWorkbench } from './load-in-workbench.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 type Item = { action?: string }
 
@@ -66,7 +66,7 @@ describe('requests outside of a session', () => {
       {},
       Object.fromEntries(names.map(name => [name, { enumerable: true, get: () => workbench.api[name] }])),
     )
-    const loaded = await loadInWorkbench<{ NativePrompts: typeof NativePrompts }>(
+    const loaded = await loadWithFakeVsCode<{ NativePrompts: typeof NativePrompts }>(
       'native-elicitation.ts',
       api,
     )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type * as PickSession from '../../../src/views/commands/pick-session.ts'
-import { loadInWorkbench } from './load-in-workbench.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 type Sources = Parameters<typeof PickSession.pickOpenSession>[0]
 type Open = ReturnType<Sources['manager']['list']>[number]
@@ -33,7 +33,7 @@ describe('the list of sessions to open', () => {
         showInformationMessage: async (text: string) => void told.push(text),
       },
     }
-    const loaded = await loadInWorkbench<typeof PickSession>('commands/pick-session.ts', api)
+    const loaded = await loadWithFakeVsCode<typeof PickSession>('commands/pick-session.ts', api)
     pickOpenSession = loaded.pickOpenSession
   })
 

@@ -54,7 +54,7 @@ describe('AgentV1', () => {
           { type: 'http', name: 'b', url: 'https://b.test', headers: [] },
         ],
       })
-      const { id, params } = await pipe.asked('session/new')
+      const { id, params } = await pipe.waitForMethod('session/new')
       assert.deepEqual(params, {
         cwd: '/work',
         additionalDirectories: ['/lib'],
@@ -80,7 +80,7 @@ describe('AgentV1', () => {
       ] as const) {
         const { agent, pipe, warnings } = memoryAgent({ agentCapabilities: { mcpCapabilities } })
         const start = agent.newSession({ ...SETUP, mcpServers: [server] })
-        const { id, params } = await pipe.asked('session/new')
+        const { id, params } = await pipe.waitForMethod('session/new')
         assert.deepEqual(params, { cwd: '/work', mcpServers: sent })
         assert.equal(warnings.length, 1 - sent.length)
         pipe.send({ id, result: { sessionId: 's' } })
@@ -98,7 +98,7 @@ describe('AgentV1', () => {
           { type: 'stdio', name: 'a', command: '/bin/a', args: [], env: [] },
         ],
       })
-      const { id, params } = await pipe.asked('session/new')
+      const { id, params } = await pipe.waitForMethod('session/new')
       assert.deepEqual(params, {
         cwd: '/work',
         mcpServers: [{ name: 'a', command: '/bin/a', args: [], env: [] }],
@@ -134,7 +134,7 @@ describe('AgentV1', () => {
         const { agent, pipe } = memoryAgent()
         const start = agent.newSession(SETUP)
         start.catch(() => {})
-        pipe.send({ id: (await pipe.asked('session/new')).id, result })
+        pipe.send({ id: (await pipe.waitForMethod('session/new')).id, result })
         await assert.rejects(start, refused('invalid-response'))
       }
     })
@@ -143,7 +143,7 @@ describe('AgentV1', () => {
       it(`load and resume with the response ${JSON.stringify(result)}`, async () => {
         const { agent, pipe } = memoryAgent(ALL)
         const load = agent.loadSession('old', { ...SETUP, additionalDirectories: ['/lib'] })
-        const asked = await pipe.asked('session/load')
+        const asked = await pipe.waitForMethod('session/load')
         assert.deepEqual(asked.params, {
           sessionId: 'old',
           cwd: '/work',
@@ -153,7 +153,7 @@ describe('AgentV1', () => {
         pipe.send({ id: asked.id, result })
         assert.deepEqual(await load, { sessionId: 'old' })
         const resume = agent.resumeSession('old', SETUP)
-        pipe.send({ id: (await pipe.asked('session/resume')).id, result })
+        pipe.send({ id: (await pipe.waitForMethod('session/resume')).id, result })
         assert.deepEqual(await resume, { sessionId: 'old' })
       })
     }
@@ -165,7 +165,7 @@ describe('AgentV1', () => {
         if (update.type === 'message_chunk' && update.content.type === 'text') seen.push(update.content.text)
       })
       const load = agent.loadSession('s', SETUP).then(() => seen.push('loaded'))
-      const { id } = await pipe.asked('session/load')
+      const { id } = await pipe.waitForMethod('session/load')
       pipe.send(chunk('s', 'one'), chunk('s', 'two'), { id, result: null }, chunk('s', 'late'))
       await load
       await until(() => updates.length === 3)
@@ -189,7 +189,7 @@ describe('AgentV1', () => {
       pipe.send(output)
       await until(() => updates.length === 3)
       const load = agent.loadSession('s', SETUP)
-      pipe.send(output, { id: (await pipe.asked('session/load')).id, result: null })
+      pipe.send(output, { id: (await pipe.waitForMethod('session/load')).id, result: null })
       await load
       assert.deepEqual(
         updates.map(({ update }) => update.type),
@@ -202,10 +202,10 @@ describe('AgentV1', () => {
       const controller = new AbortController()
       const load = agent.loadSession('s', SETUP, controller.signal)
       load.catch(() => {})
-      const { id } = await pipe.asked('session/load')
+      const { id } = await pipe.waitForMethod('session/load')
       controller.abort()
       await assert.rejects(load, refused('cancelled'))
-      assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+      assert.deepEqual((await pipe.waitForMethod('$/cancel_request')).params, { requestId: id })
     })
 
     it('close if the agent creates them after they were abandoned', async () => {
@@ -213,19 +213,19 @@ describe('AgentV1', () => {
       const sessions = new AgentSessions(agent)
       const controller = new AbortController()
       const session = sessions.newSession(SETUP, controller.signal)
-      const { id } = await pipe.asked('session/new')
+      const { id } = await pipe.waitForMethod('session/new')
       controller.abort()
       await assert.rejects(session, CancelledError)
-      assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+      assert.deepEqual((await pipe.waitForMethod('$/cancel_request')).params, { requestId: id })
       pipe.send({ id, result: { sessionId: 's' } })
-      assert.deepEqual((await pipe.asked('session/close')).params, { sessionId: 's' })
+      assert.deepEqual((await pipe.waitForMethod('session/close')).params, { sessionId: 's' })
       assert.equal(sessions.sessions.size, 0)
     })
 
     it('are listed page by page, with times in all formats (quirk 22)', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const first = agent.listSessions({ cwd: '/work' })
-      const asked = await pipe.asked('session/list')
+      const asked = await pipe.waitForMethod('session/list')
       assert.deepEqual(asked.params, { cwd: '/work' })
       const time = Date.UTC(2026, 10, 20, 10, 20, 30)
       pipe.send({
@@ -252,7 +252,7 @@ describe('AgentV1', () => {
         ],
       })
       const second = agent.listSessions({ cursor: 'p2' })
-      const { id, params } = await pipe.next(frame => frame.id === 1)
+      const { id, params } = await pipe.waitFor(frame => frame.id === 1)
       assert.deepEqual(params, { cursor: 'p2' })
       // The same cursor again would never end.
       pipe.send({ id, result: { sessions: [], nextCursor: 'p2' } })
@@ -263,13 +263,13 @@ describe('AgentV1', () => {
       const { agent, pipe } = memoryAgent(ALL)
       const close = agent.closeSession('s')
       pipe.send({
-        id: (await pipe.asked('session/close')).id,
+        id: (await pipe.waitForMethod('session/close')).id,
         error: { code: -32002, message: 'Session s not found' },
       })
       await close
       const remove = agent.deleteSession('s')
       pipe.send({
-        id: (await pipe.asked('session/delete')).id,
+        id: (await pipe.waitForMethod('session/delete')).id,
         error: { code: -32603, message: 'disk full' },
       })
       await assert.rejects(remove, refused('other'))
@@ -280,7 +280,7 @@ describe('AgentV1', () => {
       const start = agent.newSession(SETUP)
       start.catch(() => {})
       pipe.send({
-        id: (await pipe.asked('session/new')).id,
+        id: (await pipe.waitForMethod('session/new')).id,
         error: { code: -32000, message: 'Authentication required' },
       })
       await assert.rejects(start, refused('auth-required'))
@@ -291,7 +291,7 @@ describe('AgentV1', () => {
     it('is reported by its states, with the updates between them', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const turn = agent.prompt('s', [text('go')])
-      const { id, params } = await pipe.asked('session/prompt')
+      const { id, params } = await pipe.waitForMethod('session/prompt')
       assert.deepEqual(params, { sessionId: 's', prompt: [text('go')] })
       pipe.send(chunk('s', 'a'), chunk('other', 'x'), { id, result: { stopReason: 'max_tokens' } })
       await turn
@@ -311,7 +311,7 @@ describe('AgentV1', () => {
       ] as const) {
         const { agent, pipe, updates } = memoryAgent()
         const turn = agent.prompt('s', [text('go')])
-        pipe.send({ id: (await pipe.asked('session/prompt')).id, result })
+        pipe.send({ id: (await pipe.waitForMethod('session/prompt')).id, result })
         await turn
         assert.deepEqual(updates.at(-1)?.update, { type: 'state', state: 'idle', stopReason })
       }
@@ -327,7 +327,7 @@ describe('AgentV1', () => {
         { type: 'resource', uri: 'file:///b', text: 'b', mimeType: 'text/plain' },
         { type: 'resource', uri: 'file:///c', blob: 'AA==' },
       ])
-      const { id, params } = await pipe.asked('session/prompt')
+      const { id, params } = await pipe.waitForMethod('session/prompt')
       assert.deepEqual(params.prompt, [
         text('look'),
         { type: 'image', data: 'AA==', mimeType: 'image/png' },
@@ -358,7 +358,7 @@ describe('AgentV1', () => {
       const turn = agent.prompt('s', [text('go')])
       turn.catch(() => {})
       pipe.send(chunk('s', 'half'), {
-        id: (await pipe.asked('session/prompt')).id,
+        id: (await pipe.waitForMethod('session/prompt')).id,
         error: { code: 500, message: 'terminated', data: { details: 'upstream' } },
       })
       await assert.rejects(turn, refused('other'))
@@ -374,7 +374,7 @@ describe('AgentV1', () => {
       const { agent, pipe, updates, exit } = memoryAgent()
       const turn = agent.prompt('s', [text('go')])
       turn.catch(() => {})
-      await pipe.asked('session/prompt')
+      await pipe.waitForMethod('session/prompt')
       exit({ exitCode: 3, message: 'The agent exited with code 3.', stderrTail: 'panic' })
       await assert.rejects(turn, AgentClosedError)
       const last = updates.at(-1)?.update
@@ -393,9 +393,9 @@ describe('AgentV1', () => {
         { error: { code: -32603, message: 'aborted' } },
       ].entries()) {
         const turn = agent.prompt('s', [text('go')])
-        const { id } = await pipe.next(frame => frame.id === n)
+        const { id } = await pipe.waitFor(frame => frame.id === n)
         agent.cancel('s')
-        assert.deepEqual((await pipe.asked('session/cancel')).params, { sessionId: 's' })
+        assert.deepEqual((await pipe.waitForMethod('session/cancel')).params, { sessionId: 's' })
         pipe.send({ id, ...answer })
         await turn
         assert.deepEqual(updates.at(-1)?.update, { type: 'state', state: 'idle', stopReason: 'cancelled' })
@@ -408,7 +408,7 @@ describe('AgentV1', () => {
       const { agent, pipe, updates } = memoryAgent({}, {}, { alsoAllowed: ['session/set_model'] })
       const start = agent.newSession(SETUP)
       pipe.send({
-        id: (await pipe.asked('session/new')).id,
+        id: (await pipe.waitForMethod('session/new')).id,
         result: {
           sessionId: 's',
           modes: {
@@ -429,7 +429,7 @@ describe('AgentV1', () => {
       })
       const [mode, model] = (await start).configOptions ?? []
       const setMode = agent.setConfigOption('s', mode?.id ?? '', 'b')
-      const askedMode = await pipe.asked('session/set_mode')
+      const askedMode = await pipe.waitForMethod('session/set_mode')
       assert.deepEqual(askedMode.params, { sessionId: 's', modeId: 'b' })
       pipe.send({ id: askedMode.id, result: null })
       await setMode
@@ -441,7 +441,7 @@ describe('AgentV1', () => {
       )
 
       const setModel = agent.setConfigOption('s', model?.id ?? '', 'y')
-      const askedModel = await pipe.asked('session/set_model')
+      const askedModel = await pipe.waitForMethod('session/set_model')
       assert.deepEqual(askedModel.params, { sessionId: 's', modelId: 'y' })
       pipe.send({ id: askedModel.id, result: {} })
       await setModel
@@ -457,7 +457,7 @@ describe('AgentV1', () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       pipe.send({
-        id: (await pipe.asked('session/new')).id,
+        id: (await pipe.waitForMethod('session/new')).id,
         result: { sessionId: 's', modes: { currentModeId: 'a', availableModes: [{ id: 'a' }, { id: 'b' }] } },
       })
       const [mode] = (await start).configOptions ?? []
@@ -467,7 +467,7 @@ describe('AgentV1', () => {
           method: 'session/update',
           params: { sessionId: 's', update: { sessionUpdate: 'current_mode_update', currentModeId: 'b' } },
         },
-        { id: (await pipe.asked('session/set_mode')).id, result: {} },
+        { id: (await pipe.waitForMethod('session/set_mode')).id, result: {} },
       )
       await set
       assert.deepEqual(updates, [
@@ -502,7 +502,7 @@ describe('AgentV1', () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       const modes = { currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'autoEdit' }] }
-      pipe.send({ id: (await pipe.asked('session/new')).id, result: { sessionId: 's', modes } })
+      pipe.send({ id: (await pipe.waitForMethod('session/new')).id, result: { sessionId: 's', modes } })
       await start
       const said = (words: string) => ({
         method: 'session/update',
@@ -525,7 +525,7 @@ describe('AgentV1', () => {
     it('are set by id, and the response has all of them', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'effort', 'high')
-      const { id, params } = await pipe.asked('session/set_config_option')
+      const { id, params } = await pipe.waitForMethod('session/set_config_option')
       assert.deepEqual(params, { sessionId: 's', configId: 'effort', value: 'high' })
       const options = [
         {
@@ -544,7 +544,7 @@ describe('AgentV1', () => {
       assert.equal(reported.options[0].currentValue, 'low')
 
       const flag = agent.setConfigOption('s', 'fast', true)
-      const asked = await pipe.next(frame => frame.id === 1)
+      const asked = await pipe.waitFor(frame => frame.id === 1)
       assert.deepEqual(asked.params, { sessionId: 's', configId: 'fast', type: 'boolean', value: true })
       pipe.send({ id: asked.id, error: { code: -32602, message: 'not now' } })
       await assert.rejects(flag, refused('other'))
@@ -580,11 +580,11 @@ describe('AgentV1', () => {
         method: 'fs/write_text_file',
         params: { sessionId: 's', path: '/b', content: 'c', x: 1 },
       })
-      assert.deepEqual((await pipe.answer(1)).result, { content: 'text' })
-      assert.deepEqual((await pipe.answer(2)).result, { content: '' })
-      assert.deepEqual((await pipe.answer(3)).error, { code: -32603, message: '/locked may not be read' })
-      assert.equal((await pipe.answer(4)).error?.code, -32602)
-      assert.deepEqual((await pipe.answer(5)).result, {})
+      assert.deepEqual((await pipe.responseTo(1)).result, { content: 'text' })
+      assert.deepEqual((await pipe.responseTo(2)).result, { content: '' })
+      assert.deepEqual((await pipe.responseTo(3)).error, { code: -32603, message: '/locked may not be read' })
+      assert.equal((await pipe.responseTo(4)).error?.code, -32602)
+      assert.deepEqual((await pipe.responseTo(5)).result, {})
       assert.deepEqual(calls, [
         { sessionId: 's', path: '/a', line: 2, limit: 5 },
         { sessionId: 's', path: '/missing' },
@@ -630,17 +630,17 @@ describe('AgentV1', () => {
       ask(6, 'terminal/kill', { terminalId: 't1' })
       ask(7, 'terminal/release', { terminalId: 't1' })
       ask(8, 'terminal/explode', { terminalId: 't1' })
-      assert.deepEqual((await pipe.answer(1)).result, { terminalId: 't1' })
-      assert.deepEqual((await pipe.answer(3)).result, { output: 'out', truncated: false })
-      assert.deepEqual((await pipe.answer(4)).result, {
+      assert.deepEqual((await pipe.responseTo(1)).result, { terminalId: 't1' })
+      assert.deepEqual((await pipe.responseTo(3)).result, { output: 'out', truncated: false })
+      assert.deepEqual((await pipe.responseTo(4)).result, {
         output: 'out',
         truncated: true,
         exitStatus: { exitCode: 3, signal: null },
       })
-      assert.deepEqual((await pipe.answer(5)).result, { exitCode: null, signal: 'SIGTERM' })
-      assert.deepEqual((await pipe.answer(6)).result, {})
-      assert.deepEqual((await pipe.answer(7)).result, {})
-      assert.equal((await pipe.answer(8)).error?.code, -32601)
+      assert.deepEqual((await pipe.responseTo(5)).result, { exitCode: null, signal: 'SIGTERM' })
+      assert.deepEqual((await pipe.responseTo(6)).result, {})
+      assert.deepEqual((await pipe.responseTo(7)).result, {})
+      assert.equal((await pipe.responseTo(8)).error?.code, -32601)
       assert.deepEqual(calls.slice(0, 2), [
         { sessionId: 's', command: 'ls -l | wc', args: [], env: [], outputByteLimit: 1000 },
         { sessionId: 's', command: 'ls', args: ['-l'], env: [{ name: 'A', value: '1' }], cwd: '/w' },
@@ -664,14 +664,14 @@ describe('AgentV1', () => {
       const ask = (id: number, method: string, terminalId: unknown) =>
         pipe.send({ id, method, params: { sessionId: 's', terminalId } })
       ask(1, 'terminal/kill', 't1')
-      assert.deepEqual((await pipe.answer(1)).result, {})
+      assert.deepEqual((await pipe.responseTo(1)).result, {})
       assert.deepEqual(calls, ['kill s t1'])
       ask(2, 'terminal/release', 't1')
-      assert.deepEqual((await pipe.answer(2)).result, {})
+      assert.deepEqual((await pipe.responseTo(2)).result, {})
       ask(3, 'terminal/kill', 7)
       ask(4, 'terminal/release', 'gone')
-      assert.equal((await pipe.answer(3)).error?.code, -32602)
-      assert.equal((await pipe.answer(4)).error?.message, 'There is no terminal gone.')
+      assert.equal((await pipe.responseTo(3)).error?.code, -32602)
+      assert.equal((await pipe.responseTo(4)).error?.message, 'There is no terminal gone.')
       assert.deepEqual(calls, ['kill s t1', 'release s t1'])
     })
 
@@ -680,9 +680,9 @@ describe('AgentV1', () => {
       const params = { sessionId: 's', terminalId: 't1' }
       pipe.send({ id: 'w', method: 'terminal/wait_for_exit', params })
       pipe.send({ id: 'x', method: '_probe', params: {} })
-      await pipe.answer('x')
+      await pipe.responseTo('x')
       pipe.send({ method: '$/cancel_request', params: { requestId: 'w' } })
-      assert.equal((await pipe.answer('w')).error?.code, -32800)
+      assert.equal((await pipe.responseTo('w')).error?.code, -32800)
     })
 
     it('stop reading a file when they are canceled', async () => {
@@ -698,10 +698,10 @@ describe('AgentV1', () => {
       pipe.send({ id: 'r', method: 'fs/read_text_file', params })
       pipe.send({ id: 'w', method: 'fs/write_text_file', params })
       pipe.send({ id: 'x', method: '_probe', params: {} })
-      await pipe.answer('x')
+      await pipe.responseTo('x')
       for (const requestId of ['r', 'w']) {
         pipe.send({ method: '$/cancel_request', params: { requestId } })
-        assert.equal((await pipe.answer(requestId)).error?.code, -32800)
+        assert.equal((await pipe.responseTo(requestId)).error?.code, -32800)
       }
     })
 
@@ -749,8 +749,10 @@ describe('AgentV1', () => {
       await until(() => answers.length === 2)
       answers[0]?.({ type: 'selected', optionId: 'maybe' })
       answers[1]?.({ type: 'cancelled' })
-      assert.deepEqual((await pipe.answer(0)).result, { outcome: { outcome: 'selected', optionId: 'maybe' } })
-      assert.deepEqual((await pipe.answer(1)).result, CANCELLED)
+      assert.deepEqual((await pipe.responseTo(0)).result, {
+        outcome: { outcome: 'selected', optionId: 'maybe' },
+      })
+      assert.deepEqual((await pipe.responseTo(1)).result, CANCELLED)
       assert.deepEqual(asked, [
         {
           sessionId: 's',
@@ -769,7 +771,7 @@ describe('AgentV1', () => {
       const { withdrawn, client } = person()
       const { pipe } = memoryAgent({}, client)
       pipe.send(permission('q', 'Edit'), { method: '$/cancel_request', params: { requestId: 'q' } })
-      assert.deepEqual((await pipe.answer('q')).result, CANCELLED)
+      assert.deepEqual((await pipe.responseTo('q')).result, CANCELLED)
       assert.deepEqual(withdrawn, ['Edit'])
     })
 
@@ -777,23 +779,23 @@ describe('AgentV1', () => {
       const { withdrawn, client, answers } = person()
       const { agent, pipe } = memoryAgent({}, client)
       const turn = agent.prompt('s', [text('go')])
-      const { id } = await pipe.asked('session/prompt')
+      const { id } = await pipe.waitForMethod('session/prompt')
       pipe.send(permission('q1', 'one'), permission('q2', 'two'), permission('q3', 'elsewhere', 'other'))
       await until(() => answers.length === 3)
       agent.cancel('s')
-      assert.deepEqual((await pipe.answer('q1')).result, CANCELLED)
-      assert.deepEqual((await pipe.answer('q2')).result, CANCELLED)
+      assert.deepEqual((await pipe.responseTo('q1')).result, CANCELLED)
+      assert.deepEqual((await pipe.responseTo('q2')).result, CANCELLED)
       assert.deepEqual(withdrawn, ['one', 'two'])
       pipe.send(permission('q4', 'late'), { id, result: { stopReason: 'cancelled' } })
       await turn
-      assert.deepEqual((await pipe.answer('q4')).result, CANCELLED)
+      assert.deepEqual((await pipe.responseTo('q4')).result, CANCELLED)
       assert.deepEqual(withdrawn, ['one', 'two', 'late'])
     })
 
     it("for permission fail if the user can't be asked", async () => {
       const { pipe } = memoryAgent({}, { requestPermission: () => Promise.reject(new Error('no view')) })
       pipe.send(permission(0, 'Edit'))
-      assert.equal((await pipe.answer(0)).error?.message, 'no view')
+      assert.equal((await pipe.responseTo(0)).error?.message, 'no view')
     })
   })
 
@@ -802,11 +804,11 @@ describe('AgentV1', () => {
     const controller = new AbortController()
     const never = agent.authenticate('oauth', controller.signal)
     never.catch(() => {})
-    assert.deepEqual((await pipe.asked('authenticate')).params, { methodId: 'oauth' })
+    assert.deepEqual((await pipe.waitForMethod('authenticate')).params, { methodId: 'oauth' })
     controller.abort()
     await assert.rejects(never, refused('cancelled'))
     const logout = agent.logout()
-    pipe.send({ id: (await pipe.asked('logout')).id, result: null })
+    pipe.send({ id: (await pipe.waitForMethod('logout')).id, result: null })
     await logout
   })
 
@@ -820,7 +822,7 @@ describe('AgentV1', () => {
       chunk('s', 'fine'),
     )
     const list = agent.authenticate('x')
-    pipe.send({ id: (await pipe.asked('authenticate')).id, result: {} })
+    pipe.send({ id: (await pipe.waitForMethod('authenticate')).id, result: {} })
     await list
     assert.equal(updates.length, 1)
     assert.equal(warnings.length, 3)

@@ -81,7 +81,7 @@ describe('AgentV2', () => {
           { type: 'sse', name: 'c', url: 'https://c.test', headers: [] },
         ],
       })
-      const { id, params } = await pipe.asked('session/new')
+      const { id, params } = await pipe.waitForMethod('session/new')
       assert.deepEqual(params, {
         cwd: '/work',
         additionalDirectories: ['/lib'],
@@ -111,7 +111,7 @@ describe('AgentV2', () => {
       const seen: string[] = []
       agent.onUpdate(({ update }) => seen.push(update.type))
       const load = agent.loadSession('s', SETUP).then(() => seen.push('loaded'))
-      const { id, params } = await pipe.asked('session/resume')
+      const { id, params } = await pipe.waitForMethod('session/resume')
       assert.deepEqual(params, {
         sessionId: 's',
         cwd: '/work',
@@ -142,7 +142,7 @@ describe('AgentV2', () => {
       pipe.send(output([0xc3]))
       await until(() => updates.length === 1)
       const load = agent.loadSession('s', SETUP)
-      const { id } = await pipe.asked('session/resume')
+      const { id } = await pipe.waitForMethod('session/resume')
       pipe.send(output([0x61]), { id, result: {} })
       await load
       assert.deepEqual(updates.at(-1), {
@@ -154,7 +154,7 @@ describe('AgentV2', () => {
     it('resume without a replay', async () => {
       const { agent, pipe } = memoryAgent()
       const resume = agent.resumeSession('s', SETUP)
-      const { id, params } = await pipe.asked('session/resume')
+      const { id, params } = await pipe.waitForMethod('session/resume')
       assert.deepEqual(params, { sessionId: 's', cwd: '/work', mcpServers: [] })
       pipe.send({ id, result: {} })
       assert.deepEqual(await resume, { sessionId: 's' })
@@ -163,7 +163,7 @@ describe('AgentV2', () => {
     it("set options by value or flag and use the agent's resulting values", async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'model', 'big')
-      const { id, params } = await pipe.asked('session/set_config_option')
+      const { id, params } = await pipe.waitForMethod('session/set_config_option')
       assert.deepEqual(params, { sessionId: 's', configId: 'model', type: 'id', value: 'big' })
       const option = { configId: 'model', name: 'Model', type: 'select', currentValue: 'big', options: [] }
       pipe.send({ id, result: { configOptions: [option] } })
@@ -173,7 +173,7 @@ describe('AgentV2', () => {
         ['config_options'],
       )
       const flag = agent.setConfigOption('s', 'fast', true)
-      const second = await pipe.next(frame => frame.id === 1 && frame.method !== undefined)
+      const second = await pipe.waitFor(frame => frame.id === 1 && frame.method !== undefined)
       assert.deepEqual(second.params, { sessionId: 's', configId: 'fast', type: 'boolean', value: true })
       pipe.send({ id: 1, result: { configOptions: [] } })
       await flag
@@ -183,16 +183,16 @@ describe('AgentV2', () => {
       const { agent, pipe } = memoryAgent()
       const list = agent.listSessions({ cwd: '/work' })
       pipe.send({
-        id: (await pipe.asked('session/list')).id,
+        id: (await pipe.waitForMethod('session/list')).id,
         result: { sessions: [{ sessionId: 'a', cwd: '/work' }] },
       })
       assert.deepEqual((await list).sessions, [{ sessionId: 'a', cwd: '/work', additionalDirectories: [] }])
       const close = agent.closeSession('a')
-      pipe.send({ id: (await pipe.asked('session/close')).id, result: {} })
+      pipe.send({ id: (await pipe.waitForMethod('session/close')).id, result: {} })
       await close
       const remove = agent.deleteSession('a')
       pipe.send({
-        id: (await pipe.asked('session/delete')).id,
+        id: (await pipe.waitForMethod('session/delete')).id,
         error: { code: -32002, message: 'Session not found', data: { sessionId: 'a' } },
       })
       await remove
@@ -208,7 +208,7 @@ describe('AgentV2', () => {
         seen.push('accepted')
         return answer
       })
-      const { id, params } = await pipe.asked('session/prompt')
+      const { id, params } = await pipe.waitForMethod('session/prompt')
       assert.deepEqual(params, { sessionId: 's', prompt: [text('go')] })
       pipe.send(
         state('s', { state: 'running' }),
@@ -236,7 +236,10 @@ describe('AgentV2', () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompt = agent.prompt('s', [text('go')])
       prompt.catch(() => {})
-      pipe.send({ id: (await pipe.asked('session/prompt')).id, error: { code: -32000, message: 'Sign in' } })
+      pipe.send({
+        id: (await pipe.waitForMethod('session/prompt')).id,
+        error: { code: -32000, message: 'Sign in' },
+      })
       await assert.rejects(prompt, refused('auth-required'))
       assert.deepEqual(updates, [])
       await assert.rejects(agent.prompt('s', []), refused('unsupported'))
@@ -251,25 +254,25 @@ describe('AgentV2', () => {
       })
       // A later request is answered after earlier messages were handled.
       pipe.send({ id: 'x', method: '_probe', params: {} })
-      await pipe.answer('x')
+      await pipe.responseTo('x')
       agent.cancel('s')
-      assert.deepEqual((await pipe.asked('session/cancel')).params, { sessionId: 's' })
+      assert.deepEqual((await pipe.waitForMethod('session/cancel')).params, { sessionId: 's' })
       pipe.send({ id: 'y', method: '_probe', params: {} })
-      await pipe.answer('y')
+      await pipe.responseTo('y')
       assert.ok(!pipe.sent.some(frame => frame.id === 'q'))
       pipe.send({ method: '$/cancel_request', params: { requestId: 'q' } })
-      assert.deepEqual((await pipe.answer('q')).result, { outcome: { outcome: 'cancelled' } })
+      assert.deepEqual((await pipe.responseTo('q')).result, { outcome: { outcome: 'cancelled' } })
     })
 
     it('can stop a single tool call or terminal', async () => {
       const { agent, pipe } = memoryAgent()
       const call = agent.cancelToolCall?.('s', 't')
-      const asked = await pipe.asked('tool_call/cancel')
+      const asked = await pipe.waitForMethod('tool_call/cancel')
       assert.deepEqual(asked.params, { sessionId: 's', toolCallId: 't' })
       pipe.send({ id: asked.id, result: {} })
       await call
       const terminal = agent.cancelTerminal?.('s', 'x')
-      const second = await pipe.asked('terminal/cancel')
+      const second = await pipe.waitForMethod('terminal/cancel')
       assert.deepEqual(second.params, { sessionId: 's', terminalId: 'x' })
       pipe.send({ id: second.id, error: { code: -32601, message: 'no' } })
       await assert.rejects(terminal ?? Promise.resolve(), refused('unsupported'))
@@ -286,7 +289,7 @@ describe('AgentV2', () => {
         },
       })
       pipe.send({ id: 0, method: 'session/request_permission', params: { sessionId: 's', ...params } })
-      const { result } = await pipe.answer(0)
+      const { result } = await pipe.responseTo(0)
       return { result, request: asked[0] }
     }
     const options = [{ optionId: 'y', name: 'Yes', kind: '_maybe' }]
@@ -335,12 +338,12 @@ describe('AgentV2', () => {
   it('signs in and out if the agent supports it', async () => {
     const { agent, pipe } = memoryAgent()
     const login = agent.authenticate('key')
-    const asked = await pipe.asked('auth/login')
+    const asked = await pipe.waitForMethod('auth/login')
     assert.deepEqual(asked.params, { methodId: 'key' })
     pipe.send({ id: asked.id, result: {} })
     await login
     const logout = agent.logout()
-    pipe.send({ id: (await pipe.asked('auth/logout')).id, result: {} })
+    pipe.send({ id: (await pipe.waitForMethod('auth/logout')).id, result: {} })
     await logout
 
     const ways = memoryAgent({
@@ -369,7 +372,7 @@ describe('AgentV2', () => {
     const { pipe } = memoryAgent()
     for (const [id, method] of ['fs/read_text_file', 'fs/write_text_file', 'terminal/create'].entries()) {
       pipe.send({ id, method, params: { sessionId: 's', path: '/a', command: 'ls', content: '' } })
-      assert.equal((await pipe.answer(id)).error?.code, -32601)
+      assert.equal((await pipe.responseTo(id)).error?.code, -32601)
     }
   })
 
@@ -404,7 +407,7 @@ describe('AgentV2', () => {
       [true, false, false, true],
     )
     const load = agent.loadSession('s', SETUP)
-    const { id, params } = await pipe.asked('session/load')
+    const { id, params } = await pipe.waitForMethod('session/load')
     assert.deepEqual(params, { sessionId: 's', cwd: '/work', mcpServers: [] })
     pipe.send({ id, result: {} })
     assert.deepEqual(await load, { sessionId: 's' })

@@ -53,7 +53,7 @@ function client(answer: ElicitationOutcome) {
 /** Leaves a client request pending; returns its id. */
 async function underWay(agent: Agent, pipe: MemoryPipe): Promise<number> {
   agent.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] }).catch(() => {})
-  return Number((await pipe.asked('session/new')).id)
+  return Number((await pipe.waitForMethod('session/new')).id)
 }
 
 for (const version of [1, 2] as const) {
@@ -62,7 +62,7 @@ for (const version of [1, 2] as const) {
       const host = client({ action: 'accept', content: { name: 'abc', many: ['p'], size: 2, sure: false } })
       const { pipe } = memoryAgent({}, host, { version })
       pipe.send({ id: 7, method: 'elicitation/create', params: FORM })
-      assert.deepEqual((await pipe.answer(7)).result, {
+      assert.deepEqual((await pipe.responseTo(7)).result, {
         action: 'accept',
         content: { name: 'abc', many: ['p'], size: 2, sure: false },
       })
@@ -167,7 +167,7 @@ for (const version of [1, 2] as const) {
         { method: 'elicitation/complete', params: { elicitationId: 'e' } },
         { method: 'elicitation/complete', params: {} },
       )
-      assert.deepEqual((await pipe.answer(1)).result, { action: 'accept' })
+      assert.deepEqual((await pipe.responseTo(1)).result, { action: 'accept' })
       assert.deepEqual(host.asked, [{ message: 'Go', mode: 'url', elicitationId: 'e', url }])
       await until(() => host.complete.length === 1)
       assert.deepEqual(host.complete, ['e'])
@@ -188,7 +188,7 @@ for (const version of [1, 2] as const) {
       await until(() => signal !== undefined)
       assert.equal(signal?.aborted, false)
       pipe.send({ id: requestId, result: { sessionId: 's' } })
-      assert.deepEqual((await pipe.answer(1)).result, { action: 'cancel' })
+      assert.deepEqual((await pipe.responseTo(1)).result, { action: 'cancel' })
       assert.equal(signal?.aborted, true)
     })
 
@@ -200,7 +200,7 @@ for (const version of [1, 2] as const) {
       const { sessionId, toolCallId, ...params } = FORM
       for (const [id, over] of [requestId, 4711, 'x'].entries()) {
         pipe.send({ id, method: 'elicitation/create', params: { ...params, requestId: over } })
-        assert.deepEqual((await pipe.answer(id)).result, { action: 'cancel' })
+        assert.deepEqual((await pipe.responseTo(id)).result, { action: 'cancel' })
       }
       assert.deepEqual(host.asked, [])
     })
@@ -208,7 +208,7 @@ for (const version of [1, 2] as const) {
     it('can be declined', async () => {
       const { pipe } = memoryAgent({}, client({ action: 'decline' }), { version })
       pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
-      assert.deepEqual((await pipe.answer(1)).result, { action: 'decline' })
+      assert.deepEqual((await pipe.responseTo(1)).result, { action: 'decline' })
     })
 
     it('is canceled when the agent cancels it', async () => {
@@ -227,7 +227,7 @@ for (const version of [1, 2] as const) {
       )
       pipe.send({ id: 'a', method: 'elicitation/create', params: FORM })
       pipe.send({ method: '$/cancel_request', params: { requestId: 'a' } })
-      assert.deepEqual((await pipe.answer('a')).result, { action: 'cancel' })
+      assert.deepEqual((await pipe.responseTo('a')).result, { action: 'cancel' })
       assert.equal(aborted, true)
     })
 
@@ -244,7 +244,7 @@ for (const version of [1, 2] as const) {
       ]
       for (const [id, params] of wrong.entries()) {
         pipe.send({ id, method: 'elicitation/create', params })
-        assert.equal((await pipe.answer(id)).error?.code, -32602, JSON.stringify(params))
+        assert.equal((await pipe.responseTo(id)).error?.code, -32602, JSON.stringify(params))
       }
       assert.deepEqual(host.asked, [])
     })
@@ -252,7 +252,7 @@ for (const version of [1, 2] as const) {
     it("isn't offered if no view can show it", async () => {
       const { pipe } = memoryAgent({}, {}, { version })
       pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
-      assert.equal((await pipe.answer(1)).error?.code, -32601)
+      assert.equal((await pipe.responseTo(1)).error?.code, -32601)
     })
   })
 }

@@ -20,7 +20,7 @@ import { CancelledError } from '../../../../src/common/errors.ts'
 import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
 import { rootVariable } from '../../../host/isolated-root.ts'
 import { projectDirectory } from '../../../host/paths.ts'
-import { processesOf } from '../../../host/processes.ts'
+import { processesStartedIn } from '../../../host/processes.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { NpmRegistry } from '../../../support/npm-registry.ts'
@@ -410,7 +410,7 @@ describe('AgentInstaller', () => {
     const asked = npm.server.requests.length
     const host = await installingHost()
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
-    const npmIsThere = () => processesOf(home).length > 0
+    const npmIsThere = () => processesStartedIn(home).length > 0
     assert.ok(npmIsThere() || process.platform !== 'linux')
     host.kill('SIGKILL')
     await once(host, 'exit')

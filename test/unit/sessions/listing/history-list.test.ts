@@ -112,8 +112,8 @@ describe('HistoryList', () => {
 
   it('keeps open sessions of an agent that was removed from the settings', async () => {
     const starting = fixture.controller.start('one')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     fixture.entries.shift()
     const [item] = history.items()
@@ -122,8 +122,8 @@ describe('HistoryList', () => {
 
   it('lists a session once that is recorded, listed and open', async () => {
     const starting = fixture.controller.start('one')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     await until(() => note('one')?.state === 'listed')
     const mine = history.items().filter(item => item.sessionId === 's1')
@@ -135,8 +135,8 @@ describe('HistoryList', () => {
 
   it('dates an open session by its last activity here until the agent reports a later time', async () => {
     const starting = fixture.controller.start('one')
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     await until(() => note('one')?.state === 'listed')
     const before = Date.now()

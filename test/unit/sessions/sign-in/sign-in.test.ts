@@ -99,10 +99,10 @@ describe('signing in by environment variables', () => {
 describe('ConversationController: signing in', () => {
   async function refused(fixture: SessionsFixture, methods = [method]) {
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     Object.assign(fixture.agent, { authMethods: methods })
     const error = { code: -32000, message: 'Authentication required' }
-    fixture.agent.news[0]?.reject(new AgentRequestError('session/new', 'auth-required', error))
+    fixture.agent.newSessions[0]?.reject(new AgentRequestError('session/new', 'auth-required', error))
     await starting
     return [...fixture.controller.failures.keys()][0]!
   }
@@ -111,8 +111,8 @@ describe('ConversationController: signing in', () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const signing = fixture.controller.signIn(id, 'key')
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
     assert.deepEqual(fixture.variableSignIns, ['one key'])
     assert.equal(fixture.controller.key, 'one/s2')
@@ -125,8 +125,8 @@ describe('ConversationController: signing in', () => {
     const plain: AuthMethod = { ...method, type: 'agent' }
     const id = await refused(fixture, [plain])
     const signing = fixture.controller.signIn(id, 'key')
-    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
-    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
     assert.deepEqual(fixture.variableSignIns, ['one key'])
     assert.equal(fixture.controller.key, 'one/s2')
@@ -179,8 +179,8 @@ describe('ConversationController: signing in', () => {
   it('offers the sign-in methods on request, and restores the conversation with the new process', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     Object.assign(fixture.agent, { authMethods: [method] })
     await fixture.controller.offerSignIn('one')
@@ -198,8 +198,8 @@ describe('ConversationController: signing in', () => {
   it('signs out with the agent, and ends a process that has stored values', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     let logouts = 0
     Object.assign(fixture.agent, {
@@ -245,9 +245,9 @@ describe('ConversationController: signing in', () => {
     fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })
     const starting = fixture.controller.start()
-    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     const option = { id: 'model', name: 'Model', type: 'boolean', currentValue: false } as const
-    fixture.agent.news[0]?.resolve({ sessionId: 's1', configOptions: [option] })
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1', configOptions: [option] })
     await starting
     const changing = fixture.controller.setConfigOption('model', true)
     const refusal = { code: -32000, message: 'Authentication required' }

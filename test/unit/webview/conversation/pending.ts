@@ -9,7 +9,7 @@ import type {
  * Adds the pending requests to the messages of a test, as the host does: the entries without an outcome. What
  * a test defines itself is kept.
  */
-export class PendingOfTest {
+export class PendingRequestAdder {
   #notes: PendingRequestNote[] = []
 
   snapshot(snapshot: ConversationSnapshot): ConversationSnapshot {

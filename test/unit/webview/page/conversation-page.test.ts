@@ -5,7 +5,7 @@ import type { Entry, ToolCallEntry } from '../../../../src/conversation/state.ts
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { ShowPage } from '../../../../src/views/bridge/history.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
-import { PendingOfTest } from '../conversation/pending.ts'
+import { PendingRequestAdder } from '../conversation/pending.ts'
 import { openPage, type Page } from './page.ts'
 
 const written = (text: string): Draft<never> => ({ text, marks: [], items: [] })
@@ -83,7 +83,9 @@ describe('conversation page', function () {
   it('shows updates that arrived while it loaded, without requesting a snapshot', async () => {
     assert.deepEqual(ready, [false], 'nothing came')
     page.close()
-    const params = new PendingOfTest().snapshot(snapshotOf([message('a', 'agent', 'Kept for the page')]))
+    const params = new PendingRequestAdder().snapshot(
+      snapshotOf([message('a', 'agent', 'Kept for the page')]),
+    )
     await open({
       prepare(window) {
         const data = { jsonrpc: '2.0', method: bridge.Snapshot.method, params }

@@ -14,7 +14,7 @@ import { type Handlers, pageMessages } from '../../../../src/views/bridge/contra
 import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
 import { conversationMessages } from '../../../../src/views/bridge/conversation-messages.ts'
 import { historyMessages } from '../../../../src/views/bridge/history-messages.ts'
-import { PendingOfTest } from '../conversation/pending.ts'
+import { PendingRequestAdder } from '../conversation/pending.ts'
 
 type View = 'agents' | 'conversation' | 'history'
 const bundles = new Map<View, Promise<string>>()
@@ -116,7 +116,7 @@ export async function openPage(
       return { dispose: () => hear.delete(callback) }
     }
   }
-  const pending = new PendingOfTest()
+  const pending = new PendingRequestAdder()
   class Writer extends AbstractMessageWriter {
     async write(message: Message): Promise<void> {
       const data = JSON.parse(JSON.stringify(message))

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
  * The browser's stored editor tabs, which a reload restores: it stores them a moment after
  * they changed, in its own database.
  */
-export function writtenTabs(page: Page): Promise<string> {
+export function storedTabs(page: Page): Promise<string> {
   return page.evaluate<string>(read)
 }
 

@@ -2,7 +2,7 @@
  * Divides items into `count` shares of about the same weight: assigns the heaviest item first, each to the lightest
  * share. The order within a share is that of `things`; no share is empty if there are enough items.
  */
-export function shares<T>(things: readonly T[], count: number, weight: (thing: T) => number): T[][] {
+export function divideEvenly<T>(things: readonly T[], count: number, weight: (thing: T) => number): T[][] {
   const dealt = Array.from({ length: count }, () => ({ weight: 0, things: new Set<T>() }))
   for (const thing of things.toSorted((a, b) => weight(b) - weight(a))) {
     const lightest = dealt.reduce((least, one) => (one.weight < least.weight ? one : least))

@@ -11,14 +11,14 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
   '--disable-dev-shm-usage',
-  // Only this machine can be reached. Intercepting each request would slow down the loading of every file and would
-  // disable the browser's cache.
+  // Blocks everything except this machine. Intercepting requests instead would slow down every file and disable the
+  // browser's cache.
   '--no-proxy-server',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
 export function launchBrowser(): Promise<Browser> {
-  // It exits with this process; signals are handled in one place for everything that is started.
+  // Exits with this process; `exitOnSignals` handles signals for everything that a run starts.
   const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
   return chromium.launch({ executablePath: findBrowser(), headless: true, args: flags, ...signals })
 }
@@ -37,7 +37,7 @@ export interface OpenedPage {
   page: Page
   /** The messages in the page's console, including errors. */
   console: string[]
-  /** URLs outside of this machine that the page requested in vain. */
+  /** URLs outside of this machine that the page requested without success. */
   refused: string[]
 }
 
@@ -56,7 +56,7 @@ export interface ContextOptions {
 /** The size of a window in CSS pixels, unless a test needs another one. */
 export const defaultViewport = { width: 1400, height: 900 }
 
-/** A browser context with empty storage: no window state or secrets of others. */
+/** A browser context with empty storage: no window state or secrets of other windows. */
 export async function newContext(
   browser: Browser,
   { viewport = defaultViewport, scale = 1, motion = false }: ContextOptions = {},
@@ -77,14 +77,14 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const page = await context.newPage()
   const refused: string[] = []
-  // responses of a page's service worker don't get here
+  // responses from a page's service worker aren't reported here
   page.on('requestfailed', request => {
     if (request.failure()?.errorText === 'net::ERR_NAME_NOT_RESOLVED') refused.push(request.url())
   })
   const lines: string[] = []
   page.on('console', message => lines.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', error => lines.push(`uncaught: ${error.stack ?? error.message}`))
-  // The only dialog of a page asks whether to leave it.
+  // The only dialog that a page opens asks whether to leave it.
   page.on('dialog', dialog => dialog.accept())
   await options.prepare?.(page)
   await page.goto(workbenchAddress(server, options), { waitUntil: 'domcontentloaded' })

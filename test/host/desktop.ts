@@ -4,8 +4,8 @@ import type { IsolatedRoot } from './isolated-root.ts'
 import { findProgram } from './system-packages.ts'
 
 /**
- * The command line of a desktop VS Code: the installed one, or a downloaded one if the browser's VS Code isn't
- * available. undefined if windows can't be shown.
+ * The program of a desktop VS Code: the installed one or, on systems without the VS Code for the browser, a downloaded
+ * one. undefined if there is none, or no display.
  */
 export async function findDesktop(): Promise<string | undefined> {
   const { platform, env } = process
@@ -16,7 +16,7 @@ export async function findDesktop(): Promise<string | undefined> {
   return resolveCliPathFromVSCodeExecutablePath(await downloadAndUnzipVSCode())
 }
 
-/** Installs the VSIX into the root's profile and opens the workspace with it. Resolves when the window is closed. */
+/** Installs the VSIX in the root's profile and opens the workspace. Resolves when the window is closed. */
 export async function openDesktop(
   cli: string,
   root: IsolatedRoot,
@@ -29,7 +29,7 @@ export async function openDesktop(
 }
 
 function run(cli: string, args: string[]): Promise<void> {
-  // On Windows it's a shell script that gets one command line.
+  // On Windows `code` is a script, which needs a shell.
   const windows = process.platform === 'win32'
   const quote = (word: string) => (windows ? `"${word}"` : word)
   return new Promise((resolve, reject) => {

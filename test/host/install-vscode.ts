@@ -63,7 +63,7 @@ async function buildInto(target: string, version: VsCodeVersion): Promise<void> 
   }
 }
 
-/** Removes what killed runs left incomplete: nothing that is still being built is an hour old. */
+/** Removes incomplete installations of killed runs: those older than an hour, since none takes that long. */
 function removeAbandoned(name: string): void {
   for (const entry of readdirSync(cacheDirectory)) {
     const path = join(cacheDirectory, entry)

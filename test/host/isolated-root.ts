@@ -25,13 +25,13 @@ const quietSettings = {
   'typescript.disableAutomaticTypeAcquisition': true,
   'js/ts.tsserver.automaticTypeAcquisition.enabled': false,
   'npm.autoDetect': 'off',
-  // what is rendered continuously, in software, and what starts in addition to what is tested
+  // what is rendered continuously, and what starts without being tested
   'editor.minimap.enabled': false,
   'editor.cursorBlinking': 'solid',
   'terminal.integrated.gpuAcceleration': 'off',
   'terminal.integrated.enablePersistentSessions': false,
   'extensions.webWorker': false,
-  // a page that has just loaded takes the focus, which would close a quick pick
+  // a page takes the focus when it loads, which would close a quick pick
   'workbench.quickOpen.closeOnFocusLost': false,
   // On the web the default is afterDelay; this is the desktop's default.
   'files.autoSave': 'off',
@@ -57,9 +57,9 @@ export class IsolatedRoot {
   readonly #settings: Record<string, unknown> = { ...quietSettings }
   readonly #forget = atExit(() => this.remove())
 
-  /** `extensions`: a folder of installed extensions that others use, too. Default: an empty one in here. */
+  /** `extensions`: a folder of installed extensions, shared with other roots. Default: an empty one in this root. */
   constructor({ extensions }: { extensions?: string } = {}) {
-    // Short, because VS Code's Unix sockets are in here, and their paths can have at most 107 bytes.
+    // Short, because it contains VS Code's Unix sockets, whose paths can have at most 107 bytes.
     this.directory = mkdtempSync(join(tmpdir(), 'parley-'))
     this.userData = join(this.directory, 'user-data')
     this.extensions = extensions ?? join(this.directory, 'extensions')
@@ -98,7 +98,7 @@ export class IsolatedRoot {
     return join(copy, basename(workspaceFile))
   }
 
-  /** The environment of every process in here. */
+  /** The environment of every process in this root. */
   environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     const kept = Object.entries(process.env).filter(([name]) => !foreignVariables.test(name))
     return {

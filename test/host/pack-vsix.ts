@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 
-/** Writes the files of a small extension as a VSIX that VS Code can install. The folder has no subfolders. */
+/** Packs the files of a folder without subfolders as a VSIX that VS Code can install. */
 export function packVsix(folder: string, vsix: string): void {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const files = readdirSync(folder).map(name => [`extension/${name}`, readFileSync(join(folder, name))])

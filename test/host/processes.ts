@@ -11,7 +11,7 @@ export interface ProcessGroupOptions {
   exitSignal?: NodeJS.Signals
 }
 
-/** A child that leads its own process group, so that all of the group can be stopped. */
+/** A child process with its own process group, so that its descendants can be stopped with it. */
 export class ProcessGroup {
   readonly child: ChildProcess
   /** Its output so far. */
@@ -34,7 +34,7 @@ export class ProcessGroup {
     return this.child.pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null
   }
 
-  /** Stops the group, by force if necessary. Resolves when none of its processes is left. */
+  /** Stops the group, by force if necessary. Resolves when all of its processes have exited. */
   async end(): Promise<void> {
     this.#forget()
     if (!this.#signal('SIGTERM')) return
@@ -43,7 +43,7 @@ export class ProcessGroup {
     await waitFor('end of the killed process group', gone, { timeout: 5000 })
   }
 
-  /** Whether a process was left that got the signal. */
+  /** Sends a signal; false if no process was left. */
   #signal(signal: NodeJS.Signals | 0): boolean {
     try {
       return this.child.pid !== undefined && process.kill(-this.child.pid, signal)
@@ -58,7 +58,7 @@ export interface StrayProcess {
   command: string
 }
 
-/** The extension host of a server's only window; that of a previous window keeps running for a moment. */
+/** The extension host of a server's only window. Waits while the host of an earlier window is still exiting. */
 export async function findExtensionHost({ directory }: { directory: string }): Promise<number> {
   const host = await waitFor('the only extension host', () => {
     const hosts = processesStartedIn(directory).filter(({ command }) =>

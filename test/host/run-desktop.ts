@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) runUnderXvfb()
 else if (!(await runHere())) process.exitCode = 1
 
-/** A desktop program needs a display: runs this program again with a virtual one. */
+/** Runs this program again with a virtual display. */
 function runUnderXvfb(): void {
   const child = spawn('xvfb-run', ['-a', process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',

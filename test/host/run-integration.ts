@@ -61,7 +61,7 @@ async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Pro
         ['skipWelcome', 'true'],
         ['skipReleaseNotes', 'true'],
       ],
-      // Registered before anything is loaded, so that nothing is missed.
+      // Registered before the page loads, so that no message is missed.
       async prepare(page) {
         page.on('crash', () => resolve('the page crashed'))
         await page.exposeFunction('codeAutomationExit', (code: number) => resolve(String(code)))

@@ -63,7 +63,7 @@ export class Server {
   async stop(): Promise<void> {
     await this.#group.end()
     const left = () => processesStartedIn(this.root.directory)
-    // processes that take a few seconds to exit by themselves get that time, and more on a slow machine
+    // processes may take a few seconds to exit by themselves, and longer on a slow machine
     await waitFor('end of all processes', () => left().length === 0).catch(() => {
       const strays = left()
       for (const { pid } of strays) process.kill(pid, 'SIGKILL')
@@ -80,7 +80,7 @@ export async function startServer(
   options: ServerOptions = {},
 ): Promise<Server> {
   if (options.port !== undefined) return startAt(options.port, vscode, root, options)
-  // a free port isn't reserved: someone else can take it
+  // a free port isn't reserved, so another process can take it
   for (let tries = 1; ; tries++)
     try {
       return await startAt(await freePort(), vscode, root, options)
@@ -101,7 +101,7 @@ async function startAt(
       vscode.serverMain,
       ...directories(root),
       ...['--host', '127.0.0.1', '--port', String(port), '--without-connection-token'],
-      // compressing what stays on this machine takes a fifth of the time to open a window
+      // compression would take a fifth of the time to open a window
       ...['--accept-server-license-terms', '--telemetry-level', 'off', '--disable-websocket-compression'],
       ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
       ...(options.testDriver ? ['--enable-smoke-test-driver'] : []),
@@ -112,7 +112,7 @@ async function startAt(
   try {
     await waitFor('answer of the VS Code server', () => {
       if (group.hasEnded) throw new Error('The VS Code server ended')
-      // it keeps running without its port, and another server may respond there
+      // the server keeps running if its port is taken, and another server may respond there
       if (server.log.includes('EADDRINUSE')) throw new Error(`Port ${port} is taken`)
       return answers(`${server.origin}/version`)
     })

@@ -1,4 +1,4 @@
-// Installs what the tests in a real VS Code need, unless it's installed: tsx test/host/setup.ts
+// Installs everything that the tests in a real VS Code need: tsx test/host/setup.ts
 import { installVsCode } from './install-vscode.ts'
 import { ensureBrowserPackages } from './system-packages.ts'
 import { current, floor } from './vscode-versions.ts'

@@ -23,9 +23,9 @@ const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
 
 const root = new IsolatedRoot()
-// users are faster than pages load
+// users may act before the page has loaded
 root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
-// an agent that works immediately
+// an agent that works without any setup
 root.updateSettings({ 'parley.defaultAgent': 'demo' })
 const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
 const desktop = options.web ? undefined : await findDesktop()
@@ -38,7 +38,7 @@ if (desktop) {
   const vscode = await installVsCode(current)
   await installVsix(vscode, root, vsixFile)
   const server = await startServer(vscode, root, options.port ? { port: Number(options.port) } : {})
-  // A window can be opened at any time, and each one may need it.
+  // A new window may need this at any time.
   const touching = setInterval(touchWorkspaceFile, 2000, workspace)
   atExit(() => clearInterval(touching))
   console.log(`\nOpen ${workbenchAddress(server, { workspace })}`)

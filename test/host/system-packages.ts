@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path'
 import { runCommand } from './run-command.ts'
 
 /**
- * The browsers that can show the workbench, in order of preference: the one without a window of its own opens a workbench
- * in two thirds of the time.
+ * The browsers that can show the workbench, in order of preference: the headless shell takes two thirds of the time to
+ * open a workbench.
  */
 const browsers = [
   'chromium-headless-shell',
@@ -50,7 +50,7 @@ export function ensureBrowserPackages(): Promise<void> {
   return installPackages(['chromium-headless-shell', 'fonts-dejavu-core', 'fonts-liberation'])
 }
 
-/** Two concurrent installations would only compete for apt's lock. */
+/** Only one installation at a time, since apt locks its database. */
 let queue = Promise.resolve()
 
 function installPackages(names: string[]): Promise<void> {

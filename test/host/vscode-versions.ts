@@ -6,13 +6,13 @@ export interface VsCodeVersion {
   version: string
   /** Contains the package.json and the lock file of what is installed for it. */
   toolsDirectory: string
-  /** Native modules of VS Code that are distributed as source and that the workbench needs, below its node_modules. */
+  /** Native modules in VS Code's node_modules that the workbench needs and that are distributed as source. */
   nativeModules: string[]
 }
 
 const tools = join(import.meta.dirname, 'tools')
 
-/** The version that most people have. */
+/** The version that most people use. */
 export const current: VsCodeVersion = {
   name: 'current',
   version: '1.139.1',
@@ -20,7 +20,7 @@ export const current: VsCodeVersion = {
   nativeModules: ['@vscode/spdlog', '@vscode/native-watchdog'],
 }
 
-/** The lowest version that `engines.vscode` allows. */
+/** The oldest version that `engines.vscode` allows. */
 export const floor: VsCodeVersion = {
   name: 'floor',
   version: '1.103.2',

@@ -19,7 +19,7 @@ export type Theme = (typeof themes)[ThemeKind]
 
 export interface WindowOptions extends OpenOptions, ContextOptions {}
 
-/** A VS Code window in a browser, used like a person does: by keyboard, mouse and what is visible. */
+/** A VS Code window in a browser, used as a person would: with keyboard and mouse, by what is visible. */
 export class Workbench {
   readonly server: Server
   readonly #context: BrowserContext
@@ -33,7 +33,7 @@ export class Workbench {
     this.#opened = opened
   }
 
-  /** Opens a window without state from others, and resolves when it's ready. */
+  /** Opens a window without the state of other windows, and resolves when it's ready. */
   static async open(browser: Browser, server: Server, options: WindowOptions = {}): Promise<Workbench> {
     const context = await newContext(browser, options)
     const workbench = new Workbench(server, context, options, await openPage(context, server, options))
@@ -64,15 +64,15 @@ export class Workbench {
   }
 
   /**
-   * Like *Developer: Reload Window*. The extension's state of the window is kept; the browser writes it to disk a
-   * moment after the extension stored it.
+   * Like *Developer: Reload Window*. Keeps the extension's workspace state, which the browser writes to disk a moment
+   * after the extension stored it.
    */
   async reload(): Promise<void> {
     await this.page.reload({ waitUntil: 'domcontentloaded' })
     await this.#ready()
   }
 
-  /** Closes the window and opens the same workspace in a new one with the stored state. */
+  /** Closes the window, and opens the same workspace with the stored state in a new one. */
   async reopen(): Promise<void> {
     await this.#leave()
     this.#opened = await openPage(this.#context, this.server, this.#options)
@@ -84,7 +84,7 @@ export class Workbench {
     await this.#context.close()
   }
 
-  /** Like a user closes a window: VS Code tells the server, which then stops the extension host. */
+  /** Leaves the page like a user who closes the window: VS Code tells the server, which stops the extension host. */
   async #leave(): Promise<void> {
     const closed = this.page.waitForEvent('close')
     await this.page.close({ runBeforeUnload: true })
@@ -134,7 +134,7 @@ export class Workbench {
     })
   }
 
-  /** Closes the open quick input, whatever has the focus: only the quick input gets the key. */
+  /** Closes the open quick input, even if something else has the focus. */
   async closePalette(): Promise<void> {
     await waitFor('end of the palette', async () => {
       if (!(await this.palette.isVisible())) return true
@@ -145,9 +145,9 @@ export class Workbench {
 
   /**
    * Runs a command by its title, including the category, from the command palette.
-   * The palette lists the commands that exist when it opens, so it's opened again until the command is listed, soon at
-   * first: in a new window, commands of extensions come late. `from` moves the focus to where the command runs each
-   * time: VS Code moves it to the active editor when the palette closes.
+   * The palette lists the commands that exist when it opens, and extensions add theirs late in a new window, so the
+   * palette is opened again until the command is listed. `from` moves the focus before each try, since VS Code moves it
+   * to the active editor when the palette closes.
    */
   async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
     const row = this.paletteRow(title)
@@ -159,12 +159,13 @@ export class Workbench {
       if (!listed) await this.closePalette()
       return listed
     })
-    // once: a key that was pressed and reported late isn't pressed again
+    // pressed only once: a retry could run the command twice
     await this.paletteInput.press('Enter')
   }
 
   /**
-   * Moves to a row of the open list with the keyboard: under a pointer the list can move. False: there is no such row.
+   * Moves to a row of the open list with the keyboard, since the list can move under the pointer. Returns false if there
+   * is no such row.
    */
   async highlight(row: Locator, timeout: number): Promise<boolean> {
     if (!(await succeeds(row.waitFor({ timeout })))) return false
@@ -182,7 +183,7 @@ export class Workbench {
     return succeeds(waitFor('the row to be marked', isMarked, { timeout: 10_000, interval: 0 }))
   }
 
-  /** The titles that the command palette lists for a text, as far as they are visible. */
+  /** The visible titles that the command palette lists for a text. */
   async commandTitles(text: string): Promise<string[]> {
     await this.#typeInPalette(`>${text}`)
     const labels = this.palette.locator('.monaco-list-row .label-name')
@@ -239,7 +240,7 @@ export class Workbench {
     await label.first().waitFor()
     const named = this.page.locator(`[aria-label="${name}"]`)
     const open = this.page.locator('.activitybar .action-item.checked').filter({ has: named })
-    // clicking the icon of an open one closes it, even while VS Code restores it
+    // clicking the icon of an open container closes it, even while VS Code restores it
     await waitFor(`view container ${name}`, async () => {
       if (await open.isVisible()) return true
       await label.first().click()
@@ -248,14 +249,14 @@ export class Workbench {
   }
 
   /**
-   * The document in a webview, found by its content: if several are open, their order is undefined.
-   * VS Code nests it in two frames, and creates new ones when a webview is shown again.
+   * Finds the frame of a webview by its content, since the order of open webviews is undefined. VS Code nests each in two
+   * frames, which it creates again when the webview is shown again.
    */
   webview(selector: string, { timeout = 30_000 } = {}): Promise<Frame> {
     return waitFor(`webview with ${selector}`, () => this.#frameWith(selector), { timeout })
   }
 
-  /** A frame that never loads doesn't respond: don't wait for it. */
+  /** Doesn't wait for frames that don't respond because they never load. */
   async #frameWith(selector: string): Promise<Frame | undefined> {
     const inner = this.page.frames().filter(frame => frame.parentFrame() !== null)
     const found = await Promise.all(
@@ -277,7 +278,7 @@ export class Workbench {
     await waitFor(`theme ${label}`, async () => {
       await this.runCommand('Preferences: Color Theme')
       try {
-        // The list fills while it's open, and then starts over.
+        // The list starts over when more themes are added.
         await this.paletteInput.fill(label, { timeout: 3000 })
         await this.paletteRow(label).click({ timeout: 3000 })
         await shown.waitFor({ timeout: 3000 })
@@ -290,7 +291,7 @@ export class Workbench {
     await this.palette.waitFor({ state: 'hidden' })
   }
 
-  /** Resizes the side bar to this width in pixels by dragging its border. Below 170 pixels VS Code may hide it. */
+  /** Drags the side bar's border until it has this width in pixels. Below 170 pixels VS Code may hide it. */
   async setSideBarWidth(width: number): Promise<void> {
     const box = await this.page.locator('.part.sidebar').boundingBox()
     if (!box) throw new Error('The side bar is not shown')
@@ -301,7 +302,7 @@ export class Workbench {
     await this.page.mouse.up()
   }
 
-  /** Closes the editors, without saving, the panel and the notifications. */
+  /** Closes all editors without saving, the panel, and the notifications. */
   async closeEditorsAndPanel(): Promise<void> {
     const tabs = this.page.locator('.part.editor .tabs-container .tab')
     if ((await tabs.count()) > 0) {
@@ -329,7 +330,7 @@ export class Workbench {
   }
 }
 
-/** Whether something visible happened, or was done, in time. */
+/** Whether the action succeeds before its timeout. */
 function succeeds(doing: Promise<unknown>): Promise<boolean> {
   return doing.then(
     () => true,

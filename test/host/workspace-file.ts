@@ -1,8 +1,8 @@
 import { utimesSync } from 'node:fs'
 
 /**
- * Makes VS Code read a `.code-workspace` file again. In a browser it sometimes considers a workspace empty when it
- * opens it for the first time, since it requests the file before the server's file system is available.
+ * Makes VS Code read a `.code-workspace` file again. In a browser, a workspace is sometimes empty when it's first
+ * opened, since VS Code requests the file before the server's file system is available.
  */
 export function touchWorkspaceFile(path: string): void {
   const now = new Date()

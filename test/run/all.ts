@@ -16,7 +16,7 @@ const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
 const failures: string[] = []
 const unsteady: string[] = []
-/** How many tests may pass only on the second try. Each is a bug to find, so the end of the run lists it. */
+/** The number of tests that may pass only on the retry. The end of the run lists them, since each is a bug. */
 const MOST_UNSTEADY = 2
 
 exitOnSignals()
@@ -28,7 +28,7 @@ await schedule(allSteps(), Math.min(4, Math.max(2, availableParallelism())), run
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
 if (total.failed > 0 || unsteady.length > MOST_UNSTEADY) process.exitCode = 1
-// Repeated at the end, because a log is often read from its end, or cut to it.
+// Repeated at the end, where people look first, and because long logs are cut.
 for (const failure of failures) console.log(failure)
 if (unsteady.length > 0)
   console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)

@@ -1,5 +1,5 @@
-// Runs a TypeScript program of the project, also in a fresh clone: node test/run/bootstrap.mjs PROGRAM.ts [ARGUMENTS]
-// The only script that needs no packages: it installs them if the lock file differs from what is installed.
+// Runs a TypeScript program of the project, even in a fresh clone: node test/run/bootstrap.mjs PROGRAM.ts [ARGUMENTS]
+// Needs no packages itself, and installs them if the lock file has changed.
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,7 +14,7 @@ function packagesOf(file) {
   }
 }
 
-/** npm writes what it installed to a separate lock file. Only optional packages for other systems may be missing. */
+/** Compares the lock file with npm's own list of installed packages, which lacks optional ones for other systems. */
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json')
   return Object.entries(packagesOf('package-lock.json')).every(
@@ -41,7 +41,7 @@ const child = spawn(process.execPath, ['--import', 'tsx', resolve(root, program)
   cwd: root,
   stdio: 'inherit',
 })
-// The program cleans up after itself, so this one must not exit before it.
+// Wait for the program to clean up and exit.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 // When npm is stopped, it stops its shell and leaves this process running.
 const parent = process.ppid

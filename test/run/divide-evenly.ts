@@ -1,6 +1,6 @@
 /**
- * Divides items into `count` shares of about the same weight: assigns the heaviest item first, each to the lightest
- * share. The order within a share is that of `things`; no share is empty if there are enough items.
+ * Divides `things` into `count` shares of about the same weight: assigns each, heaviest first, to the lightest share.
+ * Keeps the order within a share. No share is empty if there are enough things.
  */
 export function divideEvenly<T>(things: readonly T[], count: number, weight: (thing: T) => number): T[][] {
   const dealt = Array.from({ length: count }, () => ({ weight: 0, things: new Set<T>() }))

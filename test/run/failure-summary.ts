@@ -2,15 +2,15 @@
 const most = 3000
 
 /**
- * The part of an output that reports which tests failed and why: Mocha's list of failures, else the lines that start
- * with a cross, else the end.
+ * The part of an output that shows which tests failed and why: Mocha's list of failures, else the lines that start
+ * with a cross, else the end of the output.
  */
 export function failureSummary(output: string): string {
   const list = /^ +\d+ failing$[\s\S]*/m.exec(output)?.[0].trimEnd()
   return shorten(list ?? (blocks(output, '✖').join('\n') || output.slice(-most).trimEnd()))
 }
 
-/** The tests that passed only on the second try, each with its first failure. */
+/** The tests that passed only on the retry, each with its first failure. */
 export function testsPassedOnRetry(output: string): string[] {
   return blocks(output, '↻').map(shorten)
 }

@@ -2,8 +2,8 @@ import Mocha from 'mocha'
 import { formatTally } from './tally.ts'
 
 /**
- * Mocha's own report, followed by the tests that passed only on the second try, each with its first failure, and by the
- * line that the runner of all suites adds up.
+ * Mocha's own report, followed by the tests that passed only on the retry, each with its first failure, and the totals
+ * in one line.
  */
 export default class TallyReporter extends Mocha.reporters.Spec {
   readonly #retried = new Map<string, string>()
@@ -19,7 +19,7 @@ export default class TallyReporter extends Mocha.reporters.Spec {
       const title = test.fullTitle()
       const before = this.#retried.get(title)
       this.#retried.delete(title)
-      // What failed first says more: the second failure may only follow from what the first left half done.
+      // The first failure says more: the second may only be a consequence.
       if (before !== undefined) error.stack = `${error.stack}\n\nIt had failed before with\n${before}`
     })
   }

@@ -8,7 +8,7 @@ export interface Outcome {
   output: string
 }
 
-/** The maximum duration of a step in milliseconds: a longer one hangs. */
+/** The maximum duration of a step in milliseconds. */
 const limit = 30 * 60_000
 
 /** Runs one step and returns its result. Never rejects: an error is a failure with the reason in the output. */
@@ -58,7 +58,7 @@ async function runProgram(run: string[]): Promise<{ output: string; ok: boolean 
     group.child.on('error', () => resolve(null))
   })
   clearTimeout(timer)
-  // Processes that a step left running would affect the others.
+  // Processes that a step left running would affect other steps.
   await group.end()
   return { output: group.output, ok: code === 0 }
 }

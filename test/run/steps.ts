@@ -65,9 +65,9 @@ function mochaSuites(
 }
 
 /**
- * UI tests wait more than they work: two windows at once take little more than half the time of one. There are more
- * steps than lanes, so that no lane is left with the longest one. A test that fails is tried once more in a new window;
- * one that passes only then is a bug to find, and is listed at the end.
+ * UI tests mostly wait, so two windows at once take little more than half the time of one. There are more steps than
+ * lanes, so that all lanes end at about the same time. A failed test is retried once in a new window; one that passes
+ * only then is a bug, and is listed at the end.
  */
 const uiSuites = mochaSuites(
   'UI',
@@ -110,7 +110,7 @@ export function allSteps(): Step[] {
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
-    // short ones at the end, so that all lanes end at about the same time
+    // the shortest last, so that all lanes end at about the same time
     ...mochaSuites('unit', 'test/unit', 4, [], []),
     suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),

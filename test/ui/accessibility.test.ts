@@ -45,7 +45,7 @@ describe('axe finds no problems in four themes with', () => {
     await passes(frame)
   })
 
-  it('requests about an edit and a command, then tool calls, answered requests and the plan expanded', async () => {
+  it('requests for an edit and a command, then expanded tool calls, answered requests and the plan', async () => {
     const conversation = await begin('Demo Agent')
     await passes(conversation.frame)
     await conversation.send('Look at planets.js, please')
@@ -72,7 +72,7 @@ describe('axe finds no problems in four themes with', () => {
     await passes(frame)
   })
 
-  it('details, menus and commands open', async () => {
+  it('open details, menus and command lists', async () => {
     const conversation = await begin('Demo Agent')
     const { frame } = conversation
     await conversation.openDetails()
@@ -101,7 +101,7 @@ describe('axe finds no problems in four themes with', () => {
     await conversation.button(/^Thought/).click()
     await passes(frame)
     await conversation.button(/^Stop \(/).click()
-    // shortly before, a queued prompt has a button to stop and send it now
+    // before the turn has ended, the button is called "Stop and Send Now"
     await frame.getByRole('button', { name: 'Send Now', exact: true }).waitFor()
     await passes(frame)
   })
@@ -137,7 +137,7 @@ describe('axe finds no problems in four themes with', () => {
       assert.ok(first && others.length > 0, kind)
       assert.equal(first.isPrimary, true, kind)
       assert.deepEqual([...new Set(others.map(({ isPrimary }) => isPrimary))], [false], kind)
-      // not only its position distinguishes it: it's filled, or has a wider border
+      // it must look different, not only come first: it's filled, or has a wider border
       const marked = first.background !== others[0]!.background || first.border !== others[0]!.border
       assert.ok(marked, `${kind}: ${JSON.stringify([first, others[0]])}`)
       assert.equal(new Set(others.map(({ background, border }) => `${background} ${border}`)).size, 1, kind)
@@ -171,7 +171,7 @@ describe('axe finds no problems in four themes with', () => {
 
   for (const [what, agent] of [
     ['the card of an agent that is not installed', 'Not Installed'],
-    ['the card of an agent that wants a sign-in', 'Members Only'],
+    ['the card of an agent that requires sign-in', 'Members Only'],
   ] as const)
     it(what, async () => {
       await begin('Demo Agent')
@@ -192,7 +192,7 @@ describe('axe finds no problems in four themes with', () => {
     await passes(conversation.frame)
   })
 
-  it('context that is suggested, attached and sent', async () => {
+  it('suggested, attached and sent context', async () => {
     const conversation = await begin('Capable')
     const { frame } = conversation
     const { keyboard } = workbench.page
@@ -239,7 +239,7 @@ describe('axe finds no problems in four themes with', () => {
     await passes(conversation.frame)
   })
 
-  it('History, complete and searched', async () => {
+  it('History, with and without a search', async () => {
     await answered('Demo Agent', '/where is everything', /working directory/)
     const history = await HistoryPage.open(workbench)
     await history.row('/where is everything').waitFor()

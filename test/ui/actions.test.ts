@@ -20,7 +20,7 @@ describe('actions', () => {
   })
 
   const talk = (prompt: string) => conversation.runTurn(prompt)
-  /** The last of the choices where an edited prompt continues. */
+  /** Picks the last of the places where an edited prompt can continue. */
   async function editHere(): Promise<void> {
     await workbench.paletteRow('Edit Here').waitFor()
     await workbench.paletteInput.press('ArrowUp')
@@ -70,7 +70,7 @@ describe('actions', () => {
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
 
-  it('quote the selection with the button next to it', async () => {
+  it('quote the selection with its Quote button', async () => {
     await talk('[[say A sentence to quote.]]')
     await conversation.frame
       .locator('.row-markdown', { hasText: 'A sentence to quote.' })

@@ -33,7 +33,7 @@ describe('the changes of a session', () => {
   const confirm = () =>
     workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
 
-  it('are listed above the composer, open as a diff, and are reviewed in one editor', async () => {
+  it('are listed above the composer, and open as diffs and in one review editor', async () => {
     const before = planets()
     await write('planets.js', 'flat now')
     await write('moons.txt', 'Io Europa')
@@ -54,7 +54,7 @@ describe('the changes of a session', () => {
     await workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
     await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
 
-    // later changes are in the same place with the next click
+    // clicking again shows later changes in the same editor
     await write('comets.txt', 'Halley')
     await bar().getByText('3 files').waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
@@ -70,11 +70,11 @@ describe('the changes of a session', () => {
     await isGone('comets.txt')
   })
 
-  it('are never reverted where the user edited them later, and can be kept', async () => {
+  it("can be kept, and aren't reverted where the user edited them later", async () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
-    // in the editor, since a change on disk at the end of the turn would count as the agent's
+    // in the editor: a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, 'planets.js')
     await replaceWord(workbench, 'mine', 'yours')
     await waitFor('the edit', () => planets() === 'yours\n')
@@ -93,7 +93,7 @@ describe('the changes of a session', () => {
     await write('planets.js', 'flat again')
     await write('moons.txt', 'Io Europa')
     await bar().getByText('2 files').waitFor()
-    // a rename during a turn would count as the agent's; this turn changes no files
+    // a rename during a turn would count as the agent's, so first let a turn without changes end
     await conversation.runTurn('[[say All is written.]]')
     renameSync(file('moons.txt'), file('my-moons.txt'))
     await bar().getByText('1 file', { exact: true }).waitFor()
@@ -116,17 +116,17 @@ describe('the changes of a session', () => {
     rmSync(file('my-moons.txt'))
   })
 
-  it('include those of a command in a repository, marked as uncertain, and are reverted after a warning', async () => {
+  it('include those of a command in a repository, marked as uncertain and reverted only after a warning', async () => {
     const before = planets()
     const git = (...args: string[]) => execFileSync('git', args, { cwd: dirname(file('planets.js')) })
     git('init', '-q')
     git('add', '.')
     git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
-    // as long as a model needs at least for its first word
+    // a model takes at least this long for its first word
     await conversation.send('[[paced 10 3]] [[run echo changed >> planets.js; echo new > made.txt]]')
     await bar().getByText('2 files').waitFor()
     const list = bar().getByRole('button', { name: /2 files/ })
-    // it may still be open from the previous session
+    // the list may still be open from the previous session
     if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
     await bar()
       .getByRole('button', { name: /^Modified: planets\.js.*Changed on disk during the turn/ })
@@ -143,7 +143,7 @@ describe('the changes of a session', () => {
     rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
   })
 
-  it('include a file that a command moved, also without a repository, and its old name is restored', async () => {
+  it('include a file that a command moved, even without a repository, and its old name can be restored', async () => {
     const before = planets()
     await conversation.send('[[paced 10 3]] [[run mv planets.js worlds.js]]')
     await bar().getByText('1 file').waitFor()
@@ -176,7 +176,7 @@ describe('the changes of a session', () => {
     await isGone('moons.txt')
   })
 
-  it('are shown in the editor while the agent works, if it is followed', async () => {
+  it('are shown in the editor while the agent works, if the user follows it', async () => {
     const demo = await ConversationPage.startSession(workbench, 'Demo Agent')
     await workbench.runCommand('View: Close All Editors')
     await demo.button('Follow Agent in Editor').click()

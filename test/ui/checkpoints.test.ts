@@ -26,7 +26,7 @@ const agents = (root: IsolatedRoot) => ({
 
 describe('restoring a checkpoint', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
-  /** new for each test and try, because the server keeps unsaved files of a window */
+  /** unique for each test and retry, because the server keeps a window's unsaved files */
   let name = ''
   let tries = 0
   const file = () => join(dirname(vscode.workspace), 'planets-api', name)
@@ -50,7 +50,7 @@ describe('restoring a checkpoint', () => {
     await prompts().filter({ hasText: prompt }).first().waitFor()
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   }
-  /** Two turns with one change each. */
+  /** Runs two turns with one change each. */
   async function twoEdits(): Promise<void> {
     await say(`[[edit ${name} Mercury Hermes]] first`)
     await holds(FIRST)
@@ -66,7 +66,7 @@ describe('restoring a checkpoint', () => {
     await row.hover()
     await row.getByRole('button', { name: label }).click()
   }
-  /** The question contains all of these texts, and is answered with yes. */
+  /** Waits for a dialog with all of these texts, and confirms it. */
   async function confirm(...texts: string[]): Promise<void> {
     const dialog = workbench.page.locator('.monaco-dialog-box')
     for (const text of texts) await dialog.getByText(text).first().waitFor()
@@ -80,13 +80,13 @@ describe('restoring a checkpoint', () => {
     await holds(FIRST)
     await aside(1)
   }
-  /** Checks that the files are as the turns and the user left them. */
+  /** Undoes the restore, after which the file has this text. */
   async function undoRestore(left = BOTH): Promise<void> {
     await conversation.button('Undo Restore').click()
     await holds(left)
     await aside(0)
   }
-  /** The first of the choices where an edited prompt continues: the one that restores. */
+  /** Picks the first of the places where an edited prompt can continue: the restored checkpoint. */
   async function editAndRestore(text: string, label: string): Promise<void> {
     await press(prompt(text), 'Edit and Resend')
     await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
@@ -94,7 +94,7 @@ describe('restoring a checkpoint', () => {
     await workbench.palette.waitFor({ state: 'hidden' })
   }
 
-  it('restores the files to before it, sets aside what came since, and can be undone', async () => {
+  it('restores earlier files, sets later turns aside, and can be undone', async () => {
     await open('Plain')
     await twoEdits()
     await restoreToSecond(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
@@ -104,7 +104,7 @@ describe('restoring a checkpoint', () => {
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     await aside(2)
-    // as any reverted change is restored
+    // like any other reverted change
     await workbench.runCommand('Parley: Restore Last Reverted Changes')
     await holds(BOTH)
     await aside(0)
@@ -116,11 +116,11 @@ describe('restoring a checkpoint', () => {
     assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
   })
 
-  it('asks about lines that the user edited later, and restores them with the rest', async () => {
+  it('asks before it replaces lines that the user edited later', async () => {
     await open('Plain')
     await twoEdits()
     const mine = BOTH.replaceAll('Hermes', 'Mine')
-    // in the editor, since a change on disk at the end of the turn would count as the agent's
+    // in the editor: a change on disk at the end of the turn would count as the agent's
     await openFile(workbench, name)
     await replaceWord(workbench, 'Hermes', 'Mine')
     await holds(mine)
@@ -181,7 +181,7 @@ describe('restoring a checkpoint', () => {
     await holds(ORIGINAL)
   })
 
-  it('edits it in a fork, whose checkpoints include the conversation that it was forked from', async () => {
+  it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {
     await open('Able')
     await twoEdits()
     const before = received('Able', 'session/fork').length
@@ -206,7 +206,7 @@ describe('restoring a checkpoint', () => {
     await aside(1)
   })
 
-  it("edits it in a new session that gets the conversation before it, where the agent can't fork", async () => {
+  it("continues with an edited prompt in a new session that gets the earlier conversation, if the agent can't fork", async () => {
     await open('Plain')
     await twoEdits()
     const before = lastPrompt('Plain')?.sessionId
@@ -223,7 +223,7 @@ describe('restoring a checkpoint', () => {
     assert.equal(sent.match(/Mars Ares/g)?.length, 1)
   })
 
-  it('forks from a message', async () => {
+  it('can also fork from a message', async () => {
     await open('Able')
     await say('[[say one]] first')
     await say('[[say two]] second')

@@ -21,7 +21,7 @@ describe('commands', () => {
     workbench = await vscode.sharedWindow()
   })
 
-  it('add the selection in the editor, before and after the session starts', async () => {
+  it('add the selection in the editor to the prompt, before and after the session starts', async () => {
     await openFile(workbench, 'planets.js')
     await waitFor('selection in the composer', async () => {
       await selectLines(workbench, 2)
@@ -52,7 +52,7 @@ describe('commands', () => {
     await conversation.frame.locator('.composer .chip').first().waitFor({ state: 'detached' })
   })
 
-  it('show the protocol traffic on request, with secrets redacted', async () => {
+  it('show the protocol traffic with secrets redacted', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Protocol Traffic')
     await outputLine(workbench, 'Recording protocol messages').waitFor()
@@ -121,8 +121,8 @@ describe('commands', () => {
     await shown.text('You rejected the edit').waitFor()
   })
 
-  it("report why they can't do anything, and aren't offered if the agent doesn't support them", async () => {
-    // a new window: no conversation was started in it
+  it("say why they can't run, and aren't offered if the agent doesn't support them", async () => {
+    // a new window, without a conversation
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')
     const why = workbench.notification('No conversation is open.')

@@ -53,7 +53,7 @@ describe('the composer', () => {
   }
   const attached = () => conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem')
 
-  it('completes a file after @ and sends its content in its place in the text', async () => {
+  it('completes a file name after @, and sends the content at its place in the text', async () => {
     await begin('Capable')
     await type('Look at @plnjs')
     await rows().filter({ hasText: 'planets.js' }).first().waitFor()
@@ -116,7 +116,7 @@ describe('the composer', () => {
     await attached().first().waitFor({ state: 'detached' })
   })
 
-  it('collapses a long pasted text into a chip that expands, and sends all of it', async () => {
+  it('collapses a long pasted text into an expandable chip, and sends all of it', async () => {
     await begin('Capable')
     const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
     await type('See ')
@@ -151,11 +151,11 @@ describe('the composer', () => {
     await isWritten('a ')
     await press('Control+z')
     await chips().filter({ hasText: 'ideas.md' }).waitFor()
-    // VS Code gets the key, too, and has handled it when the command palette opens
+    // VS Code receives the key too: by the time the command palette is open, it has handled it
     await workbench.commandTitles('Parley')
-    // two quick keys are undone together, on a slow machine one by one
+    // quickly typed characters are undone together, but one by one on a slow machine
     assert.match(await conversation.composerText(), /^a ideas\.md ?$/)
-    // when it closes, the palette returns the focus to where it was
+    // the palette returns the focus when it closes
     await workbench.palette.waitFor({ state: 'hidden' })
     await conversation.composer.click()
     await conversation.waitForFocus(conversation.composer)
@@ -163,7 +163,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('adds a dropped file and the selection in the editor', async () => {
+  it('adds a dropped file, and the selection in the editor', async () => {
     await begin('Capable')
     const file = join(dirname(vscode.workspace), 'planets-web/app.js')
     await dropFile(conversation.frame, `file://${file}`)
@@ -179,7 +179,7 @@ describe('the composer', () => {
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })
 
-  it('adds the active file with one key, and to every prompt if the setting says so', async () => {
+  it('adds the active file with one key, or to every prompt if the setting is on', async () => {
     await begin('Capable')
     await openFile(workbench, 'ideas.md')
     const offer = conversation.frame.getByRole('button', { name: 'Add ideas.md (Alt+Enter)' })
@@ -280,7 +280,7 @@ describe('the composer', () => {
     await press('Delete')
   })
 
-  it('queues prompts, which can be moved by key, edited and sent now', async () => {
+  it('queues prompts, which can be reordered with keys, edited, and sent now', async () => {
     await begin('Capable')
     await conversation.send('[[slow 60000]]')
     await conversation.button(/^Stop/).waitFor()

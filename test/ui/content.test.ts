@@ -48,7 +48,7 @@ const rich = [
   'That was all.',
 ].join('\n')
 
-describe('the content of messages', () => {
+describe('message content', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -71,7 +71,7 @@ describe('the content of messages', () => {
   const editorText = (text: string): Locator =>
     workbench.page.locator('.part.editor .view-line', { hasText: text }).first()
 
-  it('is inserted at the cursor, opened as a file, and applied after a review', async () => {
+  it('can be inserted at the cursor, opened as a file, and applied after a review', async () => {
     const original = planets()
     await openFile(workbench, 'planets.js')
     const conversation = await ConversationPage.startSession(workbench, 'Coder')
@@ -92,12 +92,12 @@ describe('the content of messages', () => {
     await question.waitFor()
     assert.equal(planets(), original, 'The file was written before the person agreed')
     await question.getByRole('button', { name: 'Apply' }).click()
-    // while it's being written, a file is empty for a moment
+    // the file is briefly empty while it's being written
     await waitFor('change on disk', () => /export const planets = \['Earth'\]/.test(planets()))
     await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })
 
     await tab('planets.js').and(workbench.page.locator('.active')).waitFor()
-    // it takes the focus last of all
+    // the editor gets the focus last
     const editor = workbench.page.locator('.editor-group-container.active .monaco-editor.focused')
     await editor.waitFor()
     await block.getByRole('button', { name: 'Insert at Cursor' }).press('Enter')
@@ -107,7 +107,7 @@ describe('the content of messages', () => {
     await editor.locator('.view-line', { hasText: "['Earth']export const planets" }).waitFor()
   })
 
-  it("shows a diff whose unchanged lines expand, and which opens in VS Code's diff editor", async () => {
+  it("includes diffs, whose unchanged lines expand and which open in VS Code's diff editor", async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Editor')
     await conversation.send('Edit, please')
     await conversation.text('Edited.').waitFor()
@@ -122,7 +122,7 @@ describe('the content of messages', () => {
     await tab(/other\.js \(Agent's edit\)/).waitFor()
   })
 
-  it("is a running command's last lines, which fold when it succeeds, and stay open when it fails", async () => {
+  it("includes a running command's last lines, which collapse when it succeeds and stay open when it fails", async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Runner')
     const tail = conversation.frame.locator('.tail')
     const lines = (name: string, first: number, last: number) =>
@@ -146,9 +146,9 @@ describe('the content of messages', () => {
     await workbench.screenshot('command-failed')
   })
 
-  it('renders formulas and diagrams, enlarges a diagram, and opens files', async () => {
+  it('includes formulas, diagrams that can be enlarged, and links to files', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Mathematician')
-    // markup in a diagram's text must never be in the page, nor be parsed there
+    // markup in a diagram's text must never be parsed or inserted into the page
     await conversation.frame.evaluate(`
       window.fromDiagram = 0
       const parse = Object.getOwnPropertyDescriptor(Element.prototype, 'innerHTML').set

@@ -14,7 +14,7 @@ describe('the default agent in the settings', () => {
     settings: root => {
       const log = join(root.directory, 'Gemini-CLI.log')
       const agent = join(testDirectory, 'fixtures/agent/main.mjs')
-      // only the login shell knows where it is, and it's slow
+      // only the login shell has the agent on its PATH, and the shell is slow
       const bin = join(root.home, 'bin')
       mkdirSync(bin)
       const gate = join(root.home, 'gate')
@@ -36,7 +36,7 @@ describe('the default agent in the settings', () => {
   }
   const starts = (name: string) => receivedParams(vscode.server.root, name, 'initialize').length
 
-  it('starts after the machine was searched', async () => {
+  it('starts once the search for installed agents has finished', async () => {
     const [workbench, conversation] = await asksFor('gemini')
     await conversation.button(/^Mine/).waitFor()
     await workbench.runCommand('Parley: New Session')
@@ -59,7 +59,7 @@ describe('the default agent in the settings', () => {
       /OpenCode is a well-known agent, but opencode isn't on the PATH/,
     ],
   ] as const)
-    it(`shows a card if it's ${what}, and no other agent starts`, async () => {
+    it(`shows a card and starts no other agent if it's ${what}`, async () => {
       openGate(false)
       const before = starts('Gemini CLI')
       const mine = starts('Mine')
@@ -72,7 +72,7 @@ describe('the default agent in the settings', () => {
       await workbench.screenshot(`default-agent-${agentId}`)
       assert.equal(starts('Mine'), mine)
       assert.equal(starts('Gemini CLI'), before)
-      // the written prompt is sent to the agent that is selected instead
+      // the waiting prompt goes to the agent that the user chooses instead
       await card(conversation).getByRole('button', { name: 'Choose an Agent' }).click()
       await workbench.paletteInput.fill('Mine')
       await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Mine' }).waitFor()

@@ -52,7 +52,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.text(/\/edit/).waitFor()
   })
 
-  it('logs no warning and no error of Parley in the extension host', async () => {
+  it('logs no warnings or errors in the extension host', async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
     await conversation.send('/edit planets.js')
@@ -66,7 +66,7 @@ describe('a conversation with the demo agent', () => {
     assert.deepEqual(workbench.extensionHostProblems(), [])
   })
 
-  it('stops the agent with the window', async () => {
+  it('stops the agent when the window closes', async () => {
     const agents = () =>
       processesStartedIn(vscode.server.root.directory)
         .filter(({ command }) => command.includes('demo-agent'))
@@ -82,7 +82,7 @@ describe('a conversation with the demo agent', () => {
     await waitFor('end of the agent', () => mine().length === 0)
   })
 
-  it('reports usage and cost, added up by agent and day', async () => {
+  it('reports usage and cost per agent and day', async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
     await conversation.send('/think')
@@ -97,12 +97,12 @@ describe('a conversation with the demo agent', () => {
       .getByText(/^[\d.]+ credits · [\d,]+ tokens$/)
       .waitFor()
     await workbench.paletteInput.press('Enter')
-    // the only day so far
+    // today is the only day so far
     await workbench.palette.getByText('Usage and Cost of Demo Agent').waitFor()
     await row(`, ${new Date().getFullYear()}`)
       .getByText(/credits/)
       .waitFor()
-    // and back
+    // back to the overview
     await workbench.paletteInput.press('Enter')
     await row('Today').waitFor()
     await workbench.closePalette()
@@ -146,7 +146,7 @@ describe('a conversation with the demo agent', () => {
     await waitFor('change on disk', () => readFileSync(app, 'utf8').includes('The demo agent was here'))
   })
 
-  it('names a line, whose link opens it in the editor', async () => {
+  it('links to a line, which opens in the editor', async () => {
     const workbench = await vscode.clearedWindow()
     const conversation = await begin(workbench)
     await conversation.runTurn('/read planets.js')
@@ -159,7 +159,7 @@ describe('a conversation with the demo agent', () => {
     await workbench.page.locator('.statusbar').getByText(`Ln ${line}, Col 1`).waitFor()
   })
 
-  it('forks: both sessions continue from the conversation so far', async () => {
+  it('can be forked, and both sessions continue from the same point', async () => {
     const conversation = await begin()
     await conversation.runTurn('/think')
     await conversation.button('Fork').click()

@@ -84,7 +84,7 @@ const agents = (root: IsolatedRoot) => ({
   }),
 })
 
-describe('elicitations of every kind', () => {
+describe('elicitations', () => {
   const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
   /** the answers that the agent received, in order */
   const answers = (agent: string) =>
@@ -92,7 +92,7 @@ describe('elicitations of every kind', () => {
       'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
     )
 
-  it('show a field for each kind with its default, and are sent only if all values are valid', async () => {
+  it('show every kind of field with its default, and are sent only if all values are valid', async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Asking')
@@ -127,7 +127,7 @@ describe('elicitations of every kind', () => {
         more: ['x'],
       },
     })
-    // the agent may get the answer before the change is drawn, and the next form looks the same
+    // the agent may get the answer before this form disappears, and the next one looks the same
     await question.waitFor({ state: 'detached' })
     await conversation.send('again')
     await question.getByRole('button', { name: 'Decline' }).click()
@@ -140,7 +140,7 @@ describe('elicitations of every kind', () => {
     assert.deepEqual(answers('Asking').slice(1), [{ action: 'decline' }, { action: 'cancel' }])
   })
 
-  it('show a complete URL with its host highlighted and warnings', async () => {
+  it('show the complete URL with its host highlighted, and warnings', async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Visiting')
@@ -170,7 +170,7 @@ describe('elicitations of every kind', () => {
     )
   })
 
-  it('are shown by VS Code while the conversation is hidden, if they belong to no session', async () => {
+  it("use VS Code's own UI if they belong to no session and the conversation is hidden", async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Away')
@@ -179,7 +179,7 @@ describe('elicitations of every kind', () => {
     await conversation.text('A moment.').waitFor()
     await workbench.runCommand('View: Show Explorer')
     await workbench.page.locator('.explorer-folders-view').waitFor()
-    // there and back once, so that the extension knows that the conversation is hidden
+    // once this command has run, the extension knows that the conversation is hidden
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting/).waitFor()
     openGate(vscode.server.root, 'Away')
@@ -199,7 +199,7 @@ describe('elicitations of every kind', () => {
     await ConversationPage.open(workbench)
   })
 
-  it('are shown by VS Code if there is no conversation', async () => {
+  it("use VS Code's own UI if there is no conversation", async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     await workbench.runAndPick('Parley: New Session with Agent…', 'Early')
@@ -209,7 +209,7 @@ describe('elicitations of every kind', () => {
     const palette = workbench.palette.filter({ hasText: 'Early asks: Your word is needed' })
     await palette.waitFor()
     await workbench.screenshot('elicitation-native')
-    // a line of its text isn't an answer
+    // clicking a row with the request's text isn't an answer
     await palette.locator('.monaco-list-row', { hasText: 'Your word is needed' }).last().click()
     await palette.waitFor()
     await workbench.pick('Answer')

@@ -23,7 +23,7 @@ describe('an elicitation', () => {
     return { workbench, conversation, question, picture }
   }
 
-  it('is filled in, checked and sent, by keyboard', async () => {
+  it('can be filled in, checked and sent with the keyboard', async () => {
     const { workbench, conversation, question, picture } = await begin()
     const { keyboard } = workbench.page
     await conversation.send('/ask')
@@ -51,7 +51,7 @@ describe('an elicitation', () => {
     await picture('form-answered')
   })
 
-  it('can be declined, and canceled with Escape', async () => {
+  it('can be declined, or canceled with Escape', async () => {
     const { conversation, question } = await begin()
     await conversation.send('/ask')
     await question.getByRole('button', { name: 'Decline' }).click()
@@ -61,7 +61,7 @@ describe('an elicitation', () => {
     await conversation.text(/You chose to cancel/).waitFor()
   })
 
-  it("opens a URL only after the user agrees, and waits until it's completed", async () => {
+  it("opens a URL only after the user agrees, and waits until the agent reports that it's done", async () => {
     const { workbench, conversation, question, picture } = await begin()
     const opened: Page[] = []
     workbench.page.context().on('page', page => opened.push(page))

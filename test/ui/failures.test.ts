@@ -39,7 +39,7 @@ describe('an agent that fails', () => {
     conversation = await ConversationPage.open(workbench)
   })
 
-  /** Selects an agent like a user: in the empty view, or in the quick pick. */
+  /** Selects an agent like a user: in the empty view if that's visible, else in the quick pick. */
   async function pick(name: string): Promise<void> {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
@@ -48,12 +48,12 @@ describe('an agent that fails', () => {
 
   async function detailsOf(card: Locator): Promise<Locator> {
     await card.waitFor()
-    // the last output of a process is expanded there
+    // the details contain the last output of the process
     if (!(await card.locator('details[open]').isVisible())) await card.getByText('Details').click()
     return card.locator('.card-detail')
   }
 
-  it('is reported if its setting is invalid, and the other agents are available', async () => {
+  it('is reported if its setting is invalid, and the other agents stay available', async () => {
     const card = conversation.card('Invalid Setting')
     await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
     await card.getByRole('button', { name: 'Open Settings' }).waitFor()
@@ -103,7 +103,7 @@ describe('an agent that fails', () => {
       .waitFor()
   })
 
-  it('signs in if required and then continues', async () => {
+  it('signs in if required, and then continues', async () => {
     await pick('Locked')
     const card = conversation.card('Locked requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
@@ -123,7 +123,7 @@ describe('an agent that fails', () => {
     await conversation.text('[[auth]]').waitFor()
   })
 
-  it('keeps the conversation when it exits during a turn and continues it', async () => {
+  it('keeps the conversation if it exits during a turn, and can continue it', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
     await conversation.send('remember me')
     await conversation.text('You said: remember me').waitFor()
@@ -134,7 +134,7 @@ describe('an agent that fails', () => {
     const card = conversation.card('Honest stopped')
     await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
     await conversation.text('You said: remember me').waitFor()
-    // the queued prompt is in the composer, and nowhere else
+    // the queued prompt is back in the composer, and nowhere else
     await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
     await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
@@ -146,7 +146,7 @@ describe('an agent that fails', () => {
     await conversation.text('You said: still there?').waitFor()
   })
 
-  it('says that a turn was interrupted if the window was reloaded during it', async () => {
+  it('shows that a turn was interrupted by a reload of the window', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
     const prompt = '[[slow 600000]]'
     await conversation.send(prompt)
@@ -158,7 +158,7 @@ describe('an agent that fails', () => {
     await conversation.button('Resend Prompt').waitFor()
   })
 
-  it('works after its setting was corrected', async () => {
+  it('works once its setting is corrected', async () => {
     await pick('Misplaced')
     const card = conversation.card(/(Misplaced|Mended) isn't installed/)
     await card.waitFor()
@@ -166,7 +166,7 @@ describe('an agent that fails', () => {
     root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
     const agent = conversation.frame.locator('.header-agent')
     await waitFor('session of the mended agent', async () => {
-      // the file is read a moment after it was written, as when a user has saved it
+      // VS Code reads the settings file a moment after it's written
       await card
         .getByRole('button', { name: 'Retry' })
         .click({ timeout: 2000 })
@@ -180,7 +180,7 @@ describe('an agent that fails', () => {
     const { root } = vscode.server
     const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 5 })
-    // its name shows that the settings were read; a slow machine needs seconds until a process has written something
+    // the new name shows that the settings were read; 5 seconds, because processes start slowly on a slow machine
     await pick('Silent now')
     const card = conversation.card("Silent now didn't respond")
     await card.getByText(/within 5 seconds/).waitFor()

@@ -17,7 +17,7 @@ const form = {
   },
 }
 
-describe('the shortcuts in a field', () => {
+describe('the editing shortcuts in a field', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'files.autoSave': 'off',
@@ -25,7 +25,7 @@ describe('the shortcuts in a field', () => {
     }),
   })
 
-  it('select all, undo and redo in it, without affecting a changed editor', async () => {
+  it('apply to the field and never to a changed editor', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const { keyboard } = page
@@ -68,7 +68,7 @@ describe('the shortcuts in a field', () => {
     const history = await HistoryPage.open(workbench)
     await use(history.frame, history.search)
 
-    // VS Code handles messages in order, so it has handled all of these when the command palette opens
+    // VS Code handles messages in order, so all of these are handled once the command palette is open
     await workbench.commandTitles('Parley')
     await workbench.palette.waitFor({ state: 'hidden' })
     assert.equal(await firstLine.count(), 1)

@@ -37,7 +37,7 @@ describe('find in a conversation of 1,000 turns', () => {
       return row !== undefined && (typeof text === 'string' ? row.includes(text) : text.test(row))
     })
   const open = async (focused: Locator) => {
-    // VS Code hears a moment later that the conversation has the focus; until then, the key isn't its
+    // VS Code learns a moment later that the conversation has the focus, and ignores the key until then
     await waitFor('the find widget', async () => {
       await focused.press('ControlOrMeta+f')
       return input()
@@ -64,7 +64,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await count().filter({ hasText: '1 of 1' }).waitFor()
     await shows('Question 517 of 1000')
 
-    // an answer in Markdown, by its rendered text
+    // matches the rendered text of Markdown
     await input().fill('Answer 12')
     await count()
       .filter({ hasText: /of 11$/ })
@@ -77,7 +77,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await input().press('Shift+Enter')
     await count().filter({ hasText: first }).waitFor()
 
-    // in a tool call that nobody expanded
+    // matches inside a collapsed tool call
     await input().fill('export const file = 770')
     await count().filter({ hasText: '1 of 1' }).waitFor()
     await shows('export const file = 770')
@@ -95,7 +95,7 @@ describe('find in a conversation of 1,000 turns', () => {
     )
   })
 
-  it("receives text that is typed right after the shortcut, and doesn't offer to scroll to the visible end", async () => {
+  it('receives text typed right after the shortcut, and shows no scroll button while the end is visible', async () => {
     await conversation.send('[[say a word to find]]')
     await conversation.text(/^a word to find/).waitFor()
     await conversation.composer.focus()
@@ -111,7 +111,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await widget().waitFor({ state: 'detached' })
   })
 
-  it('supports whole words, case and regular expressions, and stops an expression that takes too long', async () => {
+  it('supports whole words, case and regular expressions, and stops slow expressions', async () => {
     await conversation.send(`[[say Word words sword ${'a'.repeat(40)}!]]`)
     await conversation.text(/^Word words sword/).waitFor()
     await open(conversation.frame.getByRole('region', { name: 'Conversation' }))

@@ -24,7 +24,7 @@ describe('the first conversation', () => {
     conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
   })
 
-  it('shows a whole turn: plan, tool calls, requests answered by key and by click, usage', async () => {
+  it('shows a whole turn: the plan, tool calls, requests answered by key and click, and usage', async () => {
     const before = planets()
     await conversation.send('Look at planets.js, please')
 
@@ -48,7 +48,7 @@ describe('the first conversation', () => {
     await conversation.frame.getByRole('heading', { name: 'Look at planets.js, please' }).waitFor()
   })
 
-  it("sends the option that rejects, and the file doesn't change", async () => {
+  it("doesn't change the file if the user rejects the edit", async () => {
     const before = planets()
     await conversation.send('/edit planets.js')
     await conversation.waitForFocus(conversation.permission.getByRole('button', { name: 'Allow once' }))
@@ -64,7 +64,7 @@ describe('the first conversation', () => {
     ['Escape', () => conversation.composer.press('Escape')],
     ['the command', () => workbench.runCommand('Parley: Cancel Turn')],
   ] as const)
-    it(`stops a turn with ${how}, and continues`, async () => {
+    it(`stops a turn with ${how} and can then continue`, async () => {
       await conversation.send('/slow 600')
       await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
       await stop()
@@ -74,7 +74,7 @@ describe('the first conversation', () => {
       await conversation.text('The agent refused to continue').waitFor()
     })
 
-  it('keeps text typed while the agent starts, and sends the prompt', async () => {
+  it('sends the prompt and keeps the text that were typed while the agent starts', async () => {
     await workbench.runAndPick('Parley: New Session with Agent…', 'Late Riser')
     await conversation.waitForPhase('starting')
     await conversation.composer.fill('first words')

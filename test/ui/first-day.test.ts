@@ -9,7 +9,7 @@ import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** What a user does in a window, counted. */
+/** Counts what a user does in a window. */
 class Hands {
   readonly #page: Page
   clicks = 0
@@ -24,7 +24,7 @@ class Hands {
     this.clicks += 1
   }
 
-  /** Keys pressed one after the other, such as those of a chord; modifiers belong to their key. */
+  /** Keys pressed one after the other, such as a chord; a key with its modifiers counts once. */
   async press(...keys: string[]): Promise<void> {
     for (const key of keys) await this.#page.keyboard.press(key)
     this.keys += keys.length
@@ -42,7 +42,7 @@ class Hands {
   }
 }
 
-/** The maximum for a task. Seconds are printed but not limited: they depend on the machine. */
+/** The limits of a task. Seconds are printed but not limited, since they depend on the machine. */
 interface Limits {
   clicks: number
   keys: number
@@ -72,7 +72,7 @@ describe('the first day', () => {
     assert.ok(keys <= limits.keys, `${name}: ${keys} keystrokes, at most ${limits.keys}`)
   }
 
-  /** A new session in the window of all tasks, with the cursor in the input. */
+  /** Starts a session in the shared window, with the cursor in the input. */
   async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.startSession(workbench, agent)

@@ -7,13 +7,13 @@ import { LoopbackServer } from '../support/loopback-server.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** With the real npm package of Gemini CLI and a model on loopback: what a new user does, counted. */
+/** Counts what a new user does, with the real npm package of Gemini CLI and a model on loopback. */
 describe('the first minute', () => {
   const env: Record<string, string> = {}
   let registry: LoopbackServer
   let model: MockModel
 
-  // before the suite's own hook, which reads both
+  // must run before the suite's own hook, which uses both
   before(async () => {
     model = await startMockModel()
     Object.assign(env, {
@@ -34,7 +34,7 @@ describe('the first minute', () => {
   const vscode = new VsCodeSuite({
     env,
     settings: root => {
-      // nothing leaves the machine; a key is required, also for a model on loopback
+      // nothing leaves the machine, but a key is required even for a model on loopback
       mkdirSync(join(root.home, '.gemini'))
       const quiet = {
         security: { auth: { selectedType: 'gemini-api-key' } },
@@ -48,7 +48,7 @@ describe('the first minute', () => {
   })
   after(() => Promise.all([registry.stop(), model.close()]))
 
-  it('leads from nothing to the first answer with three clicks, a prompt and a key, and shows each wait', async function () {
+  it('takes three clicks, a prompt and a key from nothing to the first answer, and shows why the user waits', async function () {
     // npm downloads 100 MB if its cache is empty
     this.timeout(400_000)
     const patient = { timeout: 300_000 }
@@ -66,7 +66,7 @@ describe('the first minute', () => {
     }
 
     await click(install)
-    // by now, the registry has reported what would run
+    // the first click shows what would run
     await offer.getByText('Runs: npm install @google/gemini-cli@0.61.0').waitFor()
     await click(install)
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
@@ -96,8 +96,8 @@ describe('the first minute', () => {
 })
 
 /**
- * Records the longest time in which nothing on the page said that it waits, and for what: counted in checks every 50
- * ms, which are fewer on a busy machine.
+ * Records the longest time in which the page showed no progress. Counts checks every 50 ms instead of measuring, so
+ * that a busy machine doesn't lengthen it.
  */
 const WATCH_WAITING = `(() => {
   const signs = '[role="progressbar"], .card, .offer-plan, .activity, .codicon-loading'

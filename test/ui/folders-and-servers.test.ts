@@ -43,7 +43,7 @@ describe('the folders and servers of a session', () => {
   const folder = (name: string) => join(dirname(vscode.workspace), name)
   const lastSession = (agent: string) => receivedParams(vscode.server.root, agent, 'session/new').at(-1)
 
-  it('are all folders and servers if the agent supports them, as the details show', async () => {
+  it('are complete if the agent supports all of them, as the details show', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Wide')
     const details = await conversation.openDetails()
     await details.getByText(/planets-api\s*working directory/).waitFor()
@@ -65,7 +65,7 @@ describe('the folders and servers of a session', () => {
     assert.deepEqual(more, [])
   })
 
-  it("are fewer if the agent doesn't support them, and the details explain which and why", async () => {
+  it("don't include what the agent doesn't support, and the details explain what is missing and why", async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Narrow')
     const details = await conversation.openDetails()
     for (const name of ['planets-web', 'notes']) {

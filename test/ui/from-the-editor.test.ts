@@ -10,7 +10,7 @@ import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** Reads a line that it reports, edits another one, and waits. */
+/** A script: reports that it reads one line and edits another, then waits. */
 const reads = {
   prompt: [
     {
@@ -28,7 +28,7 @@ const reads = {
   ],
 }
 
-describe('from the editor, the conversation gets', () => {
+describe('in the editor, Parley', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -36,7 +36,7 @@ describe('from the editor, the conversation gets', () => {
         reader: fixtureAgent(root, 'Reader', reads),
       },
       'parley.defaultAgent': 'fixture',
-      // an editor that opens would select only its file, also some time later
+      // otherwise an editor that opens changes the selection in the explorer, possibly later
       'explorer.autoReveal': false,
       'terminal.integrated.gpuAcceleration': 'off',
     }),
@@ -63,7 +63,7 @@ describe('from the editor, the conversation gets', () => {
     const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`"${entry}" in the menu`, async () => {
       await of.click({ button: 'right' })
-      // a menu that has just opened ignores clicks
+      // a menu ignores clicks right after it opens
       const shown = await item.hover({ timeout: 3000 }).then(
         () => true,
         () => false,
@@ -89,7 +89,7 @@ describe('from the editor, the conversation gets', () => {
     return file
   }
 
-  it('the selection in the explorer, files and folders together', async () => {
+  it('adds the selected files and folders of the explorer', async () => {
     const file = await inExplorer('planets.js')
     const both = workbench.page.locator('.explorer-folders-view .monaco-list-row.selected')
     await waitFor('both selected', async () => {
@@ -107,7 +107,7 @@ describe('from the editor, the conversation gets', () => {
     await remove('notes')
   })
 
-  it('the tab whose menu is used, or the active editor with an icon in its title', async () => {
+  it("adds a file from its tab's context menu, and the active editor with the icon in its title", async () => {
     await openFile(workbench, 'server.js')
     await chooseFromMenu(
       workbench.page.locator('.tab', { hasText: 'server.js' }).first(),
@@ -138,7 +138,7 @@ describe('from the editor, the conversation gets', () => {
       })
     })
     const drags = workbench.page.locator('body[data-drags]')
-    // a list that is updated may move the element away from the mouse
+    // an update of the list can move the element away from the mouse
     await waitFor('a drag', async () => {
       await mouse.up()
       const [x, y] = await center(from)
@@ -162,7 +162,7 @@ describe('from the editor, the conversation gets', () => {
     await hint.waitFor({ state: 'detached' })
   }
 
-  it('the tab of an editor that is dragged anywhere onto the conversation', async () => {
+  it('adds an editor tab that is dragged anywhere onto the conversation', async () => {
     await openFile(workbench, 'server.js')
     const tab = workbench.page.locator('.tab', { hasText: 'server.js' }).first()
     await drag(tab, conversation.frame.getByRole('heading', { name: 'New session' }))
@@ -170,7 +170,7 @@ describe('from the editor, the conversation gets', () => {
     await remove('server.js')
   })
 
-  it('a file of the explorer that is dragged onto a conversation in a tab', async () => {
+  it('adds a file that is dragged from the explorer onto a conversation in a tab', async () => {
     await workbench.runCommand('View: Close All Editors')
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     const file = await inExplorer('planets.js')
@@ -182,7 +182,7 @@ describe('from the editor, the conversation gets', () => {
     await workbench.runCommand('View: Close All Editors')
   })
 
-  it('nothing from a command without something to add or quote, which explains why', async () => {
+  it('says why a command has nothing to add or quote', async () => {
     await workbench.runCommand('Parley: Quote Selection')
     await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
     await conversation.composer.fill('x')
@@ -200,13 +200,13 @@ describe('from the editor, the conversation gets', () => {
     const blocks = receivedParams(vscode.server.root, 'Fixture', 'session/prompt').at(-1)?.prompt
     return JSON.stringify(blocks ?? [])
   }
-  /** `prepare` puts the cursor or a selection in place, since Escape removes it. */
+  /** Runs a code action; `prepare` sets the selection again before each try, since Escape removes it. */
   const chooseCodeAction = async (title: string, prepare: () => Promise<void>) => {
     const row = workbench.page.locator('.action-widget .monaco-list-row', { hasText: title }).first()
     await waitFor(`code action "${title}"`, async () => {
       await prepare()
       await workbench.page.keyboard.press('Control+.')
-      // the services of a language may still be starting
+      // the language service may still be starting
       const shown = await row.waitFor({ timeout: 10_000 }).then(
         () => true,
         () => false,
@@ -217,7 +217,7 @@ describe('from the editor, the conversation gets', () => {
     await row.click()
   }
 
-  it('a problem to fix, from a code action, without losing the draft', async () => {
+  it('asks the agent to fix a problem, with a code action, and keeps the draft', async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'broken.json')
     writeFileSync(file, 'nonsense\n')
     await conversation.composer.fill('My draft')
@@ -235,7 +235,7 @@ describe('from the editor, the conversation gets', () => {
     rmSync(file)
   })
 
-  it('the selection to explain, from a code action', async () => {
+  it('asks the agent to explain the selection, with a code action', async () => {
     await openFile(workbench, 'planets.js')
     await chooseCodeAction('Explain with Parley', () => selectLines(workbench, 2))
     await conversation.frame.locator('.row-prompt', { hasText: 'Explain this code.' }).waitFor()
@@ -243,7 +243,7 @@ describe('from the editor, the conversation gets', () => {
     assert.match(prompted(), /planets\.js#L1-L2/)
   })
 
-  it('the staged changes, and returns a commit message', async () => {
+  it('generates a commit message from the staged changes', async () => {
     const folder = join(dirname(vscode.workspace), 'planets-api')
     const file = join(folder, 'planets.js')
     const before = readFileSync(file, 'utf8')
@@ -269,7 +269,7 @@ describe('from the editor, the conversation gets', () => {
     await generate()
     await workbench.notification('Stage the changes that you want to commit first.').waitFor()
 
-    // the agent finds its instructions in the changes: it sends a request that nobody sees, and responds
+    // the changes contain the agent's script: a permission request, which isn't shown to anyone, and a response
     appendFileSync(file, '// [[permission planets.js]] [[say Named the ninth planet]]\n')
     git('add', '.')
     const sessions = deleted()
@@ -280,7 +280,7 @@ describe('from the editor, the conversation gets', () => {
     await waitFor('end of the session', () => deleted() === sessions + 1)
     assert.match(readFileSync(file, 'utf8'), /Named the ninth planet/, 'the agent may write nothing')
 
-    // that of the previous message is shown for a moment longer
+    // the progress of the previous message stays visible for a moment
     const progress = workbench.notification('Fixture is writing a commit message…')
     await progress.waitFor({ state: 'detached' })
     appendFileSync(file, '// [[gate]]\n')
@@ -298,7 +298,7 @@ describe('from the editor, the conversation gets', () => {
     writeFileSync(file, before)
   })
 
-  it("its agent's work: lines that it reads and edits are marked until its turn ends", async () => {
+  it('marks the lines that an agent reads and edits until the turn ends', async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')
     const before = readFileSync(file, 'utf8')
     conversation = await ConversationPage.startSession(workbench, 'Reader')

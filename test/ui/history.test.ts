@@ -12,7 +12,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('a session from an earlier window', () => {
   const vscode = new VsCodeSuite()
 
-  /** A window in which the demo agent has reported its capabilities. */
+  /** Opens a window with a session of the demo agent. */
   async function talk(): Promise<Workbench> {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
@@ -23,9 +23,9 @@ describe('a session from an earlier window', () => {
     return workbench
   }
 
-  /** The server whose History contains both sessions below. */
+  /** The server whose History contains both sessions. */
   let server: Server | undefined
-  /** A row of a session in a window that knows it only from History. */
+  /** Finds a session in a new window, which knows it only from History. */
   async function findInHistory(title: '/help' | '/plan'): Promise<{ workbench: Workbench; row: Locator }> {
     if (server !== vscode.server) {
       const earlier = await talk()
@@ -49,7 +49,7 @@ describe('a session from an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('loads from History with all messages', async () => {
+  it('can be loaded from History with all messages', async () => {
     const { workbench, row } = await findInHistory('/help')
     await row.click()
     const conversation = await ConversationPage.find(workbench)
@@ -58,7 +58,7 @@ describe('a session from an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('resumes from History', async () => {
+  it('can be resumed from History', async () => {
     const { workbench, row } = await findInHistory('/plan')
     await row.hover()
     await row.getByTitle(/^Resume/).click()
@@ -72,7 +72,7 @@ describe('a session from an earlier window', () => {
 })
 
 describe('History', () => {
-  /** more sessions than fit */
+  /** more sessions than fit into the view */
   const sessions = Array.from({ length: 30 }, (_, at) => ({
     sessionId: `earlier-${at}`,
     cwd: '/elsewhere',
@@ -88,7 +88,7 @@ describe('History', () => {
     }),
   })
 
-  it('opens and closes with one shortcut while the conversation continues in the background', async () => {
+  it('opens and closes with the same shortcut while the conversation continues in the background', async () => {
     const workbench = await vscode.clearedWindow()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
@@ -102,9 +102,9 @@ describe('History', () => {
     const history = await HistoryPage.open(workbench)
     await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
-    // neither visible nor focusable
+    // the hidden conversation can't be focused
     await conversation.composer.waitFor({ state: 'detached' })
-    // a letter searches, and isn't typed into the composer
+    // typing searches History, and doesn't go to the composer
     await keyboard.type('Behind')
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     openGate(vscode.server.root, 'Able')
@@ -117,7 +117,7 @@ describe('History', () => {
     await waitFor('the draft', async () => (await conversation.composerText()) === 'not sent yet')
     await history.search.waitFor({ state: 'detached' })
 
-    // with the focus in an editor, the same shortcut opens it, and Escape leads back
+    // the shortcut also works in an editor, and Escape goes back
     await openFile(workbench, 'planets.js')
     await workbench.page.locator('.editor-instance .monaco-editor.focused').waitFor()
     await keyboard.press("Control+'")
@@ -130,7 +130,7 @@ describe('History', () => {
     await conversation.waitForFocus(conversation.composer)
   })
 
-  it('is replaced by a session that starts', async () => {
+  it('gives way to a session that starts', async () => {
     const workbench = await vscode.clearedWindow()
     await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -142,7 +142,7 @@ describe('History', () => {
     await history.search.waitFor({ state: 'detached' })
   })
 
-  it('shows ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
+  it('shows at least ten sessions in a window of 800 pixels, and is restored after a reload', async () => {
     const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
     await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)

@@ -28,7 +28,7 @@ describe('installing an agent', () => {
   let workbench: Workbench
   let conversation: ConversationPage
 
-  // before the suite's own hook, which reads both
+  // must run before the suite's own hook, which uses this
   before(async () => {
     npm = await NpmRegistry.start()
     env.npm_config_registry = npm.server.origin
@@ -53,7 +53,7 @@ describe('installing an agent', () => {
   const publish = () => npm.publish(demoPackage())
   const row = () => conversation.frame.locator('.offer', { hasText: 'Codex' })
   const click = (name: string) => row().getByRole('button', { name }).click()
-  /** Presses *Install* until it starts: the first press only says what will run, unless it has failed before. */
+  /** Clicks *Install* until the installation starts: the first click only shows what will run, unless it's a retry. */
   async function install(): Promise<void> {
     const button = row().getByRole('button', { name: /^(Install|Retry installing) Codex$/ })
     await button.waitFor()
@@ -78,7 +78,7 @@ describe('installing an agent', () => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.open(workbench)
   })
-  /** An earlier test installed it, except for one that is tried again, which has a new VS Code. */
+  /** Installs the agent unless an earlier test did; a retried test has a new VS Code. */
   async function installed(): Promise<void> {
     await row().or(conversation.frame.locator('.header-agent-name')).first().waitFor()
     if (!(await row().isVisible())) return
@@ -90,16 +90,16 @@ describe('installing an agent', () => {
     await row().waitFor({ state: 'detached' })
   }
 
-  it('is offered if there is none, and fetches nothing before the user requests it', async () => {
+  it('is offered if there are no agents, and downloads nothing before the user asks for it', async () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
       await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // nobody selected the demo agent
+    // the demo agent isn't selected automatically
     await conversation.composer.getByText('Choose or install an agent first').waitFor()
     assert.equal(registry.requests.length, 0)
   })
 
-  it('shows in place what failed, with the output and a way to retry', async () => {
+  it('shows an error in place, with the output and a way to retry', async () => {
     const asked = npm.server.requests.length
     await click('Install Codex')
     await row().getByText('Runs: npm install @example/codex@1.0.0').waitFor()
@@ -116,7 +116,7 @@ describe('installing an agent', () => {
     await row().getByRole('button', { name: 'Retry installing Codex' }).waitFor()
   })
 
-  it('can be canceled, and then sends a prompt that was written meanwhile: one click and one prompt', async () => {
+  it('can be canceled and started again, and then sends the prompt that was written meanwhile', async () => {
     holdNpm()
     publish()
     await install()
@@ -131,7 +131,7 @@ describe('installing an agent', () => {
     await conversation.waitForAgent('Codex')
   })
 
-  it('is managed on a separate page: search, check, make default, capabilities as text, also after a reload', async () => {
+  it('is managed on a page that can search, check agents and set the default, and survives a reload', async () => {
     await installed()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
@@ -154,7 +154,7 @@ describe('installing an agent', () => {
     const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
     await waitFor('a page no wider than its tab', () => current.evaluate<boolean>(wide))
 
-    // the same page after a reload, with its icon, and the registry isn't read again
+    // after a reload the page is the same, with the icon, and the registry isn't read again
     const asked = registry.requests.length
     await workbench.reload()
     const again = await workbench.webview('body[data-view="agents"]')
@@ -163,13 +163,13 @@ describe('installing an agent', () => {
     await same.getByText('Default', { exact: true }).waitFor()
     await again.getByRole('region', { name: 'In the Registry' }).waitFor({ state: 'detached' })
     assert.equal(registry.requests.length, asked)
-    // only one of them, also if it's opened again
+    // opening the page again doesn't create a second tab
     await workbench.runCommand('Parley: Manage Agents')
     const tabs = workbench.page.getByRole('tab', { name: 'Manage Agents' })
     await waitFor('one tab', async () => (await tabs.count()) === 1)
   })
 
-  it('is undone with all of its files', async () => {
+  it('can be undone, which deletes all files', async () => {
     await installed()
     await workbench.runAndPick('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
@@ -182,7 +182,7 @@ describe('an agent whose package manager is missing', () => {
   let npm: NpmRegistry
   let registry: LoopbackServer
 
-  // before the suite's own hook, which reads both
+  // must run before the suite's own hook, which uses this
   before(async () => {
     npm = await NpmRegistry.start()
     npm.publish(demoPackage())
@@ -206,7 +206,7 @@ describe('an agent whose package manager is missing', () => {
   const vscode = new VsCodeSuite({
     env,
     settings: root => {
-      // every program of this machine but the package managers
+      // every program on this machine except package managers
       mkdirSync(bin(root))
       const programs = paths.flatMap(folder => {
         try {
@@ -224,7 +224,7 @@ describe('an agent whose package manager is missing', () => {
   })
   after(() => Promise.all([npm.server.stop(), registry.stop()]))
 
-  it('says what is needed and where to get it, downloads nothing, and installs it once that is there', async () => {
+  it('says what is missing and where to get it, downloads nothing, and can be installed once that is available', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const { frame } = conversation

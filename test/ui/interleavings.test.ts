@@ -12,7 +12,7 @@ import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** Real agents that ask a model on loopback; nothing is asked before they write or run a command. */
+/** Real agents with a model on loopback; they write and run commands without asking for permission. */
 const AGENTS = [
   { name: 'codex', writes: 'by itself', args: [], env: { INITIAL_AGENT_MODE: 'agent-full-access' } },
   { name: 'gemini', writes: 'through the client', args: ['--approval-mode', 'yolo'], env: {} },
@@ -20,18 +20,18 @@ const AGENTS = [
 
 const WORDS = ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf', 'hotel', 'india', 'juliett']
 const LAST = 'juliett'
-/** A word in each line; those named are replaced. */
+/** The file: a word in each line, some of them replaced. */
 const text = (...changed: Array<[word: string, by: string]>) =>
   WORDS.map(word => `${changed.find(([of]) => of === word)?.[1] ?? word}\n`).join('')
-/** What the agent makes of a word: longer, since VS Code takes text of the same size for what it knows. */
+/** An edit of the agent. It changes the file's size, since VS Code can miss a change that doesn't. */
 const by = (word: string): [string, string] => [word, `${word.toUpperCase()} too`]
-/** What the user types at the end. */
+/** The user's edit, at the end of the file. */
 const MINE: [string, string] = [LAST, `${LAST} mine`]
 
 for (const { name: agent, writes, args, env } of AGENTS) {
   const byItself = writes === 'by itself'
 
-  describe(`a file that the user and ${agent}, which writes ${writes}, edit`, () => {
+  describe(`a file that the user and ${agent} (which writes ${writes}) both edit`, () => {
     let model: MockModel
     let folder = ''
     const scripts: Script[] = []
@@ -92,7 +92,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       work: [{ do: 'shell', command }],
       after,
     })
-    /** Closed until the test opens it. */
+    /** A promise that the test resolves. */
     function gate(): { opened: Promise<void>; open: () => void } {
       let open = () => {}
       const opened = new Promise<void>(resolve => {
@@ -121,13 +121,13 @@ for (const { name: agent, writes, args, env } of AGENTS) {
     // ---- what the user does ----------------------------------------------------------------------------------------
 
     const editor = () => workbench.page.locator('.editor-group-container.active .editor-instance').first()
-    /** Texts alone would be found in any case; an editor's blanks don't break. */
+    /** A regular expression, since text would match in any case, and editors use non-breaking spaces. */
     const line = (content: string) =>
       editor()
         .locator('.view-line', { hasText: new RegExp(content.replaceAll(' ', '\\s')) })
         .first()
     async function open(): Promise<void> {
-      // by its path: the search for names may not know a new file for seconds
+      // by its path, since the search may take seconds to find a new file by its name
       const row = workbench.palette.locator('.monaco-list-row.focused').and(workbench.page.getByLabel(name))
       const tab = workbench.page.locator('.tabs-container .tab.active', { hasText: name })
       await waitFor(`the editor of ${name}`, async () => {
@@ -155,7 +155,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
         )
       })
     }
-    /** Adds to the last line. */
+    /** Types at the end of the last line. */
     async function type(): Promise<void> {
       await cursorAt(LAST, WORDS.length)
       await workbench.page.keyboard.press('End')
@@ -167,7 +167,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
     // ---- the review ------------------------------------------------------------------------------------------------
 
     const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
-    /** The session has changed this file alone, by so many lines. */
+    /** Waits until only this file is listed, with this number of added lines. */
     async function changed(lines: number): Promise<void> {
       await bar().getByText('1 file').waitFor()
       await bar().getByText(`+${lines}`).first().waitFor()
@@ -183,7 +183,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await dialog.waitFor({ state: 'detached' })
     }
     const nothingChanged = () => bar().waitFor({ state: 'detached' })
-    /** Undoing would cost what the user has not saved, so that it waits. */
+    /** Expects that reverting is refused, since it would discard unsaved text. */
     async function revertIsRefused(): Promise<void> {
       const before = disk()
       await revertAll()
@@ -204,7 +204,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await changed(1)
       await line(MINE[1]).waitFor()
       if (byItself) {
-        // VS Code asks whose text it is to be
+        // saving makes VS Code ask which version to keep
         await holds(text(by('bravo')))
         await revertIsRefused()
         await cursorAt(LAST, WORDS.length)
@@ -238,7 +238,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it('keeps what the user typed and saves after the agent deleted it', async () => {
+    it('keeps what the user typed and saves it after the agent deleted the file', async () => {
       await begin()
       await open()
       const { opened, open: go } = gate()
@@ -259,7 +259,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it('can have one change reverted while another turn writes', async () => {
+    it('allows one change to be reverted while another turn writes', async () => {
       await begin()
       await open()
       await play('first', edit('bravo'), edit('hotel'))
@@ -279,7 +279,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it("keeps the user's later lines when the turn is reverted, and when it's restored", async () => {
+    it("keeps the user's later lines when the turn is reverted and restored", async () => {
       await begin()
       await open()
       await play('before', edit('bravo'))
@@ -298,7 +298,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it('is changed by two sessions, and each reverts only its own changes', async () => {
+    it('can be changed by two sessions, each of which reverts only its own changes', async () => {
       await begin()
       const { opened, open: go } = gate()
       await send('one', edit('bravo'), edit('echo', opened))
@@ -320,7 +320,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await holds(text())
     })
 
-    it('is restored to a checkpoint while it has unsaved changes', async () => {
+    it('can be restored to a checkpoint while it has unsaved changes', async () => {
       await begin()
       await open()
       await play('restoring', edit('bravo'))
@@ -341,7 +341,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await holds(text(by('bravo'), MINE))
     })
 
-    it('can be reverted after a reload during the turn', async () => {
+    it('can be reverted after a reload in the middle of the turn', async () => {
       await begin()
       const { opened, open: go } = gate()
       await send('reloading', edit('bravo'), edit('echo', opened))
@@ -359,7 +359,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await holds(text(MINE))
     })
 
-    it('is formatted when the user saves it after the agent wrote it', async () => {
+    it('can be formatted when the user saves it after the agent wrote it', async () => {
       const json = (bravo: string, last: string) =>
         `{\n  "alpha": 1,\n  "bravo":${bravo},\n  "charlie": 3,\n  "delta": ${last}\n}\n`
       await begin(json(' 2', '4'), 'json')
@@ -375,7 +375,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await changed(1)
       await revertAll()
       if (byItself) {
-        // the user's save formatted the agent's line, not the agent's
+        // the user's save formatted the agent's line; the agent's write didn't
         await workbench
           .notification("so they weren't reverted")
           .getByRole('button', { name: 'Revert Anyway' })
@@ -385,7 +385,7 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await nothingChanged()
     })
 
-    it('is stashed and restored with Git by the user during the turn', async () => {
+    it('can be stashed and restored by the user with Git during the turn', async () => {
       await begin()
       const git = (...words: string[]) =>
         execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...words], {

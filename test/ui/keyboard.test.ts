@@ -29,7 +29,7 @@ describe('with only the keyboard', () => {
     })
   }
 
-  it('a session can be started, used, left and found again, with visible focus everywhere', async () => {
+  it('users can start, use, leave and find a session, and always see the focus', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await command(workbench, 'Parley: Focus on Parley View')
@@ -37,11 +37,11 @@ describe('with only the keyboard', () => {
     const { frame } = conversation
     const focus = await Focus.in(frame)
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // VS Code leaves the focus outside of a view that was just created
+    // VS Code doesn't focus a view that it has just created
     await command(workbench, 'Parley: Focus on Parley View')
     await conversation.waitForFocus(conversation.composer)
 
-    // the agents are one tab stop, and the arrow keys move between them
+    // the list of agents is one tab stop, with arrow keys to move in it
     await focus.goTo(/^Open Session History/, 'Shift+Tab')
     await keyboard.press('Shift+Tab')
     await focus.goTo(/^Try the Demo Agent/, 'ArrowDown')
@@ -61,7 +61,7 @@ describe('with only the keyboard', () => {
     await conversation.text('exit code 0').waitFor()
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
-    // the turn and its requests were announced, but not each piece of text
+    // the turn and its requests were announced, but not every chunk of text
     for (const sentence of [
       /^Demo Agent is ready/,
       /^Demo Agent is working/,
@@ -75,7 +75,7 @@ describe('with only the keyboard', () => {
     const heard = await focus.announcements()
     assert.ok(heard.length < 12, JSON.stringify(heard))
 
-    // a letter is typed into the composer from anywhere; there and back again through all elements
+    // typing anywhere goes to the composer; Tab and Shift+Tab go through all elements
     await keyboard.type('a')
     await conversation.waitForFocus(conversation.composer)
     await keyboard.press('Backspace')
@@ -90,7 +90,7 @@ describe('with only the keyboard', () => {
       [],
     )
 
-    // from row to row, and into a row
+    // arrow keys move from row to row, and into a row
     await command(workbench, 'Parley: Focus on Parley View')
     await focus.goTo(/^Command: ls/, 'Shift+Tab')
     await focus.goTo(/^Edit: Edit planets/, 'ArrowUp')
@@ -99,7 +99,7 @@ describe('with only the keyboard', () => {
     await keyboard.press('Enter')
     await frame.locator('.diff').first().waitFor({ state: 'detached' })
 
-    // Escape closes what is open, then stops the turn
+    // Escape first closes what is open, then stops the turn
     await keyboard.type('/slow 600')
     await keyboard.press('Enter')
     await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
@@ -129,7 +129,7 @@ describe('with only the keyboard', () => {
     await conversation.waitForPhase('ready')
   })
 
-  /** From the element after the view back into it, and through it to its start. */
+  /** Goes back with Shift+Tab from the element after the view, through the view to its start. */
   async function backFrom(workbench: Workbench, focus: Focus) {
     const last = await waitFor('the way back into the view', async () => {
       await workbench.page.keyboard.press('Shift+Tab')

@@ -14,7 +14,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('the views', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
-      // as many as a small window shows in its command palette
+      // as many commands as the palette shows in a small window
       const { fixture, rtl, ...others } = screenshotAgents(root)
       return { 'parley.agents': { fixture, rtl, long: others['long-names'] } }
     },
@@ -25,7 +25,7 @@ describe('the views', () => {
   const ended = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
 
-  /** The states with the most content, one after the other. */
+  /** Shows the states with the most content, one after the other. */
   async function look(workbench: Workbench, where: string): Promise<void> {
     const empty = await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(280)
@@ -60,7 +60,7 @@ describe('the views', () => {
     await workbench.page.keyboard.press('Escape')
     for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/]) {
       const button = conversation.button(row).first()
-      // only the last rows are in the page of a small view
+      // a small view draws only the last rows
       await waitFor(`${row}`, async () => {
         if ((await button.count()) > 0) return true
         await conversation.frame.locator('.transcript').evaluate(list => list.scrollBy(0, -100))
@@ -83,7 +83,7 @@ describe('the views', () => {
     const history = await HistoryPage.open(workbench)
     await history.rows.first().waitFor()
     await fits(history, `${where}: History`)
-    // the next window restores the state of this one
+    // so that the next window doesn't restore this state
     await history.back()
   }
 
@@ -96,12 +96,12 @@ describe('the views', () => {
     await look(await vscode.open({ viewport: { width: 700, height: 450 } }), '200 %')
   })
 
-  it('keep a request and the composer visible in a low view, whatever is open above the composer', async () => {
+  it('keep a request and the composer visible in a short view, whatever is open above the composer', async () => {
     const workbench = await vscode.clearedWindow({ width: 700, height: 450 })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Fixture')
     const { frame } = conversation
-    // the files of an earlier try exist already
+    // the files already exist on a retry
     const moon = `moon-${randomUUID()}`
     const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 12 7]] ${files} [[say All is written.]]`)
@@ -131,11 +131,11 @@ describe('the views', () => {
     await plan.and(frame.locator('[aria-expanded="true"]')).waitFor()
   })
 
-  it("leave space for the conversation in a window of 800 pixels, and for the input's menus and hints in a narrow one", async () => {
+  it("leave room for the conversation in a window of 800 pixels, and for the input's menus and hints in a narrow one", async () => {
     const workbench = await vscode.clearedWindow({ width: 1280, height: 800 })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
-    // the active file is suggested there, too
+    // the composer also suggests the active file there
     await openFile(workbench, 'planets.js')
     const demo = await ConversationPage.startSession(workbench, 'Demo Agent')
     await demo.waitUntilReady()
@@ -188,7 +188,7 @@ describe('the views', () => {
     await waitFor('240 pixels of conversation', async () => (await seen()) >= 240)
     await fits(conversation, 'a question, a queue, a plan and changed files')
     await workbench.screenshot('room-for-the-conversation')
-    // a long draft gives way, too
+    // a long draft also makes room
     await conversation.composer.fill('A line\n'.repeat(20))
     await waitFor('the whole question above a long draft', () => frame.evaluate<boolean>(questionSeen))
     await fits(conversation, 'a question, a queue and a long draft')
@@ -197,7 +197,7 @@ describe('the views', () => {
     await ended(conversation)
   })
 
-  it('show the name of the file that the input suggests, in a side bar of any width', async () => {
+  it('show the name of the suggested file in a side bar of any width', async () => {
     const workbench = await vscode.clearedWindow()
     const long = `a-file-whose-name-is-much-too-long-for-a-side-bar-${randomUUID().slice(0, 8)}.test.ts`
     writeFileSync(join(dirname(vscode.workspace), 'planets-api', long), '')
@@ -251,7 +251,7 @@ describe('the views', () => {
     await conversation.text(/c20 /).waitFor()
     assert.ok((await animatedElements(conversation.frame)).length > 0, 'Nothing moves with motion either')
     await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
-    // the page is updated in its next frame
+    // the page updates in its next frame
     await waitFor('standstill', async () => (await animatedElements(conversation.frame)).length === 0)
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
@@ -262,7 +262,7 @@ describe('in Chinese, the views', () => {
   const vscode = new VsCodeSuite()
 
   it('are completely translated and fit into 280 pixels', async () => {
-    // like a display language; the language pack would also translate the workbench
+    // set like a display language, without a language pack, which would also translate the workbench
     const prepare = async (page: Workbench['page']) => {
       await page.addInitScript("globalThis._VSCODE_NLS_LANGUAGE = 'zh-cn'")
     }

@@ -24,7 +24,7 @@ describe('Manage Agents', () => {
   const env: Record<string, string> = {}
   let npm: NpmRegistry
   let registry: LoopbackServer
-  /** By id, with the newest version: one agent for each test that installs, so that the tests are independent. */
+  /** The registry by id, with the newest versions. Tests that install have an agent each, to be independent. */
   const agents: Record<string, { name: string; version: string }> = {
     'codex-acp': { name: 'Codex', version: '1.0.0' },
     outdated: { name: 'Outdated', version: '1.0.0' },
@@ -33,7 +33,7 @@ describe('Manage Agents', () => {
     interrupted: { name: 'Interrupted', version: '1.0.0' },
   }
 
-  // before the suite's own hook, which reads both
+  // must run before the suite's own hook, which uses this
   before(async () => {
     npm = await NpmRegistry.start()
     env.npm_config_registry = npm.server.origin
@@ -66,7 +66,7 @@ describe('Manage Agents', () => {
   async function manage(workbench: Workbench): Promise<Frame> {
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
-    // it isn't while the registry is being read
+    // the button is disabled while the registry loads
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
@@ -79,7 +79,7 @@ describe('Manage Agents', () => {
   const account = (page: Frame) => row(page, 'From Settings', 'Account')
   const commands = () => processesStartedIn(vscode.server.root.directory).map(({ command }) => command)
   let letNpm = () => {}
-  /** npm's requests wait until the returned function is called. */
+  /** Holds npm's requests until the returned function is called. */
   const holdNpm = () => {
     let open = () => {}
     npm.gate = new Promise(resolve => {
@@ -88,7 +88,7 @@ describe('Manage Agents', () => {
     letNpm = open
     return open
   }
-  // the next test's agent must not wait for that of a failed one
+  // a failed test must not hold up the next one
   afterEach(() => letNpm())
   const storage = () => {
     const all = join(vscode.server.root.userData, 'User/globalStorage')
@@ -96,7 +96,7 @@ describe('Manage Agents', () => {
     return join(all, own, 'agents')
   }
 
-  it('supports the keyboard: search, navigation, installing and checking an agent', async () => {
+  it('can be used with the keyboard: to search, move, install and check an agent', async () => {
     const workbench = await vscode.sharedWindow()
     const { keyboard } = workbench.page
     const page = await manage(workbench)
@@ -129,7 +129,7 @@ describe('Manage Agents', () => {
     await codex(page).getByText('Default', { exact: true }).waitFor()
     await focus.waitFor(/^New Session: Codex/)
 
-    // back to the search, then to all agents
+    // Escape goes back to the search, then clears it
     await keyboard.press('Escape')
     await focus.waitFor(/^Search agents/)
     await keyboard.press('Escape')
@@ -145,7 +145,7 @@ describe('Manage Agents', () => {
     await focus.waitFor(/^Search agents/)
     assert.ok((await focus.announcements()).includes('1 agent'), JSON.stringify(await focus.announcements()))
 
-    // every button can be reached, has a name, and shows the focus
+    // Tab reaches every button, which has a name and shows the focus
     const stops = await focus.tabThrough('Tab')
     for (const { name, shown, inView } of stops) assert.ok(name !== '' && shown && inView, name)
     const names = stops.map(({ name }) => name)
@@ -158,7 +158,7 @@ describe('Manage Agents', () => {
   })
 
   it('updates an agent and restarts it with the new version', async () => {
-    // a try before this one may have updated it
+    // an earlier try may have published the update
     agents.outdated!.version = '1.0.0'
     const workbench = await vscode.sharedWindow()
     const page = await manage(workbench)
@@ -182,7 +182,7 @@ describe('Manage Agents', () => {
     await outdated.getByText('Running', { exact: true }).waitFor()
   })
 
-  it('shows who is signed in, like the empty view and History, and signs in and out', async () => {
+  it('shows who is signed in, as do the empty view and History, and can sign in and out', async () => {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.open(workbench)
     const listed = (text: string) =>
@@ -230,14 +230,14 @@ describe('Manage Agents', () => {
   })
 
   it('opens the settings of an agent in the right tab', async () => {
-    // the opened tab covers the window
+    // in its own window, since Settings cover the editor area
     const workbench = await vscode.open()
     await press(row(await manage(workbench), 'From Settings', 'Logged'), 'Configure: Logged')
     const settings = workbench.page.locator('.settings-editor')
     await settings.locator('.setting-item-contents', { hasText: 'Parley: Agents' }).first().waitFor()
   })
 
-  it('starts a session, and uninstalls an agent with all its files when nothing uses them', async () => {
+  it('starts a session, and deletes all files of an uninstalled agent once nothing uses them', async () => {
     const workbench = await vscode.sharedWindow()
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
@@ -252,7 +252,7 @@ describe('Manage Agents', () => {
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Unwanted was removed.').waitFor()
     await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
-    // the session that was started still uses its program
+    // the running session still uses the program
     await conversation.send('/markdown')
     await conversation.text('That was all of it.').waitFor()
     await workbench.reload()
@@ -283,7 +283,7 @@ describe('Manage Agents', () => {
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))
   })
 
-  it('leaves nothing of an installation whose extension host was killed, and installs again', async () => {
+  it('removes what an installation left behind when the extension host was killed, and installs again', async () => {
     const workbench = await vscode.open()
     const page = await manage(workbench)
     const open = holdNpm()

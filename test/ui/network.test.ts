@@ -14,13 +14,13 @@ const version = '1.0.0'
 const program = () =>
   `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`
 
-/** The registry, an archive and npm's packages are on servers whose names only the proxy knows. */
+/** The registry, an archive and npm's packages are on servers whose names only the proxy can resolve. */
 describe("VS Code's network settings", () => {
   const env: Record<string, string> = { npm_config_fetch_retries: '0' }
   let proxy: HttpProxy
   const servers: Array<{ stop(): Promise<void> }> = []
 
-  // before the suite's own hook, which reads all of it
+  // must run before the suite's own hook, which uses this
   before(async () => {
     const vouched = selfSigned('vouched.example')
     const unknown = selfSigned('unknown.example', 'npm-unknown.example')
@@ -60,7 +60,7 @@ describe("VS Code's network settings", () => {
     servers.push(vouchedServer, unknownServer, npm.server, npmUnknown.server, proxy)
     Object.assign(env, {
       npm_config_registry: 'http://npm.example/',
-      // certificates that the system trusts
+      // a certificate that the system trusts
       SSL_CERT_FILE: join(tmpdir(), `parley-vouched-${process.pid}.pem`),
     })
     writeFileSync(env.SSL_CERT_FILE!, vouched.cert)
@@ -77,7 +77,7 @@ describe("VS Code's network settings", () => {
     return Promise.all(servers.map(server => server.stop()))
   })
 
-  /** Opens Manage Agents in a window with these settings; the others have their defaults. */
+  /** Opens Manage Agents in a window with these settings. */
   async function manage(settings: Record<string, unknown>, host = 'vouched.example'): Promise<Frame> {
     vscode.server.root.updateSettings({
       'parley.agentRegistry': `https://${host}/registry.json`,
@@ -90,7 +90,7 @@ describe("VS Code's network settings", () => {
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
-    // it isn't while the registry is being read
+    // the button is disabled while the registry loads
     await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
@@ -105,7 +105,7 @@ describe("VS Code's network settings", () => {
       .getByRole('button', { name: `Check: ${name}` })
       .waitFor()
 
-  it("disable the proxy: nothing can be reached, which is reported, and the proxy isn't used", async () => {
+  it("can disable the proxy: it isn't used, and an alert says that nothing can be reached", async () => {
     const page = await manage({ 'http.proxySupport': 'off' })
     await page
       .getByRole('alert')
@@ -114,8 +114,8 @@ describe("VS Code's network settings", () => {
     assert.deepEqual(proxy.requests, [])
   })
 
-  it('disable it for npm', async () => {
-    // the known registry is kept
+  it('can disable the proxy for npm', async () => {
+    // the registry stays cached
     const known = await manage({})
     await row(known, 'In the Registry', 'Package').waitFor()
     const page = await manage({ 'http.proxySupport': 'off' })
@@ -128,7 +128,7 @@ describe("VS Code's network settings", () => {
     assert.equal(proxy.requests.length, before)
   })
 
-  it('apply to the registry, an archive and npm, which use the proxy', async () => {
+  it('apply the proxy to the registry, archives and npm', async () => {
     const page = await manage({})
     assert.equal(await page.getByRole('alert').count(), 0)
     await install(page, 'Packed')
@@ -144,7 +144,7 @@ describe("VS Code's network settings", () => {
       .waitFor()
   })
 
-  it('reject an untrusted certificate, and accept it without http.proxyStrictSSL', async () => {
+  it('reject untrusted certificates unless http.proxyStrictSSL is off', async () => {
     const strict = await manage({}, 'unknown.example')
     await strict
       .getByRole('alert')

@@ -24,7 +24,7 @@ describe('permission requests', () => {
     workbench = await vscode.sharedWindow()
   })
 
-  it('are answered by a rule that allows, which is shown with a link to its setting', async () => {
+  it('are answered by a rule that allows, and show it with a link to its setting', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run ls -la')
     const answered = conversation.button(/^Allowed by your rule/)
@@ -36,7 +36,7 @@ describe('permission requests', () => {
     await conversation.button('Open User Settings').click()
     const line = workbench.page.locator('.view-line')
     await line.filter({ hasText: '"parley.permissionRules"' }).first().waitFor()
-    // the editor takes the focus a moment after it's visible
+    // the editor gets the focus a moment after it's visible
     await waitFor('end of the settings', async () => {
       await workbench.page.keyboard.press('Escape')
       return (await line.count()) === 0
@@ -63,7 +63,7 @@ describe('permission requests', () => {
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('are answered by a rule that the user saw before saving it', async () => {
+  it('are answered by a rule that the user reviewed and saved', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
@@ -78,7 +78,7 @@ describe('permission requests', () => {
     await conversation.button(/^Allowed by your rule/).waitFor()
   })
 
-  it('have rules that a command lists, changes and deletes', async () => {
+  it('have rules that can be listed, changed and deleted with a command', async () => {
     const { palette } = workbench
     const rows = palette.locator('.monaco-list-row')
     await workbench.runCommand('Parley: Manage Permission Rules')
@@ -94,10 +94,10 @@ describe('permission requests', () => {
     await workbench.closePalette()
   })
 
-  it('are shown one after the other if thirty arrive at once', async () => {
+  it('are shown one at a time if thirty arrive at once', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Liar')
     await conversation.send('[[permissions 30]]')
-    // all of it in one call: thirty times three calls take half a minute
+    // in one call, because ninety calls take half a minute
     const look = () =>
       conversation.frame.evaluate<Array<string | null | undefined>>(`(() => {
         const first = document.querySelector('.permission.first[role="group"]')
@@ -119,7 +119,7 @@ describe('permission requests', () => {
     await conversation.text(/^(allow reject ?){15}$/).waitFor()
   })
 
-  /** A request that arrives while another view is visible: its notification, and the text of the status bar. */
+  /** Sends a request while another view is visible; returns its notification and the status bar's text. */
   async function askWhileHidden() {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/slow 2')
@@ -133,11 +133,11 @@ describe('permission requests', () => {
     return { conversation, call, status }
   }
 
-  it('are answered from their notification while the conversation is hidden', async () => {
+  it('can be answered in their notification while the conversation is hidden', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.waitFor()
     assert.deepEqual(await call.getByRole('link').allInnerTexts(), ['Allow once', 'Reject', 'Show'])
-    // it closes the notification alone
+    // this button only closes the notification
     await call.getByRole('button', { name: 'Dismiss', exact: true }).waitFor()
     await call.getByRole('link', { name: 'Allow once' }).click()
     await call.waitFor({ state: 'detached' })
@@ -146,7 +146,7 @@ describe('permission requests', () => {
     await conversation.text('exit code 0').waitFor()
   })
 
-  it('show one notification when they are hidden', async () => {
+  it('show only one notification when they are hidden', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run date')
     await conversation.permission.waitFor()

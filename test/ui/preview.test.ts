@@ -7,7 +7,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-/** What a page showed before its script displayed the conversation, and right after. */
+/** What a page showed right before and right after its script displayed the conversation. */
 interface Takeover {
   before: Place[]
   after: Place[]
@@ -20,7 +20,7 @@ interface Place {
   width: number
 }
 
-/** In every page: records what is displayed when its preview is removed. */
+/** Runs in every page: records what is displayed when the preview is removed. */
 const recordTakeover = `(() => {
   const remove = Element.prototype.remove
   const placesIn = element => [...element.querySelectorAll('.header-title, .row p, .row li, .row pre')].map(one => {
@@ -54,7 +54,7 @@ describe('the saved conversation after a reload', () => {
   const takeoverIn = ({ frame }: ConversationPage) =>
     frame.evaluate<Takeover | null>('globalThis.takeover ?? null')
 
-  it('is displayed before the script of its page, in the same place, and never after the session was left', async () => {
+  it("is displayed in place before the page's script runs, and never after the user left the session", async () => {
     workbench = await vscode.open()
     let page = await ConversationPage.startSession(workbench, 'Fixture')
     await page.send(

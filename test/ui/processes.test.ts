@@ -10,8 +10,8 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 const mark = 98_317
 
 describe('processes', () => {
-  // three commands that leave their shell: one in the background, one started by a shell that exits immediately, and one in
-  // a session of its own
+  // three commands that detach from their shell: one in the background, one started by a shell that exits immediately, and
+  // one in a session of its own
   const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; setsid sleep ${mark} & trap '' TERM ; sleep ${mark} ; sleep ${mark}`
   const vscode = new VsCodeSuite({
     settings: root => ({
@@ -25,14 +25,14 @@ describe('processes', () => {
     }),
   })
 
-  /** The agents, their child processes and their terminals, in all windows. */
+  /** The running agents, child processes and terminal commands of all windows. */
   const running = (): StrayProcess[] =>
     processesStartedIn(vscode.server.root.directory).filter(
       ({ command }) =>
         /fixtures\/agent\/main\.mjs|process-guard/.test(command) || command.includes(String(mark)),
     )
 
-  /** An agent during a turn, with child processes and a terminal whose commands have left their shell. */
+  /** Starts a turn of an agent with child processes, and a terminal whose commands detach from their shell. */
   async function work(agent: string): Promise<Workbench> {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.startSession(workbench, agent)
@@ -65,7 +65,7 @@ describe('processes', () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
       process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
-      // the workbench may start another host, which restores the session: the earlier processes have to be gone
+      // the workbench may start another host, which restores the session with new processes: only the old ones must exit
       const left = () => running().filter(({ pid }) => before.includes(pid))
       await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
         assert.deepEqual(left(), [])

@@ -9,7 +9,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const text = (value: string) => [{ type: 'text', text: value }]
 
-/** A v2 agent: states report the turn, and a single tool call can be stopped. */
+/** A v2 agent: reports its turns as states, and can stop a single tool call. */
 const second = {
   results: {
     initialize: {
@@ -54,7 +54,7 @@ const second = {
   },
 }
 
-/** An agent that leaves a command running in its own terminal after its turn. */
+/** A v2 agent that leaves a command running in its own terminal after the turn. */
 const leaving = {
   ...second,
   prompt: [
@@ -101,14 +101,14 @@ const agents = (root: IsolatedRoot) => ({
     reopening({ loadSession: true, sessionCapabilities: { ...prompted, resume: null } }),
   ),
   resuming: fixtureAgent(root, 'Resuming', reopening({ sessionCapabilities: { ...prompted, resume: {} } })),
-  // as Parley's preset, except for this
+  // changes only these properties of the preset
   codex: { protocol: 'latest', name: 'My Codex' },
 })
 
-describe('the protocol version and system prompt of an agent', () => {
+describe('an agent with a configured protocol version or system prompt', () => {
   const vscode = new VsCodeSuite({
     settings: root => {
-      // an agent with that name on the PATH
+      // the command of the preset, on the PATH
       const { command, args = [], env = {} } = fixtureAgent(root, 'Codex')
       const bin = join(root.home, 'bin')
       mkdirSync(bin)
@@ -124,7 +124,7 @@ describe('the protocol version and system prompt of an agent', () => {
   })
   const received = (agent: string, method: string) => receivedParams(vscode.server.root, agent, method)
 
-  it('is the configured version, for a custom agent and a preset', async () => {
+  it("starts with that version, whether it's a custom agent or a preset", async () => {
     const workbench = await vscode.sharedWindow()
     const empty = await ConversationPage.open(workbench)
     await empty.button(/^My Codex/).waitFor()
@@ -134,7 +134,7 @@ describe('the protocol version and system prompt of an agent', () => {
     assert.equal(received('Codex', 'initialize')[0]?.protocolVersion, 2)
   })
 
-  it('is version 2, which stops a single tool call', async () => {
+  it('can stop a single tool call in version 2', async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Second')
@@ -154,7 +154,7 @@ describe('the protocol version and system prompt of an agent', () => {
     assert.deepEqual(received('Second', 'session/cancel'), [])
   })
 
-  it('supports background work, which the conversation shows', async () => {
+  it('can work in the background in version 2, which the conversation shows', async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Leaving')
@@ -166,7 +166,7 @@ describe('the protocol version and system prompt of an agent', () => {
     await details.getByText('protocol version 2').waitFor()
   })
 
-  it("include the user's system prompt in the form that the agent supports", async () => {
+  it("gets the user's system prompt in the form that it supports", async () => {
     const workbench = await vscode.sharedWindow()
     await ConversationPage.open(workbench)
     await ConversationPage.startSession(workbench, 'Told')
@@ -191,8 +191,8 @@ describe('the protocol version and system prompt of an agent', () => {
     ['Loading', 'session/load'],
     ['Resuming', 'session/resume'],
   ] as const)
-    it(`include the session's own system prompt in ${method}, not the current one`, async function () {
-      // a window, its reload and two sessions
+    it(`gets the session's own system prompt in ${method}, not the current one`, async function () {
+      // opens a window, reloads it, and starts two sessions
       this.timeout(180_000)
       const own = { mode: 'append', content: text('Be brief.') }
       const workbench = await vscode.open()

@@ -29,7 +29,7 @@ describe('the model providers of an agent', () => {
   })
   const set = () => receivedParams(vscode.server.root, 'Routed', 'providers/set')
 
-  it('are set with their headers, and again when the agent restarts', async () => {
+  it('are sent to the agent with their headers, also when it restarts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.startSession(workbench, 'Routed')

@@ -20,7 +20,7 @@ describe("reviewing agents' changes in the editor", () => {
       'parley.changes.codeLens': true,
     }),
   })
-  /** new for each test and try, because the server keeps unsaved files of a window, and the changes of agents */
+  /** unique for each test and retry, because the server keeps a window's unsaved files and the agents' changes */
   let name = ''
   let tries = 0
   const file = () => join(dirname(vscode.workspace), 'planets-api', name)
@@ -43,9 +43,9 @@ describe("reviewing agents' changes in the editor", () => {
     await waitFor('the edit', () => planets().includes('Ares'))
     await bar().getByText('1 file').waitFor()
   }
-  /** The editor has the focus. */
+  /** Waits until the editor has the focus. */
   const focused = () => editor().locator('.monaco-editor.focused').first().waitFor()
-  /** Waits until the navigation is complete: it moves the focus, too. */
+  /** Waits until the cursor is in this line, and the editor has the focus. */
   const cursorIn = async (line: number) => {
     await focused()
     await workbench.page.locator('.part.statusbar').getByText(`Ln ${line},`).waitFor()
@@ -57,7 +57,7 @@ describe("reviewing agents' changes in the editor", () => {
   }
 
   const entry = (of: string) => workbench.page.locator('.multiDiffEntry', { hasText: of }).first()
-  /** The active editor shows this file with this text. */
+  /** Waits until the active editor shows this file with this text. */
   const shows = async (of: string, text: string) => {
     await editor().locator(`.tab.active[data-resource-name="${of}"]`).waitFor()
     await editor().locator('.view-line', { hasText: text }).first().waitFor()
@@ -69,7 +69,7 @@ describe("reviewing agents' changes in the editor", () => {
         .map(label => getComputedStyle(label, '::after').content).join(' ')`,
     )
 
-  it('moves among them, keeps and reverts them with the keyboard, and restores them', async () => {
+  it('moves between them, keeps, reverts and restores them with the keyboard', async () => {
     await edit()
     await workbench.runCommand('Parley: Next Agent Change')
     await cursorIn(3)
@@ -95,7 +95,7 @@ describe("reviewing agents' changes in the editor", () => {
     await bar().waitFor({ state: 'detached' })
   })
 
-  it('keeps and reverts them with the lenses above them', async () => {
+  it('keeps and reverts them with CodeLens', async () => {
     await edit()
     await workbench.runCommand('Parley: Next Agent Change')
     await cursorIn(3)
@@ -114,7 +114,7 @@ describe("reviewing agents' changes in the editor", () => {
     await bar().waitFor({ state: 'detached' })
   })
 
-  it('lists them in Source Control and marks them next to the lines, with keep and revert in the peek', async () => {
+  it('lists them in Source Control and marks their lines, where they can be kept and reverted', async () => {
     await edit('findPlanet seekPlanet ')
     await open()
     const marks = (count: number) =>
@@ -128,7 +128,7 @@ describe("reviewing agents' changes in the editor", () => {
     await list.getByText(name).first().waitFor()
     await workbench.screenshot('review-source-control')
     const peek = editor().locator('.peekview-actions')
-    /** The first change. */
+    /** Opens the first change. */
     const look = async () => {
       await editor().locator('.view-line', { hasText: 'Distances' }).first().click()
       await cursorIn(1)
@@ -152,7 +152,7 @@ describe("reviewing agents' changes in the editor", () => {
     assert.ok(planets().includes('Ares') && planets().includes('seekPlanet'))
   })
 
-  it('groups them by session, counts them, marks files, and finds the next across files', async () => {
+  it('groups them by session, counts them, marks files, and goes to the next one in another file', async () => {
     await edit()
     const second = `other-${name}`
     const third = `third-${name}`
@@ -212,7 +212,7 @@ describe("reviewing agents' changes in the editor", () => {
     await editor().locator('.view-line', { hasText: '*/ mine' }).waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
     await workbench.page.locator('.multiDiffEntry', { hasText: name }).waitFor()
-    // only the part of its title that doesn't change: VS Code appends the number of files
+    // without the number of files, which VS Code appends
     await workbench.page.locator('.tab', { hasText: /^Liar: Changed Files/ }).waitFor()
     await workbench.screenshot('review-all')
     await workbench.runCommand('Parley: Revert Changes of Last Turn…')

@@ -10,7 +10,7 @@ describe('a session in two windows', () => {
     settings: root => ({ 'parley.agents': { plain: fixtureAgent(root, 'Plain') } }),
   })
 
-  it('is shown in the second one, taken over, and loses no turn of either', async () => {
+  it('can be read in the second and taken over, and keeps the turns of both', async () => {
     const one = await vscode.open()
     const first = await ConversationPage.startSession(one, 'Plain')
     await first.send('from the first')

@@ -39,12 +39,12 @@ describe('sending while an agent starts', () => {
     await conversation.waitForPhase('starting')
     await conversation.composer.click()
     await conversation.waitForFocus(conversation.composer)
-    // what another test left there
+    // deletes what another test left there
     await workbench.page.keyboard.press('Control+a')
     await workbench.page.keyboard.press('Delete')
   }
 
-  it('accepts several prompts and further keys immediately, in order', async () => {
+  it('accepts several prompts and more text immediately, in order', async () => {
     await start('Slow')
     await type('one')
     await enter()
@@ -61,7 +61,7 @@ describe('sending while an agent starts', () => {
     await isWritten('three')
   })
 
-  it('returns a refused prompt with its collapsed paste, before newer text', async () => {
+  it('returns a refused prompt with its collapsed paste, in front of newer text', async () => {
     const session = await ConversationPage.startSession(await vscode.clearedWindow(), 'Plain')
     await session.composer.fill('for the session')
     await start('Failing')
@@ -78,13 +78,13 @@ describe('sending while an agent starts', () => {
     await isWritten(whole)
     await conversation.frame.locator('.composer-note.error').waitFor()
     await outgoing().first().waitFor({ state: 'detached' })
-    // the cursor hasn't moved: it's after the last typed text
+    // the cursor is still after the typed text
     await type('!')
     await isWritten(`${whole}!`)
     await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('three!'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
-    // the session has its own draft; the next one gets what no session has got
+    // the session has its own draft; a new session gets the text that wasn't sent to any session
     await isWritten('for the session')
     await workbench.runAndPick('Parley: New Session with Agent…', 'Plain')
     await isWritten(`${whole}!`)
@@ -92,7 +92,7 @@ describe('sending while an agent starts', () => {
   })
 
   it('returns a prompt that was being sent when the window reloaded, and sends it once', async () => {
-    // nothing but this can be restored there
+    // in a new window, which has nothing else to restore
     await start('Endless', vscode.open())
     await type('not lost')
     await enter()

@@ -53,14 +53,14 @@ describe('managing a session', () => {
     assert.deepEqual(asked('Plain', 'session/set_title'), [])
   })
 
-  it('renames it with F2 in History, its menu, and the command, and notifies the agent', async () => {
-    // a new one for each try, since earlier ones are listed, too
+  it('renames it with F2 in History, with its menu and with the command, and notifies the agent', async () => {
+    // unique for each try, since earlier sessions are also listed
     const name = `three names ${Date.now()}`
     const before = asked('Able', 'session/set_title').length
     const { workbench, conversation } = await begin('Able', name)
     const history = await HistoryPage.open(workbench)
     await history.row(name).waitFor()
-    // the row that the keys apply to
+    // filters until only this row is left, so that the keys apply to it
     await history.search.fill(name)
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     await history.search.press('F2')
@@ -105,18 +105,18 @@ describe('managing a session', () => {
     await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
   })
 
-  it('archives and restores it', async () => {
+  it('archives and unarchives it', async () => {
     const { workbench, conversation } = await begin('Able', 'an archive')
     const history = await HistoryPage.open(workbench)
     await history.find('an archive')
     await history.chooseFromMenu(workbench, 'an archive', 'Archive')
     await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
-    // an open session is visible anyway
+    // open sessions are always listed
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
     await ConversationPage.startSession(workbench, 'Able')
     await HistoryPage.open(workbench)
     await history.clickAction('an archive', 'Close')
-    // after it was closed it has the agent's title
+    // once closed, it has the agent's title
     const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`
     await history.search.fill(title)
     await history.frame.getByText('No sessions match').waitFor()

@@ -17,7 +17,7 @@ describe('sessions', () => {
     workbench = await vscode.sharedWindow()
   })
 
-  /** A session of the demo agent with an answer. */
+  /** Starts a session with the demo agent and runs a turn. */
   async function talk(prompt: string, answer: RegExp): Promise<ConversationPage> {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send(prompt)
@@ -44,7 +44,7 @@ describe('sessions', () => {
     await after.text(/The working directory|the working directory/).waitFor()
   })
 
-  it('are listed in History with agent, folder and time, and found by text', async () => {
+  it('are listed in History with their agent, folder and time, and can be searched', async () => {
     await talk('/where are we', /the working directory/)
     await talk('/help me', /\/compact/)
     const history = await HistoryPage.open(workbench)
@@ -63,7 +63,7 @@ describe('sessions', () => {
     await history.row('/help me').waitFor()
   })
 
-  it('that were running in the background are listed as interrupted in History after a reload, with all messages', async () => {
+  it('that were running in the background are listed as interrupted after a reload, with all messages', async () => {
     const behind = await talk('/think behind', /Both were scripted/)
     await behind.send('/slow 600')
     await behind.button(/^Tool: Work for 600 seconds/).waitFor()
@@ -86,7 +86,7 @@ describe('sessions', () => {
     await looked.search.press('Escape')
   })
 
-  it("of an agent that isn't running are listed after it starts, with those of other folders", async () => {
+  it("of an agent that isn't running are listed once it starts, including those of other folders", async () => {
     const history = await HistoryPage.open(workbench)
     const note = history.frame.getByText(/Lister isn't running/)
     await note.getByRole('button').click()
@@ -95,7 +95,7 @@ describe('sessions', () => {
     await note.waitFor({ state: 'detached' })
   })
 
-  it('are closed, loaded and resumed from History', async () => {
+  it('can be closed, loaded and resumed from History', async () => {
     const conversation = await talk('/help once more', /\/compact/)
     const history = await HistoryPage.open(workbench)
     await history.clickAction('/help once more', 'Close')
@@ -123,7 +123,7 @@ describe('sessions', () => {
     await history.search.press('Escape')
   })
 
-  it('are loaded and resumed from the command palette', async () => {
+  it('can be loaded and resumed from the command palette', async () => {
     const conversation = await talk('/think loudly', /Both were scripted/)
     const history = await HistoryPage.open(workbench)
     await history.clickAction('/think loudly', 'Close')

@@ -12,7 +12,7 @@ describe('the keyboard shortcuts', () => {
     }),
   })
 
-  it('focus the conversation and the editor again, start a session and stop its turn', async () => {
+  it('focus the conversation and return to the editor, start a session and stop its turn', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await openFile(workbench, 'planets.js')
@@ -35,7 +35,7 @@ describe('the keyboard shortcuts', () => {
     await keyboard.press("Control+'")
     await keyboard.press('s')
     await stop.waitFor({ state: 'detached' })
-    // the letters of the chords aren't typed
+    // the letters of the chords weren't typed into the composer
     await waitFor('an empty composer', async () => (await conversation.composerText()) === '')
   })
 })

@@ -56,7 +56,7 @@ describe('signing in', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': agents(root),
-      // its lines are read from the page
+      // renders text in the page, so that tests can read it
       'terminal.integrated.gpuAcceleration': 'off',
     }),
   })
@@ -86,7 +86,7 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
   }
 
-  it('sends a prompt after the sign-in, and only to that agent', async () => {
+  it('sends the waiting prompt, and only to that agent', async () => {
     const { workbench, conversation } = await begin('Late')
     await conversation.waitForPhase('ready')
     const page = await pick(workbench, 'Early')
@@ -102,7 +102,7 @@ describe('signing in', () => {
     await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
   })
 
-  it("can be canceled when the agent doesn't respond, and retried", async () => {
+  it("can be canceled and retried if the agent doesn't respond", async () => {
     const { workbench, conversation } = await begin('Slow')
     const asked = card(conversation, 'Slow')
     await asked.getByRole('button', { name: /^Sign in / }).click()
@@ -117,14 +117,14 @@ describe('signing in', () => {
     await conversation.text('You said: hello').waitFor()
   })
 
-  it('runs in a terminal, shows the exit code of a failure, and then continues', async () => {
+  it('can run in a terminal, which shows the exit code if it fails and stays open', async () => {
     const { workbench, conversation } = await begin('Terminal')
     const asked = card(conversation, 'Terminal')
     await asked.getByRole('button', { name: 'In a terminal' }).click()
     await inTerminal(workbench, '3')
     await asked.getByText('The sign-in command exited with code 3.').waitFor()
     await picture(workbench, 'terminal-failed')
-    // its output stays readable
+    // the output stays readable
     const failed = workbench.page.locator('.terminal-wrapper', {
       hasText: 'Sign-in failed. Press Enter to close the terminal.',
     })
@@ -143,7 +143,7 @@ describe('signing in', () => {
     await picture(workbench, 'account')
   })
 
-  it("runs the command in an agent's _meta; closing the terminal cancels it", async () => {
+  it("can run the command in the agent's _meta, and is canceled when the terminal closes", async () => {
     const { workbench, conversation } = await begin('Wild')
     const asked = card(conversation, 'Wild')
     await asked.getByRole('button', { name: 'As in the wild' }).click()
@@ -155,7 +155,7 @@ describe('signing in', () => {
     await conversation.waitForPhase('ready')
   })
 
-  it('asks for values, stores them only in the secret storage, and deletes them', async () => {
+  it('can ask for values, which are stored only in the secret storage and can be deleted', async () => {
     const { workbench, conversation } = await begin('Key')
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
     const input = workbench.paletteInput
@@ -180,7 +180,7 @@ describe('signing in', () => {
     assert.ok(!settings.includes('s3cret-value'))
   })
 
-  it('works during a conversation, and sends the refused prompt', async () => {
+  it('works in the middle of a conversation, and sends the refused prompt again', async () => {
     const { workbench, conversation } = await begin('Late')
     await conversation.waitForPhase('ready')
     await conversation.send('do it then')
@@ -192,14 +192,14 @@ describe('signing in', () => {
     assert.equal(receivedParams(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
-  it("automatically retries what History was refused, and continues the agent's other conversations", async () => {
+  it("makes History list the agent's sessions, and continues its other conversations", async () => {
     const { workbench, conversation } = await begin('Guarded')
     await conversation.waitForPhase('ready')
     await conversation.send('to be deleted')
     await conversation.text('You said: to be deleted').waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
-    // it stays in its tab; when the side bar has released it, another one is started there
+    // the conversation stays in its tab; the next one starts in the side bar, once that has released the first
     await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
     await conversation.send('stays here')
     await conversation.text('You said: stays here').waitFor()

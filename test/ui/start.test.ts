@@ -12,17 +12,17 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 describe('Parley in the workbench', () => {
   const vscode = new VsCodeSuite()
 
-  it('shows its view, with one title, when its icon in the activity bar is clicked', async () => {
+  it('opens its view, with a single title, from its icon in the activity bar', async () => {
     const workbench = await vscode.sharedWindow()
     await workbench.openViewContainer('Parley')
     const conversation = await workbench.webview('body[data-view="conversation"]')
     await conversation.locator('#root > *').first().waitFor()
-    // VS Code shows the title of a container's only view as that of the container
+    // VS Code merges the title of a container's only view with the container's title
     await workbench.page.locator('.part.sidebar .composite.title', { hasText: /^Parley$/i }).waitFor()
     assert.equal(await workbench.page.locator('.part.sidebar .pane-header:visible').count(), 0)
   })
 
-  it('lists its commands in the palette', async () => {
+  it('lists its commands in the command palette', async () => {
     const workbench = await vscode.sharedWindow()
     const read = (file: string) => JSON.parse(readFileSync(join(projectDirectory, file), 'utf8'))
     const texts: Record<string, string> = read('package.nls.json')
@@ -35,9 +35,9 @@ describe('Parley in the workbench', () => {
       .filter(({ command }) => !conditional.has(command))
       .map(({ category, title }) => `${category}: ${texts[title.slice(1, -1)]}`)
     assert.ok(expected.length > 0)
-    // one by one: only the visible rows of the command palette are in the page
+    // one by one, since the page contains only the visible rows of the command palette
     for (const title of expected) {
-      // under load the command palette can open before VS Code has read the manifest
+      // on a busy machine the command palette can open before VS Code has read the manifest
       await waitFor(`${title} in the palette`, async () =>
         (await workbench.commandTitles(title)).includes(title),
       )
@@ -55,7 +55,7 @@ describe('Parley in the workbench', () => {
   it('opens its settings', async () => {
     const workbench = await vscode.sharedWindow()
     await workbench.runCommand('Parley: Open Settings')
-    // the window is a remote one: machine settings are only in the remote tab
+    // in a remote window, only the remote tab has machine settings
     await workbench.page.locator('.settings-editor').getByText(`${remoteSettings} Settings Found`).waitFor()
     for (const name of ['Agents', 'Default Agent', 'Mcp Servers']) await setting(workbench, name).waitFor()
   })
@@ -70,7 +70,7 @@ describe('links to settings in a remote window', () => {
     }),
   })
 
-  it('open the tab that has the setting', async () => {
+  it('open the tab that contains the setting', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const tab = workbench.page.locator('.settings-editor .settings-tabs-widget .action-label.checked')
@@ -85,7 +85,7 @@ describe('links to settings in a remote window', () => {
   })
 })
 
-/** The number of settings in the remote tab: application settings are shared by all machines. */
+/** The number of settings in the remote tab, which excludes application settings. */
 const remoteSettings = Object.values(SETTINGS).filter(({ scope }) => scope !== 'application').length
 
 function setting({ page }: Workbench, name: string): Locator {

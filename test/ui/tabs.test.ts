@@ -22,7 +22,7 @@ describe('several sessions', () => {
   const marked = (title: string, indicator: Parameters<typeof waitForTabIndicator>[2]) =>
     waitForTabIndicator(workbench, title, indicator)
 
-  /** The page that shows a session, wherever it is; `state` distinguishes sessions with the same title. */
+  /** Finds the page that shows a session; `state` distinguishes sessions with the same title. */
   async function pageOf(title: string, state = ''): Promise<ConversationPage> {
     const shown = async (frame: Frame) => {
       const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
@@ -37,11 +37,11 @@ describe('several sessions', () => {
     return ConversationPage.inFrame(frame)
   }
 
-  /** A session with this title in its own tab. */
+  /** Starts a session with this title in its own tab. */
   async function begin(title: string): Promise<ConversationPage> {
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
-    // a page takes the focus when it's ready
+    // a page takes the focus once it's ready
     await pageOf('New session', ':has(.composer-text :focus)')
     await workbench.runAndPick('Parley: New Session with Agent…', 'Fixture')
     const page = await pageOf('New session', '[data-phase="ready"]')
@@ -49,7 +49,7 @@ describe('several sessions', () => {
     return pageOf(title)
   }
 
-  it('show their state on their tabs, and are restored after a reload', async () => {
+  it('show their states on their tabs, and are restored after a reload', async () => {
     workbench = await vscode.clearedWindow()
     const first = await begin('First')
     const second = await begin('Second')
@@ -63,7 +63,7 @@ describe('several sessions', () => {
     await marked('First', 'running')
     await tab('Second').click()
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
-    // it isn't visible when it ends: the extension gets Second's prompt after it knows what is visible
+    // Second's prompt arrives after the extension knows which tab is visible, so First is hidden when its turn ends
     await second.send('[[say In sight.]]')
     await second.text(/^In sight/).waitFor()
     openGate(vscode.server.root, 'Fixture')
@@ -88,7 +88,7 @@ describe('several sessions', () => {
       return ['First', 'Second', 'Third'].every(title => written.includes(title))
     })
     await workbench.reload()
-    // the active one depends on what the browser had stored
+    // which tab is active depends on what the browser had stored
     for (const title of ['First', 'Second', 'Third']) {
       await tab(new RegExp(title)).click()
       await (await pageOf(title)).waitForPhase('ready')
@@ -96,7 +96,7 @@ describe('several sessions', () => {
     assert.equal(receivedParams(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
   })
 
-  it('are started with the menus next to +, and listed in the empty side bar', async () => {
+  it('can be started with the menu next to +, and are listed in the empty side bar', async () => {
     workbench = await vscode.open()
     const { page } = workbench
     const sideBar = await ConversationPage.open(workbench)
@@ -106,7 +106,7 @@ describe('several sessions', () => {
       await waitFor(`"${name}" in the menu`, async () => {
         await title.hover()
         await title.getByRole('button', { name: 'New Session…' }).click()
-        // a menu that has just opened ignores clicks
+        // a menu ignores clicks right after it opens
         const shown = await item.hover({ timeout: 3000 }).then(
           () => true,
           () => false,
@@ -138,7 +138,7 @@ describe('several sessions', () => {
     await next.waitFor({ state: 'detached' })
   })
 
-  it('move from a tab to the side bar with their messages', async () => {
+  it('can be moved from a tab to the side bar with their messages', async () => {
     workbench = await vscode.clearedWindow()
     const page = await begin('Mover')
     await page.send('[[say Something that stays.]]')
@@ -151,7 +151,7 @@ describe('several sessions', () => {
     await sideBar.text(/^It goes on/).waitFor()
   })
 
-  it('receive commands if they have the focus, also while all are streaming, and each title bar acts on its own session', async () => {
+  it('get commands when focused, even while all are streaming, and each title bar acts on its own session', async () => {
     workbench = await vscode.open()
     const inTab = await begin('Upfront')
     await begin('Aside')
@@ -159,7 +159,7 @@ describe('several sessions', () => {
     await tab('Aside').waitFor({ state: 'detached' })
     const aside = await pageOf('Aside')
     const received = (method: string) => receivedParams(vscode.server.root, 'Fixture', method)
-    /** Lets the agent stream in a conversation until it's canceled; resolves to its session. */
+    /** Makes the agent stream until it's canceled; resolves to the session's id. */
     const stream = async (page: ConversationPage, name: string) => {
       await page.send(`[[paced 60 300 40]] ${name}`)
       const prompt = await waitFor(`turn ${name}`, () =>
@@ -167,7 +167,7 @@ describe('several sessions', () => {
       )
       return prompt.sessionId
     }
-    // new for each try: what the agent received stays
+    // unique for each try, since the agent's log stays
     for (const round of [randomUUID(), randomUUID()]) {
       const streams = [
         [aside, await stream(aside, `${round} aside`)],
@@ -192,14 +192,14 @@ describe('several sessions', () => {
     await inTab.composer.click()
     const pane = workbench.page.locator('.part.sidebar > .title')
     await pane.hover()
-    // its tooltip contains the shortcut
+    // the tooltip contains the shortcut
     await pane.getByRole('button', { name: "New Session (Ctrl+' N)", exact: true }).click()
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()
     await aside.waitForPhase('ready')
     await inTab.frame.getByRole('heading', { name: 'Upfront', exact: true }).waitFor()
   })
 
-  it('are shown in one place each, however they are opened', async () => {
+  it('are each shown in only one place, however they are opened', async () => {
     workbench = await vscode.open()
     const page = await begin('Only')
     await page.send('[[say It is here.]]')

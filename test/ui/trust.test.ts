@@ -8,13 +8,13 @@ describe('Restricted Mode', () => {
     workspaceTrust: true,
     settings: root => ({
       'security.workspace.trust.startupPrompt': 'never',
-      // next to the view, not in front of it
+      // the trust editor opens next to the view, not in front of it
       'workbench.editor.useModal': 'off',
       'parley.agents': { honest: fixtureAgent(root, 'Honest') },
     }),
   })
 
-  it('starts nothing, offers to manage trust, and works after trust is granted', async () => {
+  it('starts no agent, offers to manage trust, and ends when trust is granted', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
     const card = conversation.card('Restricted Mode')

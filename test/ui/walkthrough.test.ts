@@ -4,17 +4,17 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the walkthrough', () => {
   const vscode = new VsCodeSuite({
-    // the default: VS Code opens the walkthrough of a newly installed extension
+    // the default, with which VS Code opens the walkthrough of a newly installed extension
     settings: { 'workbench.welcomePage.walkthroughs.openOnInstall': undefined, 'parley.agentRegistry': '' },
   })
 
-  it('never opens automatically, and shows the first steps with a button each', async () => {
+  it('never opens automatically, and has a button for each step', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })
     const conversation = await ConversationPage.open(workbench)
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // the registry is disabled: no step offers to install an agent
+    // no step offers to install an agent, since the registry is disabled
     await conversation.frame.getByText('Add an agent in settings, or try the demo.').waitFor()
     assert.doesNotMatch(await conversation.frame.locator('body').innerText(), /install/i)
     assert.equal(

@@ -20,11 +20,11 @@ const stuck = {
   on: { 'session/set_config_option': [{ hang: true }], 'session/delete': [{ do: 'gate' }] },
 }
 
-/** Only Parley's storage knows the titles of its sessions. */
+/** An agent that doesn't list its sessions, so only Parley stores their titles. */
 const listless = (root: IsolatedRoot) =>
   fixtureAgent(root, 'Kept', { results: { 'session/list': { sessions: [] } } })
 
-describe('in the worst case', () => {
+describe('if something goes wrong,', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
@@ -38,7 +38,7 @@ describe('in the worst case', () => {
   let workbench: Workbench
   let conversation: ConversationPage
 
-  it("waiting for an agent that doesn't respond ends with Escape, a click, or the card's button", async () => {
+  it("the user can stop waiting for an agent with Escape, with a click, or with the card's button", async () => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, 'Kept')
     await conversation.send('[[title Before]] [[say Still here.]]')
@@ -65,7 +65,7 @@ describe('in the worst case', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('other requests without a response are reported and can be abandoned, and a late response still counts', async () => {
+  it('other unanswered requests are reported and can be abandoned, and late responses still count', async () => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, 'Stuck')
     await conversation.send('[[title To be deleted]] [[say Not for long.]]')
@@ -94,7 +94,7 @@ describe('in the worst case', () => {
     await history.row('To be deleted').waitFor({ state: 'detached' })
   })
 
-  it("a conversation is readable from History while its agent can't load it", async () => {
+  it("a conversation can be read from History while its agent can't load it", async () => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, 'Forgetful')
     await conversation.send('[[title Once said]] [[say What was said once.]]')
@@ -116,7 +116,7 @@ describe('in the worst case', () => {
     await history.frame.getByRole('button', { name: 'Retry' }).waitFor()
   })
 
-  it('a conversation is readable from History after its agent was removed from the settings', async () => {
+  it('a conversation can be read from History after its agent was removed from the settings', async () => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, 'Kept')
     await conversation.send('[[title Of one that went]] [[say It can still be read.]]')
@@ -147,7 +147,7 @@ describe('in the worst case', () => {
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.sharedWindow()
     await workbench.close()
-    // which keeps the file open until it exits
+    // the host keeps the file open until it exits
     const hosts = () =>
       processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
         command.includes('--type=extensionHost'),

@@ -7,7 +7,7 @@ import type { ThemeKind, Workbench } from '../../host/workbench.ts'
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const page = readFileSync(join(import.meta.dirname, 'axe-page.js'), 'utf8')
 
-/** The rules for every page: WCAG 2.1 AA, and axe's best practices. Buttons are as large as VS Code's own. */
+/** The rules for every page: WCAG 2.1 AA and axe's best practices, without target sizes, which follow VS Code. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 
 /** The class of a webview's body in each theme. */
@@ -21,16 +21,16 @@ const marks: Record<ThemeKind, string> = {
 /** A view in the side bar or in an editor tab. */
 const grounds = ['--vscode-sideBar-background', '--vscode-editor-background']
 
-/** What a theme defines in a webview, to apply it to the page again. */
+/** What a theme sets in a webview, recorded so that it can be applied to a page again. */
 export interface ThemeLook {
   kind: ThemeKind
   given: unknown
 }
 
-/** The looks of all four built-in themes, as VS Code passes them to a webview with this body. */
+/** Records what VS Code passes to a webview with this body in each of the four built-in themes. */
 export async function readThemeLooks(workbench: Workbench, body: string): Promise<ThemeLook[]> {
   const looks: ThemeLook[] = []
-  // the current one last
+  // the default theme last, since it stays
   for (const kind of ['light', 'highContrast', 'highContrastLight', 'dark'] as const) {
     await workbench.setTheme(kind)
     const frame = await workbench.webview(`${body}${marks[kind]}`)
@@ -40,9 +40,9 @@ export async function readThemeLooks(workbench: Workbench, body: string): Promis
   return looks
 }
 
-/** The problems that axe finds in a page in each of the looks, one line for each element. */
+/** The problems that axe finds in a page in each theme, one line for each element. */
 export async function axeViolations(frame: Frame, looks: readonly ThemeLook[]): Promise<string[]> {
-  // the debugger isn't restricted by the page's content security policy
+  // `evaluate` isn't restricted by the page's content security policy
   if (!(await frame.evaluate('"axe" in globalThis'))) await frame.evaluate(`${axe}\n${page}`)
   const found = new Set<string>()
   for (const { kind, given } of looks)
@@ -54,7 +54,7 @@ export async function axeViolations(frame: Frame, looks: readonly ThemeLook[]): 
   return [...found]
 }
 
-/** The results of an expression in a page in each of the looks, after all transitions. */
+/** The results of an expression in a page in each theme, after all transitions. */
 export async function evaluateInThemes<T>(
   frame: Frame,
   looks: readonly ThemeLook[],

@@ -1,9 +1,9 @@
 import type { Frame } from 'playwright-core'
 
-/** Code for the page is text here: the tests are compiled without a browser's types. */
+/** Code for the page is in strings, since the tests are compiled without browser types. */
 const composer = `document.querySelector('.composer [role="textbox"]')`
 
-/** Pastes a text into the composer, like the browser. */
+/** Pastes text into the composer, like the browser. */
 export async function pasteText(frame: Frame, text: string): Promise<void> {
   await frame.evaluate(`{
     const data = new DataTransfer()
@@ -12,7 +12,7 @@ export async function pasteText(frame: Frame, text: string): Promise<void> {
   }`)
 }
 
-/** Pastes a picture of this size, in pixels. */
+/** Pastes an image of this size in pixels. */
 export async function pasteImage(frame: Frame, width: number, height: number): Promise<void> {
   await frame.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(${width}, ${height})
@@ -36,7 +36,7 @@ export async function dropFile(frame: Frame, uri: string): Promise<void> {
   }`)
 }
 
-/** Enter, as it arrives during IME input. */
+/** Sends Enter as it arrives during IME input. */
 export async function pressEnterDuringIme(frame: Frame): Promise<void> {
   await frame.evaluate(`${composer}.dispatchEvent(
     new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true }),

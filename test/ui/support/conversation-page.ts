@@ -17,20 +17,20 @@ export class ConversationPage {
     return ConversationPage.find(workbench)
   }
 
-  /** The view that is already displayed. */
+  /** Finds the view that is already displayed. */
   static async find(workbench: Workbench): Promise<ConversationPage> {
     return ConversationPage.inFrame(await workbench.webview('body[data-view="conversation"]'))
   }
 
-  /** One of several views. */
+  /** The view in this frame, if there are several. */
   static async inFrame(frame: Frame): Promise<ConversationPage> {
     await frame.locator('#root > *').first().waitFor()
-    // what is shown before the page's script has loaded
+    // the preview, which is shown until the page's script has loaded
     await frame.locator('#preview').waitFor({ state: 'detached' })
     return new ConversationPage(frame)
   }
 
-  /** Starts a session with an agent, in a view that may display another one, which can look the same. */
+  /** Starts a session with an agent. Recognizes it by its key, since an already displayed one can look the same. */
   static async startSession(workbench: Workbench, agent: string): Promise<ConversationPage> {
     const before = await ConversationPage.#shownKeys(workbench)
     await workbench.runAndPick('Parley: New Session with Agent…', agent)
@@ -95,7 +95,7 @@ export class ConversationPage {
     return this.frame.getByRole('group', { name: /^Permission needed/ })
   }
 
-  /** The session's details, opened from its header. */
+  /** Opens the session's details from its header. */
   async openDetails(): Promise<Locator> {
     await this.frame.getByTitle('Session Details').click()
     const details = this.frame.getByRole('dialog', { name: 'Session Details' })
@@ -108,7 +108,7 @@ export class ConversationPage {
     return this.frame.getByRole('region', { name: title })
   }
 
-  /** A message of the agent that contains a text: `text` also finds the prompt's while it's being sent. */
+  /** A message of the agent that contains a text. `text` would also find a prompt that is being sent. */
   agentMessage(text: string | RegExp): Locator {
     return this.frame.locator('.row-markdown', { hasText: text }).first()
   }
@@ -128,7 +128,7 @@ export class ConversationPage {
     await this.composer.press('Enter')
   }
 
-  /** Sends a prompt and resolves when its turn has ended: before it has started, it looks like an ended one. */
+  /** Sends a prompt and waits for its turn to start and end. */
   async runTurn(prompt: string): Promise<void> {
     await this.send(prompt)
     await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()

@@ -4,7 +4,7 @@ import type { Workbench } from '../../host/workbench.ts'
 
 /** Opens a file of the workspace by its name, like *Go to File*. */
 export async function openFile(workbench: Workbench, name: string): Promise<void> {
-  // a diff or a proposal has its kind after the file name
+  // the titles of diffs and proposals continue after the file name
   const alone = new RegExp(`${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?! \\()`)
   const tab = workbench.page.locator('.tabs-container .tab.active', { hasText: alone }).first()
   await waitFor(`editor of ${name}`, async () => {
@@ -49,8 +49,8 @@ export function outputLine(workbench: Workbench, text: string | RegExp): Locator
 }
 
 /**
- * Selects the first lines of the file in the active editor. An editor that has just opened can lose its focus once
- * more, to what is opened next to it: then the keys go elsewhere, and are pressed again.
+ * Selects the first lines of the file in the active editor. A new editor can lose the focus to something else that
+ * opens, so the keys are pressed until the lines are selected.
  */
 export async function selectLines(workbench: Workbench, count: number): Promise<void> {
   const { page } = workbench

@@ -10,14 +10,14 @@ export interface AgentSetting {
   args?: string[]
   env?: Record<string, string>
   name?: string
-  /** the protocol version that it's offered */
+  /** the protocol version that Parley offers */
   protocol?: 'latest'
 }
 
-/** A frame that the fixture agent received, or something it did. */
+/** A line of the fixture agent's log: a frame that it received, or something that it did. */
 export interface LogLine {
   received?: { id?: unknown; method?: string; params?: Record<string, unknown>; result?: unknown }
-  /** One of its own requests, without the parameters. */
+  /** One of the agent's own requests, without its parameters. */
   asked?: { id: unknown; method: string }
   /** the protocol version in its response to `initialize` */
   speaks?: number
@@ -46,7 +46,7 @@ export function fixtureAgent(root: IsolatedRoot, name: string, script: string | 
   }
 }
 
-/** Lets the agent with this name through the gate that it waits at, now or later: `[[gate]]`. */
+/** Opens the `[[gate]]` at which the agent with this name waits, or will wait. */
 export function openGate(root: IsolatedRoot, name: string): void {
   writeFileSync(`${logOf(root, name)}.gate`, '')
 }
@@ -66,7 +66,7 @@ export function agentLog(root: IsolatedRoot, name: string): LogLine[] {
   return readLog(logOf(root, name))
 }
 
-/** The agent may be writing the last line: it counts when it has ended. */
+/** Ignores the last line until it's complete, since the agent may still be writing it. */
 function readLog(file: string): LogLine[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
@@ -75,7 +75,7 @@ function readLog(file: string): LogLine[] {
     .map(line => JSON.parse(line) as LogLine)
 }
 
-/** Fails if a fixture agent of this root ever received a message that violates the official schema. */
+/** Fails if any fixture agent of this root received a message that violates the official schema. */
 export function assertValidMessages(root: IsolatedRoot): void {
   const problems = readdirSync(root.directory)
     .filter(name => name.endsWith('.log') && isFixtureLog(join(root.directory, name)))
@@ -102,7 +102,7 @@ export function invalidMessages(lines: readonly LogLine[]): string[] {
     const id = lines.find(line => line.pid === pid && line.received?.method === 'initialize')?.received?.id
     check.see({ at: 0, direction: 'receive', message: { id, result: { protocolVersion: speaks } } })
   }
-  // The agent can violate the protocol: its additional requests are answered, too.
+  // Answers to extra requests of an agent that violates the protocol are allowed.
   return [...checks.values()].flatMap(({ problems }) =>
     problems.filter(problem => !problem.includes('an answer to nothing')),
   )

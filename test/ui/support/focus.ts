@@ -13,7 +13,7 @@ export interface FocusStop {
   inView: boolean
 }
 
-/** The focus within a page. */
+/** Observes and moves the focus in a page. */
 export class Focus {
   readonly #frame: Frame
   readonly #keyboard: Keyboard

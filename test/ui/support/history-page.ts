@@ -21,7 +21,7 @@ export class HistoryPage {
     return HistoryPage.findTab(workbench)
   }
 
-  /** The editor tab that is already displayed. */
+  /** Finds the editor tab that is already displayed. */
   static async findTab(workbench: Workbench): Promise<HistoryPage> {
     return HistoryPage.#in(await workbench.webview('body[data-view="history"]'))
   }
@@ -42,7 +42,7 @@ export class HistoryPage {
     return this.frame.getByRole('combobox', { name: 'Search sessions' })
   }
 
-  /** The listed sessions, as far as they are drawn. */
+  /** The sessions whose rows are drawn. */
   get rows(): Locator {
     return this.frame.getByRole('option')
   }
@@ -53,14 +53,14 @@ export class HistoryPage {
     await this.row(title).waitFor()
   }
 
-  /** A session by the start of its row. */
+  /** The row that starts with this title. */
   row(title: string): Locator {
     return this.rows
       .filter({ hasText: new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) })
       .first()
   }
 
-  /** The actions of a session, shown when its row is hovered. */
+  /** Clicks an action of a session, which is visible while its row is hovered. */
   async clickAction(
     title: string,
     action: 'Load' | 'Resume' | 'Close' | 'Fork' | 'Archive' | 'Unarchive' | 'Delete',
@@ -70,12 +70,12 @@ export class HistoryPage {
     await row.getByTitle(new RegExp(`^${action}`)).click()
   }
 
-  /** An entry of the session's context menu, which VS Code shows. */
+  /** Chooses an entry of the session's context menu, which VS Code shows. */
   async chooseFromMenu(workbench: Workbench, title: string, entry: string): Promise<void> {
     const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`${entry} in the menu`, async () => {
       await this.row(title).click({ button: 'right' })
-      // a menu that has just opened ignores clicks
+      // a menu ignores clicks right after it opens
       const shown = await item.hover({ timeout: 3000 }).then(
         () => true,
         () => false,

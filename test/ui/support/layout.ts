@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'layout-page.js'), 'utf8')
 
-/** What doesn't fit into a page, a line each. A page whose size or content just changed gets time for its layout. */
+/** What doesn't fit into a page, one line each. Waits for the layout after a change of size or content. */
 export async function layoutProblems(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   const look = () => frame.evaluate<string[]>('parleyLayout.problems()')
@@ -16,7 +16,7 @@ export async function layoutProblems(frame: Frame): Promise<string[]> {
   )
 }
 
-/** What is animated in a page, a line each. */
+/** What is animated in a page, one line each. */
 export async function animatedElements(frame: Frame): Promise<string[]> {
   await frame.evaluate(page)
   return frame.evaluate<string[]>('parleyLayout.moving()')

@@ -1,14 +1,13 @@
 import type { Page } from 'playwright-core'
 
 /**
- * The browser's stored editor tabs, which a reload restores: it stores them a moment after
- * they changed, in its own database.
+ * The stored editor tabs, which a reload restores. The browser stores them in its database a moment after they changed.
  */
 export function storedTabs(page: Page): Promise<string> {
   return page.evaluate<string>(read)
 }
 
-/** In the page. */
+/** Runs in the page. */
 const read = `(async () => {
   const ask = request => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The drafts and unsent prompts that a server stores for any workspace: the unchanged files. */
+/** The stored drafts and unsent prompts of all workspaces of a server, as the files contain them. */
 export function storedDrafts({ userData }: { userData: string }): string {
   const storages = join(userData, 'User', 'workspaceStorage')
   return readdirSync(storages)
@@ -13,7 +13,7 @@ export function storedDrafts({ userData }: { userData: string }): string {
     .join('\n')
 }
 
-/** The conversations that a server stores: the unchanged database. */
+/** The stored conversations of a server, as the database file contains them. */
 export function storedConversations({ userData }: { userData: string }): string {
   const storage = join(userData, 'User/globalStorage/parley.parley')
   if (!existsSync(storage)) return ''
@@ -23,7 +23,7 @@ export function storedConversations({ userData }: { userData: string }): string 
     .join('\n')
 }
 
-/** A file can be deleted between listing its folder and reading it. */
+/** Empty if the file was deleted after its folder was listed. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8')

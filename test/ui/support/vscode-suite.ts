@@ -14,7 +14,7 @@ import { assertValidMessages } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /**
-   * Added to the user settings that keep the workbench quiet. Called when the root exists, before the server starts.
+   * Returns user settings to add to the default ones. Called when the root exists, before the server starts.
    */
   settings?:
     | Record<string, unknown>
@@ -22,7 +22,7 @@ export interface VsCodeSuiteOptions extends ServerOptions {
   version?: VsCodeVersion
 }
 
-/** The demo agent is as slow as a model. */
+/** Without this, the demo agent is as slow as a model. */
 const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 
 const sampleWorkspace = join(testDirectory, 'fixtures/workspace/sample.code-workspace')
@@ -39,16 +39,16 @@ async function installParley(vscode: InstalledVsCode): Promise<string> {
 }
 
 /**
- * A VS Code with the packaged Parley for the tests of the `describe` that calls this. They share one server and one
- * browser until one of them fails: the next test, or the same one tried again, gets new ones, with files, settings and
- * sessions as at the start. Every window that a test opens has its own state and is closed after the test.
+ * A VS Code with the packaged Parley for the tests of the `describe` that creates it. They share one server and one
+ * browser. After a failure, the next test or the retry gets new ones, with the initial files, settings and sessions.
+ * Every window that a test opens has its own state and is closed after the test.
  */
 export class VsCodeSuite {
-  /** The copy of the sample workspace that windows open; like the server, another one after a test that failed. */
+  /** The copy of the sample workspace that windows open. A new one after a failed test. */
   workspace = ''
-  /** A test failed: what it left unfinished must not fail the next one. */
+  /** Whether a test failed, so that the next one needs a new server. */
   #isSpoiled = false
-  /** Errors from stopping a server that a failed test had used. */
+  /** Errors from stopping the server of a failed test. */
   readonly #problems: unknown[] = []
   #server: Server | undefined
   #browser: Browser | undefined
@@ -95,15 +95,15 @@ export class VsCodeSuite {
   }
 
   /**
-   * The window of the sample workspace for tests that share it, since opening one takes seconds. It contains what an
-   * earlier test left in it, unless that test failed.
+   * A window of the sample workspace that tests share, since opening one takes seconds. It contains what earlier tests
+   * left, unless one failed.
    */
   async sharedWindow(): Promise<Workbench> {
     this.#shared ??= await this.#openShared()
     return this.#shared
   }
 
-  /** The shared window with only the side bar open. Its size is the usual one, unless it's given. */
+  /** The shared window with only the side bar open, in the default size unless another one is given. */
   async clearedWindow(viewport = defaultViewport): Promise<Workbench> {
     const workbench = await this.sharedWindow()
     await workbench.closeEditorsAndPanel()
@@ -132,7 +132,7 @@ export class VsCodeSuite {
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {
-    // a failed hook leaves its test without a state
+    // a test has no state if its hook failed
     const failed = test !== undefined && test.state !== 'passed' && !test.isPending()
     const workbenches = [...this.#open, ...(failed && this.#shared ? [this.#shared] : [])]
     this.#open = []
@@ -142,7 +142,7 @@ export class VsCodeSuite {
     for (const workbench of workbenches) await workbench.close()
   }
 
-  /** Saves how a failure looked: a picture of each window and all logs. */
+  /** Saves a screenshot of each window and all logs of a failed test. */
   async #keepEvidence(title: string, workbenches: Workbench[]): Promise<void> {
     const directory = join(outDirectory, 'ui', title.replace(/[^\w-]+/g, '-').slice(0, 120))
     mkdirSync(directory, { recursive: true })
@@ -170,7 +170,7 @@ export class VsCodeSuite {
   }
 }
 
-/** The frames of a window, a line each, with the start of their documents: this shows what was never loaded. */
+/** The frames of a window with the start of their documents, which shows what never loaded. */
 async function framesOf(page: Page): Promise<string> {
   const lines = page.frames().map(async frame => {
     const begin = frame.evaluate<string>("document.readyState + ' ' + document.body?.outerHTML.slice(0, 200)")

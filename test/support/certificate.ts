@@ -6,7 +6,7 @@ export interface SelfSigned {
   key: string
 }
 
-/** For test servers. X.509 version 3, see RFC 5280. */
+/** Creates a certificate for test servers: X.509 version 3, see RFC 5280. */
 export function selfSigned(...names: string[]): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(ECDSA_WITH_SHA256)

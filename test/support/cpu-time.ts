@@ -1,4 +1,4 @@
-/** Milliseconds of CPU time that the work takes, without other work of the machine. */
+/** Milliseconds of CPU time that the work takes, which other processes don't affect. */
 export function cpuTime(work: () => void): number {
   const before = process.cpuUsage()
   work()

@@ -1,20 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Documents, OpenDocument } from '../../src/editor/files/documents.ts'
 
-/** One state of the text; undoing restores this state, and no other with the same text. */
+/** A state in the undo history. Two states with the same text are different. */
 interface Version {
   text: string
 }
 
 /**
- * An open document that behaves like the editor's: consistent line endings, undo steps, no save over a newer file. It's
- * tested with `contracts/documents.ts`, like the editor.
+ * An open document that behaves like the editor's: it has consistent line endings and undo steps, and doesn't overwrite
+ * a newer file. It's tested with `contracts/documents.ts`, like the editor.
  */
 export class FakeDocument implements OpenDocument {
   readonly path: string
   /** Called before an edit is applied, to simulate that the user types at that moment. */
   beforeReplace: (() => void) | undefined
-  /** Called on save; its result is the result of the save. */
+  /** Called on save; returns the result of the save. */
   onSave: (() => boolean) | undefined
   onDidChange: (() => void) | undefined
   closed = false
@@ -36,7 +36,7 @@ export class FakeDocument implements OpenDocument {
   isDirty = () => this.#now !== this.#saved
   isClosed = () => this.closed
 
-  /** Reads the file again. True: it has other content. */
+  /** Reads the file again. Returns whether its content differs. */
   reload(): boolean {
     this.#base = readOrNothing(this.path)
     const read = this.#base ?? ''
@@ -50,7 +50,7 @@ export class FakeDocument implements OpenDocument {
     return isOther
   }
 
-  /** The user types. */
+  /** Types as the user. */
   type(text: string): void {
     this.#become(this.#normal(text))
     this.onDidChange?.()
@@ -81,12 +81,12 @@ export class FakeDocument implements OpenDocument {
     return true
   }
 
-  /** Overwrites the file, whatever its content. */
+  /** Overwrites the file, even if it's newer. */
   write(): void {
     writeFileSync(this.path, this.#bytes())
   }
 
-  /** The file has this text. */
+  /** Records that the file has this text. */
   markSaved(): void {
     this.#base = this.#bytes()
     this.#saved = this.#now

@@ -3,8 +3,7 @@ import type { Documents } from '../../src/editor/files/documents.ts'
 import { FakeDocument } from './fake-document.ts'
 
 /**
- * An editor that reports to the tracker like VS Code. Its documents reload from disk while they have no unsaved
- * changes.
+ * An editor that reports to the tracker like VS Code. Its documents reload from disk unless they have unsaved changes.
  */
 export class FakeEditor implements Documents {
   readonly #open = new Map<string, FakeDocument>()
@@ -32,7 +31,7 @@ export class FakeEditor implements Documents {
     return this.#open.get(path)?.text()
   }
 
-  /** The user types. */
+  /** Types as the user. */
   type(path: string, text: string): void {
     const document = this.#open.get(path)!
     if (document.text() !== text) document.type(text)
@@ -43,8 +42,8 @@ export class FakeEditor implements Documents {
   }
 
   /**
-   * The user saves and overwrites a newer file. `meanwhile` runs when the text is on disk and the editor hasn't
-   * reported it yet.
+   * Saves as the user, who overwrites a newer file if there is one. `meanwhile` runs when the text is on disk and the
+   * editor hasn't reported it yet.
    */
   async save(path: string, meanwhile?: () => Promise<void>): Promise<void> {
     const document = this.#open.get(path)!
@@ -54,7 +53,7 @@ export class FakeEditor implements Documents {
     this.saved(path)
   }
 
-  /** The text is on disk, and the editor reports it. */
+  /** Reports that the text was saved. */
   saved(path: string): void {
     const document = this.#open.get(path)!
     document.markSaved()
@@ -75,7 +74,7 @@ export class FakeEditor implements Documents {
     this.tracker?.typed(path, () => '', false)
   }
 
-  /** The editor notices changes on disk: documents without unsaved changes reload. */
+  /** Notices changes on disk: documents without unsaved changes reload. */
   reload(): void {
     for (const document of this.#open.values())
       if (!document.isDirty() && document.reload()) this.#tell(document)

@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { OpenSockets } from './open-sockets.ts'
 
-/** An HTTP proxy on loopback. It resolves names that only it knows, and reaches nothing else. */
+/** An HTTP proxy on loopback that resolves made-up host names and can't reach anything else. */
 export class HttpProxy {
   /** The requests, as `CONNECT host:port` or `GET http://host/path`. */
   readonly requests: string[] = []
@@ -14,7 +14,7 @@ export class HttpProxy {
     this.#server = server
   }
 
-  /** `portOf`: the loopback port of the server with this name. */
+  /** `portOf` returns the loopback port of the server with this name. */
   static async start(portOf: (host: string) => number | undefined): Promise<HttpProxy> {
     const server = createServer()
     const proxy = new HttpProxy(server)

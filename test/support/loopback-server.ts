@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { SelfSigned } from './certificate.ts'
 import { OpenSockets } from './open-sockets.ts'
 
-/** A server on loopback whose responses the test defines. */
+/** An HTTP server on loopback whose responses the test defines. */
 export class LoopbackServer {
   readonly requests: IncomingMessage[] = []
   readonly #server: Server

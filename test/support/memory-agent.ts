@@ -26,8 +26,8 @@ export interface MemoryAgent {
 const open: SchemaCheck[] = []
 
 /**
- * An agent without a process that a test controls. It speaks v1, or the version of `schema`. Parley's messages are
- * checked against the official schema, and the test fails at its end if one was invalid.
+ * An agent in this process that the test controls, in v1 or the version of `schema`. Parley's messages are checked
+ * against the official schema: if one is invalid, the test fails at its end.
  * @param answer the agent's response to `initialize`, without the version
  */
 export function memoryAgent(

@@ -15,8 +15,8 @@ export interface Frame {
 }
 
 /**
- * Parley's reader and writer on one end, and the test as the agent on the other. It's tested with
- * `contracts/pipe.ts`, like the pipes of a process.
+ * Connects Parley's reader and writer with the test, which acts as the agent. It's tested with `contracts/pipe.ts`,
+ * like the pipes of a process.
  */
 export class MemoryPipe {
   readonly #toUs = new PassThrough()
@@ -49,17 +49,17 @@ export class MemoryPipe {
     this.#toUs.write(piece)
   }
 
-  /** The agent closes its output. */
+  /** Closes the agent's output. */
   endOutput(): void {
     this.#toUs.end()
   }
 
-  /** The agent closes its input: Parley's next write fails. */
+  /** Closes the agent's input, so that Parley's next write fails. */
   closeInput(): void {
     this.#toAgent._write = (_chunk, _encoding, done) => done(new Error('write EPIPE'))
   }
 
-  /** The first message of Parley that matches; it may have been sent already. */
+  /** The first message of Parley that matches, including earlier ones. */
   async waitFor(match: (frame: Frame) => boolean): Promise<Frame> {
     const find = () => this.sent.find(match)
     const found = find()
@@ -75,13 +75,13 @@ export class MemoryPipe {
     })
   }
 
-  /** Parley's latest request or notification with this method. */
+  /** Waits for a request or notification of Parley with this method; returns the latest. */
   async waitForMethod(method: string): Promise<Frame> {
     await this.waitFor(frame => frame.method === method)
     return this.sent.findLast(frame => frame.method === method)!
   }
 
-  /** Parley's response to the agent's request. */
+  /** Waits for Parley's response to the agent's request. */
   responseTo(id: number | string): Promise<Frame> {
     return this.waitFor(frame => frame.id === id && frame.method === undefined)
   }

@@ -7,7 +7,7 @@ import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared } from '../../src/editor/files/files.ts'
 
-/** What a window would store on disk, serialized as JSON in the same way. */
+/** What a window would store on disk, also serialized as JSON. */
 export class MemoryStore implements TrackerStore {
   readonly blobs = new Map<string, Uint8Array>()
   readonly files = new Map<string, string>()

@@ -13,11 +13,11 @@ export interface FakePackage {
   files: Record<string, string>
 }
 
-/** A package registry on loopback with what npm needs to install a package. */
+/** A package registry on loopback that can do what `npm install` needs. */
 export class NpmRegistry {
   readonly server: LoopbackServer
   readonly #packages = new Map<string, { about: FakePackage; tarball: Buffer }>()
-  /** Requests wait for it. */
+  /** Requests wait until this resolves. */
   gate: Promise<void> = Promise.resolve()
 
   private constructor(server: LoopbackServer) {
@@ -30,7 +30,7 @@ export class NpmRegistry {
     const server = await LoopbackServer.start(async ({ url = '', headers }, response) => {
       await registry?.gate
       const path = decodeURIComponent(url)
-      // with the host name of the request
+      // the tarball's URL has the host name of the request
       const origin = `${scheme}://${headers.host}`
       for (const { about, tarball } of registry?.packages() ?? []) {
         if (path === `/${about.name}`) return void response.end(registry?.document(about.name, origin))

@@ -32,7 +32,7 @@ export function officialSchemaFile(version: 1 | 2, unstable: boolean): string {
   return `schema/v${version}/schema${unstable ? '.unstable' : ''}.json`
 }
 
-/** An official schema; each one is read once. */
+/** An official schema, which is read once. */
 export function officialSchema(version: 1 | 2, unstable: boolean): { $defs: Record<string, JsonSchema> } {
   const file = officialSchemaFile(version, unstable)
   let schema = loaded.get(file)

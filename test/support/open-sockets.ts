@@ -6,12 +6,12 @@ export class OpenSockets {
 
   add(socket: Socket): void {
     this.#open.add(socket)
-    // whoever asked may be gone at any time
+    // a client may disconnect at any time
     socket.on('error', () => socket.destroy())
     socket.once('close', () => this.#open.delete(socket))
   }
 
-  /** Also those that have not got to a request, such as while they agree on the encryption. */
+  /** Closes all connections, even those still in the TLS handshake. */
   destroy(): void {
     for (const socket of this.#open) socket.destroy()
   }

@@ -1,6 +1,6 @@
 /**
- * Loaded before all tests: property tests try the same cases on every run, so that a test that fails does so because of
- * a change. `PARLEY_SEED` tries other cases.
+ * Loaded before all tests: makes property tests try the same cases on every run, so that a failure is caused by a
+ * change. Set `PARLEY_SEED` to try other cases.
  */
 import fc from 'fast-check'
 

@@ -1,10 +1,10 @@
 import type { ContentBlock, ToolCallContent } from '../../src/acp/model.ts'
 import type { Entry, SessionState } from '../../src/conversation/state.ts'
 
-/** Longer text is shown as its length and its ends. */
+/** The maximum length of a text; of a longer one, its length and both ends are shown. */
 const LONGEST = 600
 
-/** A conversation as plain text: everything that a user can see, without what differs between runs. */
+/** A conversation as plain text: everything that a user can see, except what differs between runs. */
 export function renderConversation(state: SessionState): string {
   const lines: string[] = []
   lines.push(`title: ${state.title ?? '—'}`)

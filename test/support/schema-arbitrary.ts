@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { type JsonSchema, officialSchema } from './official-schema.ts'
 
-/** Text of all kinds, never empty, since an empty id identifies nothing. */
+/** Text of all kinds, but never empty, since ids can't be empty. */
 const text: Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }) },
@@ -16,7 +16,7 @@ const FORMATS: Record<string, Arbitrary<string>> = {
 type Schema = JsonSchema & { format?: string; contentEncoding?: string; maxItems?: number }
 type Json = { [key: string]: unknown }
 
-/** Values that an official schema allows, generated from the schema. Check each one, since `not` is ignored. */
+/** Generates values from an official schema. Check that they are valid, since `not` is ignored. */
 export class SchemaArbitrary {
   readonly #defs: Record<string, JsonSchema>
 
@@ -28,7 +28,7 @@ export class SchemaArbitrary {
     return this.of({ $ref: `#/$defs/${name}` })
   }
 
-  /** The variants of a union by their `property`; one without a name is `other`. */
+  /** The variants of a union by the value of `property`; those without one are `other`. */
   variants(name: string, property: string): Map<string, Arbitrary<unknown>> {
     const { oneOf, anyOf } = this.#defs[name]!
     return new Map(
@@ -104,7 +104,7 @@ export class SchemaArbitrary {
   }
 }
 
-/** Makes a value invalid somewhere: removes a part or replaces it. */
+/** Damages values: removes or replaces parts. */
 export function malformed(values: Arbitrary<unknown>): Arbitrary<unknown> {
   const junk = fc.oneof(
     fc.constantFrom(null, true, -1, 1e21, '', 'junk', [], {}, [[]], { type: 5 }, { toString: 1 }),
@@ -114,7 +114,7 @@ export function malformed(values: Arbitrary<unknown>): Arbitrary<unknown> {
   return fc.tuple(values, fc.array(cut, { minLength: 1, maxLength: 3 })).map(([value, cuts]) => {
     let mutant = structuredClone(value)
     for (const { at, how, junk: constant } of cuts) {
-      // The next cut may change it.
+      // a later change may modify it in place
       const junk = structuredClone(constant)
       const places = placesOf(mutant)
       const place = places[at % (places.length + 1)]

@@ -5,11 +5,11 @@ import { officialSchema, officialSchemaFile } from './official-schema.ts'
 export interface SchemaCheckOptions {
   /** The negotiated version. Default: 1 until the agent responds to `initialize` with another one. */
   version?: 1 | 2
-  /** Checks against the unstable schema, which includes the stable methods. */
+  /** Uses the unstable schema, which includes the stable methods. */
   unstable?: boolean
   /** Whose messages are checked: Parley's (`send`, the default), the agent's (`receive`), or both. */
   directions?: Array<TraceFrame['direction']>
-  /** Methods outside of the specification that are in use. */
+  /** Methods that aren't in the specification but are in use. */
   alsoAllowed?: string[]
 }
 
@@ -75,7 +75,7 @@ export function matchesSchema(
  */
 export class SchemaCheck {
   readonly problems: string[] = []
-  /** number of messages checked against a definition, by its name */
+  /** the number of checked messages, by the name of their definition */
   readonly checked = new Map<string, number>()
   readonly tap: TraceTap = frame => this.see(frame)
   #schema: Schema
@@ -95,7 +95,7 @@ export class SchemaCheck {
   /** Checks one frame and adds problems to {@link problems}. */
   see(frame: TraceFrame): void {
     const { direction } = frame
-    // As on the wire: without undefined members.
+    // as on the wire, without undefined properties
     const message = JSON.parse(JSON.stringify(frame.message)) as {
       [key: string]: unknown
       id?: string | number | null
@@ -129,7 +129,7 @@ export class SchemaCheck {
     if (this.problems.length > 0) throw new Error(`Not as the schema has it:\n${this.problems.join('\n')}`)
   }
 
-  /** From now on messages have the offered version, and then the negotiated one. */
+  /** Checks later messages against the offered version, and then the negotiated one. */
   #speak(said: unknown): void {
     const { version, unstable = false } = this.#options
     const { protocolVersion } = (said ?? {}) as { protocolVersion?: unknown }
@@ -137,7 +137,7 @@ export class SchemaCheck {
   }
 
   #check(direction: TraceFrame['direction'], method: string, kind: Definition['kind'], body: unknown): void {
-    // A request or notification is handled by the other side; a response is sent by the side that handled it.
+    // The receiver handles a request or notification; the sender of a response has handled its request.
     const handler = (direction === 'send') === (kind === 'Response') ? 'client' : 'agent'
     const definition = this.#schema.definitions.find(
       entry =>

@@ -1,6 +1,6 @@
 /**
- * Waits for a condition without an event by polling; fails if it never becomes true.
- * @param what names the condition in the failure
+ * Polls until a condition is true; fails if it never becomes true.
+ * @param what names the condition in the error
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,

@@ -3,10 +3,10 @@ import { type Agent, AgentClosedError, type AgentExit, AgentRequestError } from 
 import type { SessionSetup, SessionUpdate } from '../../../src/acp/model.ts'
 import { until } from '../until.ts'
 
-/** A running agent and its remote control; a real agent, which acts by itself, omits the functions. */
+/** A running agent and functions that control it, which a real agent doesn't need. */
 export interface AgentUnderTest {
   agent: Agent
-  /** Capabilities that the agent doesn't have. */
+  /** The capabilities that the agent lacks. */
   lacks: ReadonlyArray<'load' | 'resume' | 'list' | 'close' | 'delete' | 'logout'>
   setup: SessionSetup
   /** Answers the pending request for a new session. */
@@ -23,7 +23,7 @@ export interface AgentUnderTest {
 
 const HELLO = [{ type: 'text' as const, text: 'hello' }]
 
-/** The contract of every agent that speaks v1, and of its fakes. */
+/** The contract of every v1 agent and of its fakes. */
 export function agentContract(create: () => Promise<AgentUnderTest>): void {
   const open = async () => {
     const tested = await create()
@@ -56,7 +56,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     )
   })
 
-  it('resolves a prompt that the user stops, and reports it as canceled', async () => {
+  it('resolves a prompt that the user stops, and reports the turn as canceled', async () => {
     const { agent, sessionId, said, states, work, stopTurn } = await open()
     const turn = agent.prompt(sessionId, HELLO)
     work?.(sessionId)
@@ -102,7 +102,7 @@ export function agentContract(create: () => Promise<AgentUnderTest>): void {
     }
   })
 
-  it('ends everything once when its process exits', async () => {
+  it('ends every request once when its process exits', async () => {
     const { agent, setup, sessionId, said, states, exits, work, exit } = await open()
     const turn = agent.prompt(sessionId, HELLO)
     turn.catch(() => {})

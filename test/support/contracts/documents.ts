@@ -12,7 +12,7 @@ export interface EditorUnderTest {
   type(path: string, text: string): Promise<void>
   undo(path: string): Promise<void>
   close(path: string): Promise<void>
-  /** Lets the editor notice changes on disk. */
+  /** Makes the editor notice changes on disk. */
   notice(path: string): void
 }
 
@@ -44,7 +44,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(editor.documents.find([file()]), undefined)
   })
 
-  it("has its text without the byte order mark, with the file's line endings", async () => {
+  it("returns its text without the byte order mark, with the file's line endings", async () => {
     const { document } = await opened('\ufeffone\r\ntwo\r\n')
     assert.equal(document.text(), 'one\r\ntwo\r\n')
     assert.equal(document.lineEnd, '\r\n')
@@ -56,7 +56,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), '\ufeffone\r\n2\r\n3\r\n')
   })
 
-  it('accepts an edit only if the text is still the expected one', async () => {
+  it('accepts an edit only if its text is still the expected one', async () => {
     const { editor, document } = await opened('one\n')
     assert.equal(document.encoding, 'utf8')
     await editor.type(file(), 'mine\n')
@@ -67,7 +67,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'one\n')
   })
 
-  it('undoes an edit in one step, and is saved afterward', async () => {
+  it('undoes an edit in one step, and can be saved afterward', async () => {
     const { editor, document } = await opened('one\ntwo\nthree\n')
     assert.ok(await document.replace({ start: 4, end: 7, text: '2\nadded' }, document.text()))
     assert.equal(document.isDirty(), true)
@@ -76,7 +76,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), false)
   })
 
-  it('has unsaved changes, also if the same text was typed again', async () => {
+  it('has unsaved changes even if its original text was typed again', async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'two\n')
     await editor.type(file(), 'one\n')
@@ -93,7 +93,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'newer on disk\n')
   })
 
-  it('saves an undone step as well', async () => {
+  it('saves after an undo', async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'two\n')
     assert.ok(await document.save())
@@ -104,7 +104,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'one\n')
   })
 
-  it("creates a deleted file again when it's saved", async () => {
+  it("recreates a deleted file when it's saved", async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'two\n')
     rmSync(file())
@@ -112,7 +112,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(onDisk(), 'two\n')
   })
 
-  it("doesn't save over a newer file", async () => {
+  it("doesn't overwrite a newer file when it's saved", async () => {
     const { editor, document } = await opened('one\n')
     await editor.type(file(), 'mine\n')
     writeFileSync(file(), 'newer on disk\n')
@@ -122,7 +122,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), true)
   })
 
-  it('loads a newer file without unsaved changes, as an undo step', async () => {
+  it('loads a newer file as an undo step if it has no unsaved changes', async () => {
     const { editor, document } = await opened('one\n')
     writeFileSync(file(), 'newer on disk\n')
     await waitFor('the newer text', () => {
@@ -135,7 +135,7 @@ export function documentsContract(folder: () => string, create: () => EditorUnde
     assert.equal(document.isDirty(), true)
   })
 
-  it('accepts and saves nothing after it was closed', async () => {
+  it('accepts no edits and saves nothing after it was closed', async () => {
     const { editor, document } = await opened('one\n')
     await editor.close(file())
     await waitFor('the document to be closed', () => document.isClosed())

@@ -5,13 +5,13 @@ import { messageOf } from '../../../src/common/errors.ts'
 import type { MemoryPipe } from '../memory-pipe.ts'
 import { until } from '../until.ts'
 
-/** Parley's ends of an agent's input and output, and what the agent does with the others. */
+/** Parley's ends of an agent's input and output, and functions that act as the agent at the other ends. */
 export type PipeUnderTest = Pick<
   MemoryPipe,
   'reader' | 'writer' | 'sent' | 'noise' | 'send' | 'write' | 'endOutput' | 'closeInput' | 'waitFor'
 >
 
-/** The contract of a process's pipes, and of their fakes. */
+/** The contract of a process's pipes and of their fakes. */
 export function pipeContract(create: () => PipeUnderTest): void {
   const listening = () => {
     const pipe = create()
@@ -71,7 +71,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     )
   })
 
-  it('is closed for reading after the last message if the agent ends its output, and still writes', async () => {
+  it('ends reading after the last message if the agent ends its output, and can still write', async () => {
     const { pipe, methods } = listening()
     let open = true
     pipe.reader.onClose(() => {
@@ -85,7 +85,7 @@ export function pipeContract(create: () => PipeUnderTest): void {
     await pipe.waitFor(frame => frame.method === undefined)
   })
 
-  it('rejects a write with the reason after the agent closed its input', async () => {
+  it('rejects a write after the agent closed its input, with the reason', async () => {
     const { pipe, methods } = listening()
     const errors: string[] = []
     let open = true

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { SecretStore } from '../../../src/mcp/inputs.ts'
 
-/** The contract of VS Code's secret storage, and of its fakes. `create`: two views of one store. */
+/** The contract of VS Code's secret storage and of its fakes. `create` returns two instances of one store. */
 export function secretsContract(create: () => Promise<[SecretStore, SecretStore]>): void {
   const KEY = 'parley-contract/a'
 
-  it("returns the last stored value in every view, until it's deleted", async () => {
+  it("returns the last stored value in every instance, until it's deleted", async () => {
     const [one, other] = await create()
     assert.equal(await one.get(KEY), undefined)
     await one.store(KEY, 'żółć "1"\n')
@@ -20,7 +20,7 @@ export function secretsContract(create: () => Promise<[SecretStore, SecretStore]
     await one.delete(`${KEY}/b`)
   })
 
-  it('accepts keys that objects inherit', async () => {
+  it('accepts keys that every object inherits', async () => {
     const [store] = await create()
     for (const key of ['constructor', '__proto__']) {
       assert.equal(await store.get(key), undefined)

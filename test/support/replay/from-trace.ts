@@ -9,12 +9,12 @@ const [from, to] = process.argv.slice(2)
 if (!from || !to) throw new Error('from-trace.ts FROM TO')
 
 const own = read(from)
-// A scenario that started a new process has all of it; the others share a process that was started in another trace.
+// A scenario with its own process has a complete trace. Others use a process that was started in another trace.
 const begun = own.findLastIndex(({ msg }) => msg.method === 'initialize')
 const frames = begun >= 0 ? own.slice(begun) : [...read(beginningOf(from)), ...own]
 fs.writeFileSync(to, frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
 
-/** The trace with the start of the same process: `<agent>-initialize.ndjson`. */
+/** The trace in which the process was started: `<agent>-initialize.ndjson`. */
 function beginningOf(file: string): string {
   const parts = path.basename(file, '.ndjson').split('-')
   for (let length = parts.length - 1; length > 0; length--) {

@@ -1,5 +1,5 @@
-// An agent that repeats the messages of a recorded one: node replay-agent.mjs transcript.ndjson
-// It sends a recorded frame as soon as it has received everything that the client sent before it.
+// An agent that repeats the messages of a recorded agent: node replay-agent.mjs transcript.ndjson
+// It sends a recorded frame as soon as it has received everything that the client had sent before that frame.
 import fs from 'node:fs'
 
 const recorded = fs
@@ -8,7 +8,7 @@ const recorded = fs
   .filter(line => line !== '')
   .map(line => JSON.parse(line))
 
-/** Positions of the client's missing messages. */
+/** The positions of the recorded client messages that haven't arrived yet. */
 const expected = new Set(recorded.flatMap(({ dir }, at) => (dir === 'send' ? [at] : [])))
 /** The ids of this client's requests, by the recorded ids. */
 const ids = new Map()

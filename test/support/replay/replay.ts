@@ -13,15 +13,15 @@ const AGENT = path.join(import.meta.dirname, 'replay-agent.mjs')
 export interface Replayed {
   /** by session id, in the order in which they were opened */
   sessions: Map<string, Session>
-  /** The results of requests that fail in the recording, in order: `method: message`. */
+  /** The errors of requests, in order: `method: message`. */
   failures: string[]
-  /** Messages of the client that aren't in the recording. */
+  /** Messages of Parley that aren't in the recording. */
   stray: string
 }
 
 /**
- * Plays a recording through the real connection, the v1 surface and the reducer: repeats what the client did at the
- * same places among the agent's frames, with the same answers.
+ * Replays a recording through the real connection, the v1 layer and the reducer: repeats what the client did, at the
+ * same points between the agent's frames and with the same answers.
  */
 export async function replayTranscript(file: string): Promise<Replayed> {
   const recorded = readTranscript(file)
@@ -66,7 +66,7 @@ export async function replayTranscript(file: string): Promise<Replayed> {
 interface GivenAnswer {
   asked: Message
   answer: Message
-  /** The turn was canceled while it was pending. */
+  /** Whether the turn was canceled while the request was pending. */
   cancelledBetween: boolean
 }
 
@@ -85,7 +85,7 @@ class Replay {
     this.#answers = answersIn(recorded)
   }
 
-  /** A frame of the agent was received. */
+  /** Called for each frame from the agent. */
   arrived(): void {
     this.#received += 1
     this.#waiting?.()
@@ -106,7 +106,7 @@ class Replay {
     await Promise.all(this.#work)
   }
 
-  /** Waits until this many frames were received, and the last one was reduced. */
+  /** Waits until this many frames were received and the last one was reduced. */
   async #reached(frames: number): Promise<void> {
     while (this.#received < frames) {
       await new Promise<void>(resolve => {
@@ -197,7 +197,7 @@ class Replay {
         const { outcome } = (given?.answer.result ?? {}) as {
           outcome?: { outcome: string; optionId?: string }
         }
-        // A canceled turn answers its requests itself.
+        // Parley answers the requests of a canceled turn itself.
         if (!given || (outcome?.outcome === 'cancelled' && given.cancelledBetween)) continue
         queueMicrotask(() => session.answerPermission(entry.requestId, outcome?.optionId))
       }
@@ -207,7 +207,7 @@ class Replay {
     return session
   }
 
-  /** The oldest recorded answer to such a request that wasn't used yet; some requests have none. */
+  /** The oldest unused answer to such a request, if there is one. */
   #next(method: string, sessionId: string): GivenAnswer | undefined {
     const at = this.#answers.findIndex(
       ({ asked }) => asked.method === method && asked.params?.sessionId === sessionId,

@@ -8,7 +8,7 @@ export interface Message {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** A frame as it was recorded: `send` by the client, `recv` from the agent. */
+/** A recorded frame: `send` from the client, `recv` from the agent. */
 export interface Recorded {
   dir: 'send' | 'recv'
   msg: Message

@@ -13,7 +13,7 @@ export interface AgentFolders {
   folder: string
   /** the mock model's port on 127.0.0.1 */
   port: number
-  /** Started with the command that npm installs, as for a user: a link, or on Windows a `.cmd` file. */
+  /** Start it with the command that npm installs: a link, or a `.cmd` file on Windows. */
   byCommand: boolean
 }
 
@@ -104,7 +104,7 @@ export const SETUPS: Record<AgentName, (room: AgentFolders) => Promise<AgentDefi
     })
   },
 
-  /** Parley installs it from the registry; see `registry.test.ts`. */
+  /** Installed by Parley from the registry; see `registry.test.ts`. */
   async opencode({ home, folder, port }) {
     const model = 'mock/mock-model'
     await write(

@@ -21,10 +21,10 @@ export function describeCodex(version: 1 | 2): void {
         },
         version,
         asksToEdit: readOnly,
-        // In v2, it refuses a server's tools in its read-only mode without asking.
+        // in v2, its read-only mode refuses MCP tools without asking
         callsServers: !(readOnly && version === 2),
         writesThroughClient: false,
-        // The file was allowed, not the folder it should be in.
+        // the user allowed the file, but not its missing folder
         createsFolders: !readOnly,
         failedCommand: 'failed',
         endsCommands: false,
@@ -54,7 +54,7 @@ export function describeCodex(version: 1 | 2): void {
           )
         })
 
-        it('options: each is offered once', async () => {
+        it('options: offers each one once', async () => {
           const { session } = await rig().create()
           const ids = session.state.configOptions.map(({ id }) => id)
           assert.deepEqual(ids, [...new Set(ids)])
@@ -68,7 +68,7 @@ export function describeCodex(version: 1 | 2): void {
           )
         })
 
-        it('mode: asks in one mode, and not in another', async () => {
+        it('mode: asks for permission in one mode, and not in another', async () => {
           const open = await rig().create()
           const { session } = open
           const option = optionOf(session.state.configOptions, 'mode')
@@ -85,7 +85,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.ok((open.session.state.usage?.size ?? 0) > 1050)
         })
 
-        it('close: the session can be loaded again', async () => {
+        it('close: can load the session again', async () => {
           const open = await rig().create()
           await rig().promptScenario(open, 'hello')
           await open.session.close()
@@ -99,7 +99,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.deepEqual(asked?.params.replayFrom, { type: 'start' })
         })
 
-        it('delegate: shows the work of a subagent', async () => {
+        it("delegate: shows a subagent's work", async () => {
           const open = await rig().create()
           const { session } = open
           const subagent = () => entriesOfKind(session.state, 'subagent')[0]
@@ -108,7 +108,7 @@ export function describeCodex(version: 1 | 2): void {
           assert.equal(subagent()?.state?.stopReason, 'end_turn')
           assert.match(subagent()?.description ?? '', /\[\[edit /)
           const within = subagent()?.sessionId
-          // The notice about the mock model can arrive at any time.
+          // the agent's notice about the mock model can arrive at any time
           const its = session.state.entries.filter(
             entry => entry.within === within && entry.kind !== 'notice',
           )
@@ -124,7 +124,7 @@ export function describeCodex(version: 1 | 2): void {
             ],
           )
           assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
-          // The session's own messages stay complete.
+          // none of the session's own messages is missing
           const own = session.state.entries.filter(entry => entry.within === undefined)
           assert.deepEqual(messageTexts({ ...session.state, entries: own }), [
             'Somebody else does it.',

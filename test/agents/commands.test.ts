@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { assertSettled, HELLO, messageTexts } from './expect.ts'
 import { AgentRig } from './rig.ts'
 
-/** As a user has them: installed with npm, started with the installed command, in folders with any name. */
+/** Agents as users run them: installed with npm, started with the installed command, in folders with any name. */
 for (const name of ['gemini', 'codex'] as const) {
   describe(`${name}, with the command that npm installs`, () => {
     let rig: AgentRig

@@ -4,7 +4,7 @@ import type { OpenSession } from '../../src/sessions/open-session.ts'
 import { assertSettled, entriesOfKind, findToolCall, messageTexts, waitForState } from './expect.ts'
 import { AgentRig, reject } from './rig.ts'
 
-/** The bundled agent is the first that a user sees, so it has to show everything, in either version. */
+/** The bundled agent is the first that many users see, so it has to show everything, in both versions. */
 for (const version of [1, 2]) {
   describe(`demo in v${version}, through Parley`, () => {
     let rig: AgentRig
@@ -23,7 +23,7 @@ for (const version of [1, 2]) {
     const prompt = ({ session }: Pick<OpenSession, 'session'>, text: string) =>
       session.prompt([{ type: 'text', text }])
 
-    it('start: supports everything for sessions', async () => {
+    it('start: supports every session capability', async () => {
       const { agent } = await rig.running()
       assert.equal(agent.protocolVersion, version)
       assert.equal(agent.info.title, 'Demo Agent')
@@ -96,7 +96,7 @@ for (const version of [1, 2]) {
       assert.match(readFileSync(rig.file('hello.txt'), 'utf8'), /The demo agent was here/)
     })
 
-    it('load: a new process shows the same conversation', async () => {
+    it('load: shows the same conversation in a new process', async () => {
       const open = await rig.create()
       await prompt(open, 'tour')
       await rig.restart()

@@ -19,14 +19,14 @@ export function entriesOfKind<K extends Entry['kind']>(
   return state.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind)
 }
 
-/** All text of the agent (or the user, or thoughts), one string per message. */
+/** The texts of all messages of the agent (or of the user, or of all thoughts), one string per message. */
 export function messageTexts(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
   return entriesOfKind(state, 'message')
     .filter(entry => entry.role === role)
     .map(entry => entry.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''))
 }
 
-/** The tool call whose title or kind matches; there must be exactly one. */
+/** The tool call that matches; there must be exactly one. */
 export function findToolCall(state: SessionState, fits: (entry: ToolCallEntry) => boolean): ToolCallEntry {
   const found = entriesOfKind(state, 'tool_call').filter(fits)
   const all = entriesOfKind(state, 'tool_call').map(({ title, toolKind }) => `${toolKind}: ${title}`)
@@ -40,7 +40,7 @@ export function findPermission(state: SessionState): PermissionEntry {
   return found[0] as PermissionEntry
 }
 
-/** Nothing is running or pending. */
+/** Fails if anything is running or pending. */
 export function assertSettled(state: SessionState): void {
   assert.equal(state.activity, 'idle')
   for (const entry of state.entries) {

@@ -25,8 +25,8 @@ describeModelAgent(
 )
 
 /**
- * Sessions are files named by the minute in which they started. A process that loads one in the same minute overwrites
- * the file, and then there is nothing to load. The tests don't wait a minute: they make the files older.
+ * The agent names session files after the minute in which they started. A process that loads a session in the same
+ * minute overwrites its file, and finds nothing to load. This makes the files older, instead of waiting for a minute.
  */
 function ageSessions(home: string): void {
   const folder = path.join(home, '.gemini', 'tmp', 'workspace', 'chats')

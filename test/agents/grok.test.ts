@@ -6,7 +6,7 @@ describeModelAgent(
     name: 'grok',
     afterReject: 'cancelled',
     usesTerminals: true,
-    // Its model has to search for the tools of servers first.
+    // its model has to search for MCP tools first
     callsServers: false,
     can: { load: true, resume: true, list: true, close: true },
   },
@@ -41,7 +41,7 @@ describeModelAgent(
       assert.deepEqual(await rig().promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
     })
 
-    it('close: the session can be loaded again', async () => {
+    it('close: can load the session again', async () => {
       const open = await rig().create()
       await rig().promptScenario(open, 'hello')
       await open.session.close()

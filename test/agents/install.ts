@@ -10,7 +10,7 @@ import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 /** `demo` is bundled with Parley. */
 export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
 
-/** The files `<suite>.test.ts`, each with its agent; `registry`: Parley installs the agents itself. */
+/** The suites `<suite>.test.ts`, each with its agent; in `registry`, Parley installs the agents itself. */
 export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
   'codex-v1': 'codex',
   'codex-v2': 'codex',
@@ -38,7 +38,7 @@ export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise
   const target = path.join(AGENTS_CACHE, `${name}-${version}-${process.platform}-${process.arch}`)
   if (await exists(target)) return target
   await fs.mkdir(AGENTS_CACHE, { recursive: true })
-  // It's complete before it's renamed, so a folder with that name is complete.
+  // the folder is renamed when it's complete, so an existing one is complete
   const draft = await fs.mkdtemp(path.join(AGENTS_CACHE, `.${name}-`))
   try {
     for (const file of ['package.json', 'package-lock.json']) {
@@ -79,7 +79,7 @@ function npmInstall(cwd: string): Promise<void> {
   })
 }
 
-/** Its package contains a compressed program, which its install script would unpack to the home folder. */
+/** The package contains a compressed program, which its install script would unpack to the home folder. */
 async function unpackGrok(folder: string): Promise<void> {
   const platform = `${process.platform}-${process.arch}`
   const packed = path.join(

@@ -13,36 +13,36 @@ import {
 import type { AgentName } from './install.ts'
 import { AgentRig, reject, type Variant } from './rig.ts'
 
-/** The differences between two agents that both use the model. */
+/** How an agent differs from others. */
 export interface Facts {
   name: AgentName
   variant?: Variant & { name: string }
   /** The negotiated protocol version; 1 by default. */
   version?: 1 | 2
-  /** It asks before it edits; true by default. */
+  /** Whether it asks before it edits; true by default. */
   asksToEdit?: boolean
-  /** The client writes the files; true by default. */
+  /** Whether the client writes the files; true by default. */
   writesThroughClient?: boolean
-  /** It can write a file in a folder that doesn't exist; true by default. */
+  /** Whether it can write a file in a folder that doesn't exist; true by default. */
   createsFolders?: boolean
-  /** Its commands end with a canceled turn, not only with the agent; true by default. */
+  /** Whether canceling a turn ends its commands; true by default. Otherwise they end with the agent. */
   endsCommands?: boolean
   /** The status of a tool call whose command exits with a code other than 0. */
   failedCommand?: 'completed' | 'failed'
-  /** The model is offered a server's tools and can call them; true by default. Otherwise the server is only started. */
+  /** Whether the model can call MCP tools; true by default. Otherwise the agent only starts the server. */
   callsServers?: boolean
   /** The messages that it adds to the conversation by itself. */
   banner?: RegExp
   /** How a turn ends after a rejected edit: the agent stops, or the model continues. */
   afterReject: 'cancelled' | 'end_turn'
-  /** Commands run in a terminal of the client; otherwise the agent runs them. */
+  /** Whether commands run in a terminal of the client. Otherwise the agent runs them. */
   usesTerminals: boolean
   can: { load: boolean; resume: boolean; list: boolean; close: boolean }
   /** Called between the end of a process and a load in the next one. */
   beforeLoad?: (home: string) => void
 }
 
-/** Every scenario that an agent with a model supports, with Parley's own session manager. */
+/** Tests every scenario that an agent with a model supports, with Parley's own session manager. */
 export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => void): void {
   const { asksToEdit = true, writesThroughClient = true, createsFolders = true, banner } = facts
   describe(`${facts.variant?.name ?? facts.name}, through Parley`, () => {
@@ -50,7 +50,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     const messageTexts: typeof allMessageTexts = (state, role) =>
       allMessageTexts(state, role).filter(text => !banner?.test(text))
     before(async function () {
-      // It's downloaded the first time.
+      // the agent is downloaded the first time
       this.timeout(300_000)
       rig = await AgentRig.create(facts.name, facts.variant)
       await rig.startScenario('initialize')
@@ -76,7 +76,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.deepEqual({ load, resume, list, close }, facts.can)
     })
 
-    it('hello: streams text in every script into one message', async () => {
+    it('hello: streams text in all writing systems as one message', async () => {
       const { outcome, state } = await play('hello')
       assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
       assert.deepEqual(messageTexts(state), [HELLO])
@@ -142,7 +142,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.equal(terminals.length > 0, facts.usesTerminals)
       for (const terminal of terminals) {
         assert.equal(terminal.exit?.exitCode, 3)
-        // The order of two streams that are read separately is undefined.
+        // the order of stdout and stderr is undefined
         for (const line of [/^out-line\r?\n/m, /^err-line\r?\n/m, /^.\[31mred/m]) {
           assert.match(terminal.output, line)
         }
@@ -150,11 +150,11 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    it('tool: calls a tool of an MCP server that Parley passes, with a second folder', async () => {
+    it('tool: calls a tool of an MCP server from Parley, in a session with a second folder', async () => {
       rig.addsFolderAndServer = true
       const open = await rig.create()
       const { state } = open.session
-      // agents start servers while the user writes
+      // gives the agent time to start the server, as a user who is typing would
       await rig.waitFor('the server', () => existsSync(rig.mcpCallLog))
       const { params } = rig.sent('session/new').at(-1)!.message as {
         params: { mcpServers: Array<{ name: string }>; additionalDirectories?: string[] }
@@ -182,13 +182,13 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       rig.cancel(open)
       assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
       assertSettled(open.session.state)
-      // It accepts the next prompt.
+      // the agent accepts the next prompt
       assert.deepEqual(await rig.promptScenario(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
       assert.equal(messageTexts(open.session.state).at(-1), HELLO)
     })
 
     if (asksToEdit) {
-      it('cancel question: cancels its request', async () => {
+      it('cancel question: cancels the permission request', async () => {
         rig.answerPolicy = () => undefined
         const open = await rig.create()
         const turn = rig.promptScenario(open, 'edit')
@@ -205,7 +205,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       const open = await rig.create()
       const turn = rig.promptScenario(open, 'slowshell')
       const sleeping = () => rig.processes().some(({ command }) => command === 'sleep 300')
-      // Some agents ask first, some know that the command is harmless.
+      // some agents ask first, others know that the command is harmless
       await waitForState(open.session, state => entriesOfKind(state, 'tool_call').length > 0)
       if (process.platform === 'linux') await rig.waitFor('the command', sleeping)
       rig.cancel(open)
@@ -236,16 +236,16 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     more(() => rig)
 
-    // ---- these end the process, so they are last
+    // ---- scenarios that end the process, so they are last
     if (facts.can.load) {
-      it('load: a new process replays the conversation and continues it', async () => {
+      it('load: replays and continues the conversation in a new process', async () => {
         const { open, state } = await play('edit')
         await rig.restart()
         facts.beforeLoad?.(rig.home)
         const loaded = await rig.reopen('load', open.session.sessionId)
         const { session } = loaded
         await waitForState(session, replayed => messageTexts(replayed).at(-1) === 'Finished with hello.txt.')
-        // Some agents replay their instructions to the model as user messages.
+        // some agents replay their instructions to the model as user messages
         const [asked = ''] = messageTexts(state, 'user')
         assert.ok(messageTexts(session.state, 'user').some(text => text.includes(asked)))
         assert.equal(messageTexts(session.state).join(''), messageTexts(state).join(''))
@@ -262,7 +262,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         assertSettled(session.state)
       })
 
-      it('load unknown: fails, and the agent continues', async () => {
+      it('load unknown: reports an error and keeps running', async () => {
         const loading = rig.reopen('load', '00000000-0000-4000-8000-000000000000')
         await assert.rejects(loading, {
           name: 'AgentRequestError',
@@ -272,7 +272,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     }
 
     if (facts.can.resume) {
-      it('resume: a new process continues without a replay', async () => {
+      it('resume: continues in a new process without a replay', async () => {
         const { open } = await play('hello')
         await rig.restart()
         const resumed = await rig.reopen('resume', open.session.sessionId)
@@ -294,7 +294,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
   })
 }
 
-/** Old and new text, or a patch instead. */
+/** Diffs with old and new text, or with a patch. */
 function shownDiff(state: SessionState): string {
   return entriesOfKind(state, 'tool_call')
     .flatMap(({ content }) => content)

@@ -4,8 +4,7 @@ import path from 'node:path'
 const project = path.resolve(import.meta.dirname, '../..')
 
 /**
- * Where the agents are installed with their dependencies: outside of the checkout, so that cleaning it doesn't delete
- * them.
+ * The installed agents with their dependencies: outside of the checkout, so that cleaning it doesn't delete them.
  */
 export const AGENTS_CACHE =
   process.env.PARLEY_AGENTS_CACHE ?? path.join(os.homedir(), '.cache', 'parley-agents')

@@ -58,7 +58,7 @@ const candidates: Candidate[] = [
     says: /^Hello from the \*\*mock\*\* model\. .* done\.\s/,
   },
   {
-    // its package has no program: it's an archive, packed from npm's
+    // its npm package has no program, so it's packed as an archive
     name: 'sdk-example',
     id: 'sdk-example',
     distribution: packSdkExample,
@@ -91,7 +91,8 @@ async function packSdkExample(serve: Serve): Promise<object> {
 }
 
 /**
- * From a registry on loopback in the real format to a turn: all of Parley except the editor, with npm's real packages.
+ * Installs npm's real packages from a registry on loopback in the real format and runs a turn, with all of Parley except
+ * the editor.
  */
 describe('agents from the registry, installed by Parley', function () {
   this.timeout(600_000)
@@ -188,7 +189,7 @@ describe('agents from the registry, installed by Parley', function () {
         name: `registry-${name}`,
         installed: {
           start,
-          // as a user configures the agent
+          // like the user's settings for the agent
           define: ({ env }) => {
             Object.assign(settings, { [agentId]: { env } })
             settingsChange.fire()

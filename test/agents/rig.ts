@@ -32,7 +32,7 @@ import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
-/** The user's answer to a request; `undefined` leaves it pending. */
+/** Decides the user's answer to a request; `undefined` leaves it pending. */
 export type AnswerPolicy = (question: PermissionEntry) => string | undefined
 
 /** Allows everything once. */
@@ -49,19 +49,19 @@ function optionOf(question: PermissionEntry, kind: string): string | undefined {
 
 /** One of several ways to start an agent. */
 export interface Variant {
-  /** The name of its traces; the agent's name by default. */
+  /** The name of the traces; the agent's name by default. */
   name?: string
   protocol?: 'stable' | 'latest'
   env?: Record<string, string>
   /** With the command that npm installs, in folders with spaces and quotes in their names. */
   byCommand?: true
-  /** Parley installed it: how it starts with the configuration for the mock model. */
+  /** For an agent that Parley installed: how it starts, with the configuration for the mock model. */
   installed?: { define: (setup: AgentDefinition) => AgentDefinition; start: StartAgent }
 }
 
 /**
- * A real agent with the extension's own session manager, files and terminals: all of Parley except the editor. Every
- * frame is written to `out/agents/<agent>-<scenario>.ndjson` and checked against the official schema.
+ * Runs a real agent with Parley's own session manager, files and terminals: everything except the editor. Writes every
+ * frame to `out/agents/<agent>-<scenario>.ndjson`, and checks Parley's against the official schema.
  */
 export class AgentRig {
   readonly name: AgentName
@@ -70,12 +70,12 @@ export class AgentRig {
   readonly workspace: string
   /** the agent's home directory */
   readonly home: string
-  /** Answers the requests of all sessions. */
+  /** Answers the permission requests of all sessions. */
   answerPolicy: AnswerPolicy = allow
   readonly questions: PermissionEntry[] = []
   readonly frames: TraceFrame[] = []
   stderr = ''
-  /** New sessions get a second folder and an MCP server, as from the settings of a workspace. */
+  /** Gives new sessions a second folder and an MCP server, as in the settings of a workspace. */
   addsFolderAndServer = false
   readonly #root: string
   readonly #folder: string
@@ -91,7 +91,7 @@ export class AgentRig {
     this.#variant = variant
     this.model = model
     this.#root = root
-    // Agents can send anything; Parley's messages have to be valid.
+    // only Parley's messages have to be valid
     this.#check = new SchemaCheck({
       alsoAllowed: ['session/set_model'],
       directions: name === 'demo' ? ['send', 'receive'] : ['send'],
@@ -115,7 +115,7 @@ export class AgentRig {
     return rig
   }
 
-  /** Restores the workspace to the state in which every scenario starts. */
+  /** Resets the workspace to its initial state. */
   async resetWorkspace(): Promise<void> {
     for (const entry of await fs.readdir(this.workspace)) {
       await fs.rm(path.join(this.workspace, entry), { recursive: true })
@@ -129,7 +129,7 @@ export class AgentRig {
     return path.join(this.#root, 'second')
   }
 
-  /** Where the MCP server logs who requested its tools, and the texts it was called with. */
+  /** The file in which the MCP server logs who listed its tools, and the texts it was called with. */
   get mcpCallLog(): string {
     return path.join(this.#root, 'mcp-calls.txt')
   }
@@ -138,7 +138,7 @@ export class AgentRig {
     return path.join(this.workspace, name)
   }
 
-  /** Assigns later frames to this scenario. */
+  /** Starts the trace of a scenario, and resets the options of the previous one. */
   async startScenario(scenario: string): Promise<void> {
     this.#scenario = scenario
     this.questions.length = 0
@@ -158,7 +158,7 @@ export class AgentRig {
 
   reopen(how: 'load' | 'resume', sessionId: string): Promise<OpenSession> {
     const reference = { agentId: this.name, sessionId, cwd: this.workspace }
-    // A request can arrive while the session is being opened.
+    // a request can arrive while the session is being opened
     const onSession = (open: OpenSession) => void this.#attend(open)
     return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
   }
@@ -272,7 +272,7 @@ export class AgentRig {
       home: this.#root,
       rules,
     })
-    // like the extension's planner, which also uses VS Code's settings and folders
+    // like the extension's own plan, but without VS Code's settings and folders
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
       const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
       if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
@@ -320,7 +320,7 @@ export class AgentRig {
     })
   }
 
-  /** Answers like a user: through the session, if the request is shown in the conversation. */
+  /** Answers permission requests through the session, like a user. */
   #attend(open: OpenSession): OpenSession {
     const { session } = open
     const answer = () => {
@@ -336,7 +336,7 @@ export class AgentRig {
     return open
   }
 
-  /** Only what a program needs to run: nothing of the machine's owner, and no network except loopback. */
+  /** Contains only what a program needs: nothing of the machine's owner, and no network except loopback. */
   #environment(): Record<string, string> {
     const { home } = this
     const kept = ['PATH', 'TMPDIR', 'SystemRoot', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP'].flatMap(name => {

@@ -21,7 +21,7 @@ console.log(`real agents in ${seconds()}`)
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1
 console.log(formatTally(total))
 
-/** Installed and tested separately and concurrently: they share nothing but the processors. */
+/** Installs and tests a suite. Suites run concurrently, since they share nothing. */
 async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   try {
     if (agent !== 'registry') await installAgent(agent)

@@ -3,7 +3,7 @@ import { agentContract } from '../support/contracts/agent.ts'
 import { assertSettled, entriesOfKind, messageTexts, waitForState } from './expect.ts'
 import { AgentRig, allow, reject } from './rig.ts'
 
-/** A script of the SDK's authors that takes five seconds per turn, so its turns run concurrently. */
+/** The SDK's example agent. Its turns take five seconds, so they run concurrently. */
 describe('sdk-example, through Parley', () => {
   let rig: AgentRig
   before(async function () {
@@ -13,7 +13,7 @@ describe('sdk-example, through Parley', () => {
   })
   after(() => rig?.close())
 
-  it('start: supports only turns, and says so', async () => {
+  it('start: reports that it supports only turns', async () => {
     const { agent } = await rig.running()
     assert.equal(agent.protocolVersion, 1)
     const { load, resume, list, close } = agent.capabilities
@@ -22,7 +22,7 @@ describe('sdk-example, through Parley', () => {
     await assert.rejects(agent.listSessions({}), { kind: 'unsupported' })
   })
 
-  it('edit, reject and cancel: in three concurrent sessions', async () => {
+  it('edit, reject and cancel: works in three concurrent sessions', async () => {
     const [allowed, rejected, cancelled] = [await rig.create(), await rig.create(), await rig.create()]
     rig.answerPolicy = question => {
       const asked = entriesOfKind(rejected.session.state, 'permission').includes(question)

@@ -1,10 +1,11 @@
 /**
  * The cost of tracking changes: 1,000 changed files, a turn that changes 200, keeping and reverting one change, a save
- * and an agent's write, 200 moved files, finding 1,000 files that a command changed in a repository of 50,000 and in a
- * folder of 10,000 without one, and the longest time that any of it blocks the extension host. Prints times and ratios
- * of one run. Fails if the last files cost much more than the first ones, if finding the changes costs much more than
- * Git's own status, or than reading names and stats, or if something blocks the extension host much longer than writing
- * the same files.
+ * and an agent's write, 200 moved files, finding 1,000 files that a command changed in a repository with 50,000 and in
+ * a folder with 10,000 without a repository, and the longest time that any of it blocks the extension host. Prints
+ * times and ratios of one run. Fails if
+ * - the last files cost much more than the first ones,
+ * - finding changes costs much more than `git status`, or than reading names and stats,
+ * - or something blocks the extension host much longer than writing the same files.
  *
  *   npm run bench -- changes
  */
@@ -25,7 +26,7 @@ import { ChangesStore } from '../../src/history/changes-store.ts'
 const CHANGED = 1000
 const TOUCHED = 200
 const LINES = 300
-/** With 1,000 changed files, one more costs at most this many times as much as with 100; machines are never quiet. */
+/** One more file costs at most this many times as much after 1,000 changed files as after 100. */
 const BOUND = 2
 const REPOSITORY_FILES = 50_000
 const FOLDER_FILES = 10_000
@@ -53,7 +54,7 @@ for (let i = 0; i < CHANGED; i++) writeFileSync(file(i), text('before'))
 let failed = false
 let longest = 0
 
-/** The longest time between two iterations of the event loop in which this process, and no other, was working. */
+/** The longest time in which this process was working between two iterations of the event loop. */
 function watchTasks(): () => number {
   let most = 0
   let at = performance.now()
@@ -72,7 +73,7 @@ function watchTasks(): () => number {
   }
 }
 
-/** The cost of a plain write of one of the files, which is the unit of all others. Milliseconds. */
+/** Milliseconds to write one of the files without a tracker: the unit of all other costs. */
 let plain: number | undefined
 
 /** Milliseconds per file. */
@@ -102,7 +103,7 @@ const write = (i: number, mark: string) =>
 async function repository(): Promise<number> {
   const top = path.join(root, 'repository')
   const named = (i: number) => path.join(top, `folder${i % 500}`, `file${i}.txt`)
-  // nothing continues in the background
+  // Git must not continue in the background
   const settings = [
     'user.name=bench',
     'user.email=bench@bench.example',
@@ -118,7 +119,7 @@ async function repository(): Promise<number> {
   git('commit', '-q', '-m', 'all')
   const tree = new WorkTree(tracker)
   const status = async () => git('status', '--porcelain', '--untracked-files=all')
-  // once without measuring: Git updates its index
+  // once without measuring, so that Git updates its index
   await status()
   const gitBefore = await measureOther('git status, 50,000 files', status)
   let snapshot: Awaited<ReturnType<typeof tree.snapshot>> | undefined
@@ -161,7 +162,7 @@ async function folder(): Promise<number> {
   return (before + after) / (plainBefore + plainAfter)
 }
 
-/** Milliseconds of another process. */
+/** Milliseconds that another process takes. */
 async function measureOther(name: string, work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
@@ -172,7 +173,7 @@ async function measureOther(name: string, work: () => Promise<unknown>): Promise
 
 try {
   await tracker.ready
-  // the code is compiled and the store's folders exist
+  // warm-up: compiles the code and creates the store's folders
   for (let i = 0; i < 20; i++) await write(i, 'warm')
   await changes.undo()
   await store.flushed()

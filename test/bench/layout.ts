@@ -1,7 +1,7 @@
 /**
- * The cost of very long parts of a conversation in a browser with layout: the page of the Conversation view, with a
- * host that only sends them. Prints for each the longest task of the page's thread according to the browser's trace
- * (CPU time, which a busy machine doesn't extend) and the number of nodes in the page. Fails above the limits.
+ * The cost of very long parts of a conversation in a browser: the page of the Conversation view, with a host that only
+ * sends them. Prints for each part the CPU time of the longest task of the page's thread, from the browser's trace, and
+ * the number of nodes in the page. Fails above the limits.
  *
  *   npm run bench -- layout
  *
@@ -42,7 +42,7 @@ interface Case {
   terminals?: TerminalNote[]
   /** opened by a click */
   isFolded?: true
-  /** in the page when everything is there */
+  /** a text that the page contains when everything has arrived */
   end: string
   maxNodes?: number
 }
@@ -136,7 +136,7 @@ async function measure(name: string, one: Case): Promise<void> {
   await page.waitForFunction('globalThis.isReady')
   const { entry, pieces = [], terminals = [] } = one
   const first = message('first', 'agent', '```ts\nconst warm = 1\n```\n')
-  // loads the parts that are loaded on first use
+  // load what the page loads on first use
   const warm = toolCall('warm', {
     toolKind: 'edit',
     content: [
@@ -161,7 +161,7 @@ async function measure(name: string, one: Case): Promise<void> {
     [{ op: 'entry', index: 2, entry } satisfies PatchOp],
     ...pieces.map((text): PatchOp[] => [{ op: 'text', id: entry.id, block: 0, text }]),
   ].map(ops => ({ jsonrpc: '2.0', method: 'conversation/patch', params: { revision: ++revision, ops } }))
-  // the cost of getting here isn't the page's
+  // only what follows is measured
   await page.evaluate(json => Object.assign(window, { patches: JSON.parse(json) }), JSON.stringify(patches))
   const trace = await TaskTrace.start(browser, page)
   await page.evaluate(playPatches())
@@ -181,7 +181,7 @@ function fail(reason: string): void {
   process.exitCode = 1
 }
 
-/** In the page: applies one patch per frame, as the host sends them. */
+/** Runs in the page: applies one patch per frame, as the host sends them. */
 function playPatches(): string {
   return `(async () => {
     for (const data of window.patches) {
@@ -191,7 +191,7 @@ function playPatches(): string {
   })()`
 }
 
-/** In the page: whether it contains the text. Expanded content is at the top of the view, messages at the end. */
+/** Runs in the page: whether it contains the text. Expanded content is at the top, messages at the end. */
 function whenShown(text: string): string {
   return `(() => {
     const list = document.querySelector('.transcript')
@@ -200,7 +200,7 @@ function whenShown(text: string): string {
   })()`
 }
 
-/** Like VS Code delivers a message: parsed before the page's own code gets it. */
+/** Delivers a message like VS Code, which parses it before the page's own code gets it. */
 async function send(page: Page, method: string, params: unknown): Promise<void> {
   await page.evaluate(
     json => window.postMessage(JSON.parse(json)),

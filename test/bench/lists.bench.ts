@@ -1,7 +1,7 @@
 /**
- * One change costs the same among 10,000 as among 100: a session in History, in the page, and a tool call that changes
- * in a folded run or is added to it. Prints times and ratios, and fails if many cost more. Also counts the sessions
- * that the extension host sends: only the changed one.
+ * Whether one change costs the same among 10,000 items as among 100: a session in the page of History, and a tool call
+ * that changes in a folded run or is added to it. Prints times and ratios, and fails if 10,000 cost more. Also checks
+ * that the extension host sends only the changed session.
  *
  *   npm run bench -- lists
  */
@@ -18,7 +18,7 @@ import { historyRow } from '../unit/webview/history/rows.ts'
 const FEW = 100
 const MANY = 10_000
 const CHANGES = 2000
-/** The rest is noise of the machine: work on all of them would cost a hundred times as much. */
+/** The maximum ratio. It should be 1; work on all items would make it 100, and the rest is noise. */
 const BOUND = 4
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
@@ -70,7 +70,7 @@ function growingRun(count: number): () => void {
   }
 }
 
-/** Microseconds for one, the best of several rounds. */
+/** Microseconds for one change, the best of several rounds. */
 function cost(make: (count: number) => () => void, count: number): number {
   const rounds = numbers(5).map(() => {
     const change = make(count)
@@ -89,7 +89,7 @@ const works = {
   'a tool call comes to a folded run': growingRun,
 }
 for (const [name, make] of Object.entries(works)) {
-  // the first rounds are those of a page that has just loaded
+  // the first rounds are for warm-up
   cost(make, FEW)
   const [few, many] = [cost(make, FEW), cost(make, MANY)]
   const ratio = many / few

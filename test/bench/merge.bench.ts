@@ -1,7 +1,7 @@
 /**
  * Merging a replay with the saved conversation: the cost must be linear and small, and other work must run between the
- * steps. Prints ratios: one of 10,000 entries against one of 1,000, and the longest step of 10,000 against all of
- * 1,000, without warm-up.
+ * steps. Prints two ratios: 10,000 entries compared with 1,000, and the longest step of 10,000 entries compared with
+ * all of 1,000, without warm-up.
  */
 import { mergeEntries, mergeInSteps } from '../../src/conversation/merge-entries.ts'
 import type { Entry } from '../../src/conversation/state.ts'
@@ -11,7 +11,7 @@ const STEP_BOUND = 3
 const ANSWER = 'The parser reads one token at a time and keeps what follows. '.repeat(10)
 const OUTPUT = 'a line of a file\n'.repeat(60)
 
-/** Turns of a prompt, answers and tool calls with their output. */
+/** Turns with a prompt, answers, and tool calls with output. */
 function conversation(length: number): Entry[] {
   let turn = 0
   return Array.from({ length }, (_, i): Entry => {
@@ -38,7 +38,7 @@ function conversation(length: number): Entry[] {
   })
 }
 
-/** Milliseconds of CPU time, which a busy machine doesn't extend. The least of several, after one to warm up. */
+/** Milliseconds of CPU time, the best of several rounds after one for warm-up. */
 function cost(length: number): number {
   const [known, replay] = [conversation(length), conversation(length)]
   const times: number[] = []

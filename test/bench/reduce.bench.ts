@@ -1,7 +1,7 @@
 /**
- * Whether handling one chunk costs the same at the end of a long session as at its start: 100,000 chunks through the
- * reducer and into the change set that a view takes once in a while. Prints the time of the first and the last tenth
- * and their ratio, and fails above the limit.
+ * Whether a chunk costs the same at the end of a long session as at its start: 100,000 chunks go through the reducer
+ * and into the change set, which a view takes from time to time. Prints the time of the first and the last tenth and
+ * their ratio, and fails above the limit.
  *
  *   npm run bench -- reduce
  */
@@ -12,13 +12,13 @@ import { createSessionState, reduce } from '../../src/conversation/reducer/reduc
 const CHUNKS = 100_000
 /** Chunks between two frames: one at 40 chunks per second, hundreds at full speed. */
 const FRAME = 50
-/** The first tenth is measured during warm-up, the last one with garbage collection. */
+/** The maximum ratio. The first tenth includes warm-up, the last one garbage collection. */
 const BOUND = 1.5
 const ROUNDS = 15
 
 const text = 'twenty-four characters, '
 
-/** One kind of session each; `at` is the index of the chunk. */
+/** The update at an index, for each kind of session. */
 const sessions: Record<string, (at: number) => SessionUpdate> = {
   'one message': () => ({
     type: 'message_chunk',
@@ -60,7 +60,7 @@ let failed = false
 for (const [name, make] of Object.entries(sessions)) {
   run(make)
   const runs = Array.from({ length: ROUNDS }, () => run(make))
-  // The least of each, since other work of the machine only adds.
+  // the minimum of each, since other processes only add to it
   const [first = 0, last = 0, all = 0] = (['first', 'last', 'all'] as const).map(key =>
     Math.min(...runs.map(one => one[key])),
   )

@@ -1,8 +1,8 @@
 /**
  * Runs the benchmarks: `npm run bench` for all, `npm run bench -- transport` for one. Each is bundled like the
- * extension and runs in a new Node process, so that the shipped code is measured and not a loader. The workbench
- * benchmark measures the packaged extension in its own VS Code, the layout benchmark the page in a browser; here they
- * are only started.
+ * extension and runs in a new Node process, so that it measures the shipped code without a loader. The workbench and
+ * layout benchmarks are only started here: the former measures the packaged extension in its own VS Code, the latter
+ * the page in a browser.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
- * How many updates per second get from an agent's process to the model, in v1 and v2, compared with the official SDK's
- * client connection for that version (which also validates) and plain `JSON.parse`, all with the same stream in one
- * run.
+ * How many updates per second get from an agent's process to the model, in v1 and v2. Compares Parley with the official
+ * SDK's client connection for that version (which also validates) and with plain `JSON.parse`, for the same stream in
+ * one run.
  */
 import { spawn } from 'node:child_process'
 import path from 'node:path'
@@ -39,7 +39,7 @@ class Clock {
   #start = 0
   #done: () => void = () => {}
   updates = 0
-  /** All updates have arrived: the SDK's connection handles a response before earlier notifications. */
+  /** Resolves when all updates have arrived, since the SDK can handle a response before earlier notifications. */
   readonly done = new Promise<void>(resolve => {
     this.#done = resolve
   })
@@ -202,7 +202,7 @@ for (let round = 0; round <= ROUNDS; round++) {
   for (const [name, run] of Object.entries(RUNNERS) as Array<[Name, () => Promise<Result>]>) {
     globalThis.gc?.()
     const result = await run()
-    // The first round is for warm-up.
+    // the first round is for warm-up
     if (round > 0) results.set(name, [...(results.get(name) ?? []), result])
   }
 }

@@ -1,7 +1,7 @@
 /**
- * No step of the view's work on very long content takes more than a limit of CPU time: a code block of 1 MB, 100,000
- * chunks, a million backticks, a diff of 100,000 lines, a terminal with 10,000 colored lines. Prints the longest step
- * of each, and its share of the whole work; fails above the limit.
+ * Whether each step of the view's work on very long content stays below a limit of CPU time: a code block of 1 MB,
+ * 100,000 chunks, a million backticks, a diff of 100,000 lines, a terminal with 10,000 colored lines. Prints the
+ * longest step of each and its share of the whole work, and fails above the limit.
  *
  *   npm run bench -- view
  */
@@ -13,7 +13,7 @@ import { TerminalScreen } from '../../src/webview/tools/terminal-screen.ts'
 
 /** Milliseconds of CPU time. */
 const LIMIT = 50
-/** Like the view's documents, which yield after this time. Milliseconds. */
+/** Milliseconds after which the work yields, as in the view. */
 const SLICE = 12
 const ROUNDS = 3
 const MB = 1_000_000
@@ -34,7 +34,7 @@ const texts: Record<string, string> = {
   'a table of 1 MB': `| a | b |\n|---|---|\n${'| cell | other |\n'.repeat(MB / 17)}`,
 }
 
-/** One step after the other; each one yields at its end. */
+/** Runs the steps one after the other, yielding after each. */
 type Work = () => Generator<void>
 
 /** @param piece characters per chunk */
@@ -99,7 +99,7 @@ function milliseconds(): number {
   return (user + system) / 1000
 }
 
-/** The round with the shortest longest step, since other work of the machine only adds. */
+/** The round whose longest step is the shortest, since other processes only add to it. */
 function best(rounds: number[][]): number[] {
   return rounds.toSorted((one, other) => Math.max(...one) - Math.max(...other))[0] ?? []
 }
@@ -117,7 +117,7 @@ for (const [name, work] of Object.entries(works)) {
   report(name, best(rounds))
 }
 
-// the emulator works in slices: a timer between them sees the longest one
+// the emulator works in slices, between which a timer measures the longest one
 const colored = Array.from(
   { length: 10_000 },
   (_, i) =>

@@ -4,11 +4,11 @@ import * as vscode from 'vscode'
 const extension = vscode.extensions.getExtension('parley.parley')
 
 describe('activation', () => {
-  it('waits until VS Code has started or something of Parley is used', () => {
+  it('waits until VS Code has started or Parley is used', () => {
     assert.ok(extension, 'Parley is not installed')
-    // VS Code adds the commands and views by itself. These events restore what a window had before a reload: tabs, and
-    // editors that show the original version of a file that an agent changed. The last one registers code actions when
-    // nothing waits for it any more: activation alone loads nothing else.
+    // VS Code adds the events of commands and views. The others restore what a window had before a reload: tabs, and
+    // editors with the original version of a file that an agent changed. The last one registers code actions after
+    // startup. Activation alone loads nothing else.
     assert.deepEqual(extension.packageJSON.activationEvents, [
       'onWebviewPanel:parley.conversationTab',
       'onWebviewPanel:parley.historyTab',

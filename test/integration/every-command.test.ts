@@ -9,12 +9,12 @@ import { waitFor } from '../host/wait-for.ts'
 const extension = vscode.extensions.getExtension('parley.parley')!
 const { contributes } = extension.packageJSON
 const commands = (contributes.commands as Array<{ command: string }>).map(({ command }) => command)
-/** VS Code gives each extension an API of its own: this one is Parley's. */
+/** Parley's own `vscode` object, since VS Code gives each extension a separate one. */
 const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.cjs'))('vscode')
 
-/** What the extension that runs the suite has watched since before Parley was activated: see its `main.cjs`. */
+/** What the extension that runs the suite records from before Parley's activation on; see its `main.cjs`. */
 interface Created {
-  /** sent to the page in the side bar */
+  /** messages to the page in the side bar */
   messages: RpcMessage[]
   toHost?(message: unknown): void
   onMessage: ((message: RpcMessage) => void) | undefined
@@ -24,7 +24,7 @@ const { created } = vscode.extensions.getExtension<{ created: Created }>(
   'parley-tests.parley-test-host',
 )!.exports
 
-/** What a page gets all the time, whatever the user does. */
+/** Messages that pages get all the time, whatever the user does. */
 const ROUTINE = new Set([
   'conversation/patch',
   'conversation/snapshot',
@@ -37,7 +37,7 @@ const ROUTINE = new Set([
   'history/state',
   'manageAgents/state',
 ])
-/** Shows a page, which is enough only for the commands that do nothing else. */
+/** Commands for which it's enough to show a page, since they do nothing else. */
 const SHOWING = new Set([
   'command: parley.conversation.focus',
   'page: view/page',
@@ -52,12 +52,12 @@ interface RpcMessage {
   params?: { head?: object; ops?: Array<{ head?: object; cleared?: Array<keyof ConversationHead> }> }
 }
 
-/** Records what Parley shows to the user: a message, a picker, a dialog, an editor, a view, or news in a page. */
+/** Records what Parley shows: a message, a picker, a dialog, an editor, a view, or a change in a page. */
 class ShownRecorder {
   readonly shown: string[] = []
   readonly errors: string[] = []
   readonly contexts = new Map<string, unknown>()
-  /** What the page in the side bar shows besides the messages. */
+  /** The state of the page in the side bar, besides its messages. */
   head: Partial<ConversationHead> = {}
   #restore: Array<() => void> = []
 
@@ -114,7 +114,7 @@ class ShownRecorder {
     for (const restore of this.#restore.splice(0)) restore()
   }
 
-  /** Sends Parley a message as the page in the side bar does. */
+  /** Sends a message to Parley, like the page in the side bar. */
   send(method: string, params: object, id?: string): void {
     created.toHost?.({ jsonrpc: '2.0', method, params, ...(id !== undefined && { id }) })
   }
@@ -129,7 +129,7 @@ class ShownRecorder {
     })
   }
 
-  /** A message to a page. */
+  /** Records a message to a page. */
   #look({ method, params }: RpcMessage, isSideBar = false): void {
     if (method === undefined) return
     if (!ROUTINE.has(method)) this.shown.push(`page: ${method}`)
@@ -144,7 +144,7 @@ class ShownRecorder {
     for (const part of ['key', 'phase', 'cards', 'queue'] as const)
       if (JSON.stringify(head[part]) !== JSON.stringify(before[part]))
         this.shown.push(`page: another ${part}`)
-    // a turn that waited for an answer may end without a message in which it runs again
+    // a turn that waited for an answer may end without another message that it's running
     const wasAtWork = before.activity === 'running' || before.activity === 'requires_action'
     if (wasAtWork && head.activity === 'idle') this.shown.push('page: the turn ended')
   }
@@ -160,25 +160,25 @@ class ShownRecorder {
   }
 }
 
-/** The buttons of title bars run the commands of their names; once is enough. */
+/** Buttons in title bars run commands with other names, which are tested anyway. */
 const isButton = (command: string) => /^parley\.(sideBar|tab)\./.test(command)
 
-/** Toggles what a view shows; its context key is what the button in the view shows. */
+/** Toggles a view's content. The only visible result is the context key, which changes the button. */
 const TOGGLES: Record<string, string> = { 'parley.followAgent': 'parley.followingAgent' }
 
-/** No message contains the inside of the program, or VS Code's own complaint about a command. */
+/** Text that no message may contain: internals of the program, or VS Code's own errors about commands. */
 const INSIDE = /\bat \S+ \(|\bError:|undefined|\[object|is not a function|Cannot read|not found/
 
 const recorder = new ShownRecorder()
 
-describe('every command shows something, and no error,', function () {
-  // nearly a hundred commands each
+describe('every command shows something other than an error', function () {
+  // each test runs nearly a hundred commands
   this.timeout(120_000)
-  /** Brings about a state, whatever the command before did. */
+  /** Restores the state of the test, whatever the previous command did. */
   type Prepare = () => Promise<void>
 
   before(function () {
-    // it gives Parley, an ES module, another API than `require`
+    // Parley is an ES module, which gets a different API object than `require` returns
     if (vscode.version === floor.version) this.skip()
     recorder.start()
   })
@@ -202,7 +202,7 @@ describe('every command shows something, and no error,', function () {
       const before = toggle && contexts.get(toggle)
       await vscode.commands.executeCommand(command)
       const feedback = () =>
-        // in Restricted Mode, the card that says why nothing starts is there all the time
+        // Restricted Mode always shows the card that says why nothing starts
         shown.some(one => !SHOWING.has(one) || SHOWS.test(command) || isUntrusted(recorder.head)) ||
         (toggle && contexts.get(toggle) !== before)
       await waitFor('feedback', feedback, { timeout: 20_000, interval: 20 }).catch(() => {
@@ -216,7 +216,7 @@ describe('every command shows something, and no error,', function () {
     assert.deepEqual(wrong, [])
   }
 
-  /** Without a question about an unsaved document. */
+  /** Closes all editors, without a question about unsaved documents. */
   async function closeEditors(): Promise<void> {
     while (vscode.window.activeTextEditor?.document.isUntitled)
       await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor')
@@ -230,7 +230,7 @@ describe('every command shows something, and no error,', function () {
     cards.some(({ id }) => id === 'untrusted')
   const isUnused = ({ phase, title }: Partial<ConversationHead>) => phase === 'ready' && !title
 
-  /** Another unused session would look the same while it starts. */
+  /** Waits for the new session, since another unused session would look the same. */
   async function begin(): Promise<void> {
     if (isUnused(recorder.head)) return
     await vscode.commands.executeCommand('parley.newSessionWithAgent', 'demo')
@@ -251,7 +251,7 @@ describe('every command shows something, and no error,', function () {
     await vscode.commands.executeCommand('parley.showConversation')
     await runAll(async () => {
       if (isEmpty(recorder.head)) return
-      // no agent is configured: it shows those to choose from
+      // shows the list of agents, since none is configured
       await vscode.commands.executeCommand('parley.newSession')
       await until('no session', isEmpty)
     })
@@ -290,7 +290,7 @@ describe('every command shows something, and no error,', function () {
   it('in Restricted Mode', async () => {
     const { workspace } = api
     const trusted = Object.getOwnPropertyDescriptor(workspace, 'isTrusted')!
-    // as VS Code reports it: this window opens no folder that it doesn't trust
+    // pretends that VS Code reports it, since this window opens only trusted folders
     Object.defineProperty(workspace, 'isTrusted', { ...trusted, get: () => false })
     try {
       await vscode.commands.executeCommand('parley.newSession')

@@ -6,7 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { touchWorkspaceFile } from '../host/workspace-file.ts'
 import { grepVariable, resultsVariable, type TestResult } from './results.ts'
 
-/** Resolves when the workspace has its folders. */
+/** Resolves when the folders of the workspace are loaded. */
 async function foldersOpen(): Promise<void> {
   const { workspaceFile } = vscode.workspace
   await waitFor(
@@ -23,7 +23,7 @@ async function foldersOpen(): Promise<void> {
 /** Rejects if a test failed, which VS Code turns into its exit code. */
 export async function run(): Promise<void> {
   await foldersOpen()
-  // This import works the same in every Node; `require` of an ES module doesn't.
+  // works in every Node, unlike `require` of an ES module
   const { default: Mocha } = await import('mocha')
   const mocha = new Mocha({ timeout: 30_000, color: false, grep: process.env[grepVariable] ?? '' })
   const suite = join(__dirname, '..')
@@ -38,7 +38,7 @@ export async function run(): Promise<void> {
       results.push(describeTest(test))
       write()
     })
-    // A failed hook ends its suite: its tests don't run, which nothing else would report.
+    // A failed hook skips the tests of its suite, which would otherwise go unnoticed.
     runner.on('fail', (failed: Mocha.Runnable, error) => {
       if (failed instanceof Mocha.Test) return
       results.push({ title: failed.fullTitle(), state: 'failed', milliseconds: 0, error: error.stack })

@@ -9,16 +9,16 @@ interface Keybinding {
   when?: string
 }
 
-/** Keys that Parley shares on purpose: a webview has the focus then, in which VS Code's own command doesn't work. */
+/** Keys that Parley shares on purpose, for when a webview has the focus: VS Code's own command doesn't work there. */
 const shared = new Set(['ctrl+f'])
 
-/** Keys that the conversation's page handles: VS Code gets these, too. */
+/** Keys that the conversation's page handles, which VS Code gets too. */
 const pageKeys = [
   ...['alt+up', 'alt+down', 'alt+home', 'alt+end', 'alt+shift+down', 'shift+alt+down', 'alt+enter'],
   ...['ctrl+enter', 'ctrl+backspace'],
 ]
 
-/** In a `when` clause: it's only true if something other than a webview has the focus. `false` is never true. */
+/** Conditions in `when` clauses that are false while a webview has the focus. */
 const otherFocus = new RegExp(
   [
     ...['focus', 'inChat', 'inQuickInput', 'inlineChatVisible', 'terminalChatResponse', 'accessibleView'],

@@ -6,7 +6,7 @@ import { floor } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 
 const extension = vscode.extensions.getExtension('parley.parley')!
-/** VS Code gives each extension an API of its own: this one is Parley's. */
+/** Parley's own `vscode` object, since VS Code gives each extension a separate one. */
 const api: typeof vscode = createRequire(join(extension.extensionPath, 'dist', 'extension.cjs'))('vscode')
 
 describe('local settings for agents', () => {
@@ -31,7 +31,7 @@ describe('local settings for agents', () => {
   const about = () => shown.filter(text => text.includes("don't apply in this remote window"))
 
   before(async function () {
-    // it gives Parley, an ES module, another API than `require`
+    // Parley is an ES module, which gets a different API object than `require` returns
     if (vscode.version === floor.version) this.skip()
     await vscode.commands.executeCommand('parley.showConversation')
     Object.assign(api.window, {
@@ -48,7 +48,7 @@ describe('local settings for agents', () => {
       .update('mcpServers', undefined, vscode.ConfigurationTarget.Global)
   })
 
-  it("are named once in a remote window in which they don't apply", async () => {
+  it("are reported once in a remote window, where they don't apply", async () => {
     openIn(undefined)
     await set({ servers: { vault: { command: 'vault' } } })
     openIn('ssh-remote')
@@ -58,7 +58,7 @@ describe('local settings for agents', () => {
     await set({ servers: {} })
     await set(undefined)
     openIn('another-remote')
-    // the notification of another machine comes after all of this one's
+    // all notifications for this machine come before that for another machine
     await set({ servers: {} })
     await set(undefined)
     await waitFor("the other machine's notification", () => about().length > 1)

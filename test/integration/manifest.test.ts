@@ -42,7 +42,7 @@ describe('the manifest', () => {
       )
     for (const name of ['parley.agents', 'parley.mcpServers', 'parley.permissionRules'])
       assert.equal(contributes.configuration.properties[name]?.scope, 'machine-overridable', name)
-    // its packages run: a workspace must not set it
+    // packages of the registry run, so a workspace must not set its URL
     assert.equal(contributes.configuration.properties['parley.agentRegistry']?.scope, 'application')
   })
 

@@ -1,6 +1,6 @@
 // Writes the English texts of the source to l10n/bundle.l10n.json, from which translations are created:
 //   npm run l10n
-// Reports missing and superfluous texts of the translations.
+// Reports missing and unused texts in the translations.
 import { writeFileSync } from 'node:fs'
 import { readSourceTexts } from './source-texts.ts'
 import { bundleFile, manifestFile, readTextsOf, translationProblems, translationsOf } from './translations.ts'

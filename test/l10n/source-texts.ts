@@ -5,7 +5,7 @@ import jsx from 'acorn-jsx'
 import { transformSync } from 'esbuild'
 import { projectDirectory } from '../host/paths.ts'
 
-/** A node of the syntax tree with the used properties: https://github.com/estree/estree, and JSX's own. */
+/** The properties of a syntax tree node that are used here: https://github.com/estree/estree, plus JSX. */
 interface Node {
   type: string
   [field: string]: unknown
@@ -14,7 +14,7 @@ interface Node {
 export interface SourceTexts {
   /** localized texts, each once */
   texts: Set<string>
-  /** texts that users see and that aren't localized, or can't be: one line each, with the file */
+  /** texts that users see but that aren't localized, or can't be: one line each, with the file */
   problems: string[]
 }
 
@@ -28,10 +28,10 @@ const shownProperties = new Set([
 ])
 /** Methods of VS Code that show texts. */
 const shownCalls = /^(show(Error|Warning|Information)Message|setStatusBarMessage)$/
-/** The same in every language. */
+/** Texts that are the same in every language. */
 const names = /^Parley(: \p{Lu}.*)?$/u
 
-/** Reads every source file with texts for users. The demo agent is excluded: as an agent, it's in English. */
+/** Reads every source file with texts for users, except the demo agent, which is in English like other agents. */
 export function readSourceTexts(): SourceTexts {
   const found: SourceTexts = { texts: new Set(), problems: [] }
   const source = join(projectDirectory, 'src')
@@ -42,7 +42,7 @@ export function readSourceTexts(): SourceTexts {
   return found
 }
 
-/** Reads one source text, for tests of the reader. */
+/** Reads one source text, for the reader's own tests. */
 export function readTexts(file: string, code: string): SourceTexts {
   const found: SourceTexts = { texts: new Set(), problems: [] }
   new FileReader(file, found).read(code)
@@ -98,7 +98,7 @@ class FileReader {
     }
   }
 
-  /** In folders that pass texts to VS Code. */
+  /** Whether the file is in a folder that passes texts to VS Code. */
   get #isShownByCode(): boolean {
     return /^src\/(views|sessions)\/|\/vscode-[^/]*$/.test(this.#file) && !/\/bridge\//.test(this.#file)
   }
@@ -113,7 +113,7 @@ class FileReader {
     const name = nameOf(node.callee)
     const args = node.arguments as Node[]
     if (name === 't' || name === 'plural') {
-      // created here with parameters
+      // texts with parameters
       const own = this.#file === 'src/webview/l10n.ts'
       if (this.#depth === 0) this.#problem(node, 'looked up before the language is known')
       for (const arg of name === 't' ? args.slice(0, 1) : args.slice(1))
@@ -135,7 +135,7 @@ class FileReader {
     else this.#found.texts.add(text)
   }
 
-  /** A plain text here is shown as is, in English. */
+  /** Reports a text in a place where it's shown without translation. */
   #mustBeLookedUp(value: unknown): void {
     if (!isNode(value)) return
     switch (value.type) {
@@ -180,7 +180,7 @@ function textOf(node: Node): string | undefined {
   return parts.length === 1 ? parts[0]?.value.cooked : undefined
 }
 
-/** Two adjacent letters are words, unless they are a name. `$(name)` is a codicon. */
+/** Whether a text contains words: two adjacent letters that aren't a name. `$(name)` is a codicon. */
 function hasWords(value: unknown): boolean {
   if (typeof value !== 'string') return false
   const words = value.replace(/\$\([\w~-]+\)/g, '').trim()

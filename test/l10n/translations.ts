@@ -23,7 +23,7 @@ export function translationsOf(file: string): Array<{ language: string; texts: T
   })
 }
 
-/** What is missing, superfluous, or has other placeholders or code in a translation; a line each. */
+/** What is missing or unused in a translation, or has different placeholders or code; one line each. */
 export function translationProblems(english: Texts, translated: Texts): string[] {
   const lacks = Object.keys(english).filter(key => !Object.hasOwn(translated, key))
   const tooMuch = Object.keys(translated).filter(key => !Object.hasOwn(english, key))
@@ -41,7 +41,7 @@ export function translationProblems(english: Texts, translated: Texts): string[]
   ]
 }
 
-/** What is the same in every language: placeholders, code, URLs. Unordered, since sentences differ. */
+/** The parts that are the same in every language: placeholders, code, URLs. Sorted, since word order differs. */
 function fixedParts(text: string): string {
   const code = text.match(/`[^`]*`|https?:[^\s)，。]*\w/g) ?? []
   const placeholders = text.replace(/`[^`]*`/g, '').match(/\{\d+\}/g) ?? []

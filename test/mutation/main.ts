@@ -25,13 +25,13 @@ type Verdict = { row: string; survived?: string; failed?: string }
 const root = path.join(import.meta.dirname, '../..')
 const out = path.join(root, 'out/mutation')
 /**
- * A test that waits for what a disabled handler never sends uses no CPU time: it has failed if it used less than this
- * in this time, also on a slow machine.
+ * A test that waits for what a disabled handler never sends uses no CPU time. It counts as failed if it uses less than
+ * this in this time, which holds on a slow machine too.
  */
 const WAITS = { forMs: 2_000, cpuMs: 30 }
-/** The limit for a test that neither ends nor waits. */
+/** The time limit for a test that neither ends nor waits. */
 const MAX_RUN_MS = 60_000
-/** Most of the time is spent waiting for this. */
+/** The number of concurrent tests, which mostly wait. */
 const PROCESSES = 4
 
 const { values: options } = parseArgs({
@@ -71,11 +71,11 @@ async function bundle(test: string): Promise<string> {
   return result.outputFiles[0]!.text
 }
 
-/** A file that asks for its location gets the original one instead of the bundle's. */
+/** Gives a file its original location instead of the bundle's. */
 const inPlace: esbuild.Plugin = {
   name: 'in-place',
   setup(build) {
-    // The compiled schemas of the protocol are the same for all mutants, and take most of the time.
+    // The compiled protocol schemas are the same for all mutants, and compiling them takes most of the time.
     build.onResolve({ filter: /\/(schema-check|official-schema)\.ts$/ }, ({ path: file, resolveDir }) => ({
       path: pathToFileURL(path.resolve(resolveDir, file)).href,
       external: true,
@@ -121,7 +121,7 @@ async function firstFailure(code: string, name: string, mayWait = false): Promis
   }
 }
 
-/** Isolates each run from what the previous one left. */
+/** Isolates each run from what the previous one left behind. */
 function ignoreLateErrors(): void {
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.removeAllListeners(event)

@@ -6,7 +6,7 @@
  * @returns `undefined` if the file isn't in the bundle or doesn't contain the name
  */
 export function disable(bundle: string, file: string, name: string): string | undefined {
-  // A file's imports can be between its parts.
+  // the parts of a file can be separated by its imports
   const parts = bundle.split(/^(?=\/\/ (?:src|test|node_modules)\/\S+$)/m)
   const isOfFile = (part: string) => part.startsWith(`// ${file}\n`)
   for (const rename of renames(name)) {
@@ -24,7 +24,7 @@ function renames(name: string): Array<(code: string) => string> {
   const replaced = (pattern: string, replacement: string) => (code: string) =>
     code.replace(new RegExp(pattern, 'g'), () => replacement)
   return [
-    // A case is the handler itself; the same string elsewhere may be its result.
+    // A `case` is the handler itself. The same string elsewhere may be its result.
     replaced(`\\bcase "${word}":`, `case ${quoted}:`),
     replaced(`"${word}"`, quoted),
     replaced(`\\b${word}:`, '$disabled:'),

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import subsetFont from 'subset-font'
 import { keptFile } from './kept-file.mjs'
 
-/** The font that contains the space defines the line's baseline; without it, icons would be too high. */
+/** The space, since the font that contains it determines the baseline. Without it, icons would be too high. */
 const SPACE = 0x20
 
 /** @type {import('esbuild').Plugin} */

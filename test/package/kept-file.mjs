@@ -1,4 +1,4 @@
-// Deterministic results that are slow to create are created once, and stored by a hash of their inputs.
+// Stores results that are deterministic but slow to create, by a hash of their inputs.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export async function keptFile(folder, inputs, make) {
   }
   const bytes = await make()
   await mkdir(folder, { recursive: true })
-  // Another build may run at the same time and must not find an incomplete file.
+  // A concurrent build must not find an incomplete file.
   const half = `${file}.${randomUUID()}`
   await writeFile(half, bytes)
   await rename(half, file)

@@ -4,8 +4,8 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 const readme = 'extension/readme.md'
 
 /**
- * VS Code loads the pictures of a packaged README only from the network: `vsce` inserts their URLs if the
- * manifest names a repository. Until then the packaged README has no pictures.
+ * VS Code loads the images of a packaged README only from the network, and `vsce` inserts their URLs only if the
+ * manifest names a repository. Until then, the packaged README has no images.
  */
 export function dropPictures(vsix: string): void {
   const files = unzipSync(readFileSync(vsix))
@@ -15,7 +15,7 @@ export function dropPictures(vsix: string): void {
   writeFileSync(vsix, zipSync(files, { level: 9 }))
 }
 
-/** The text without its relative pictures, and without lines that contained only pictures. */
+/** The text without relative images, and without lines that contain only such images. */
 function withoutPictures(markdown: string): string {
   return markdown
     .replace(/^(?:!\[[^\]]*\]\((?!\w+:)[^)]*\)\s*)+$\n*/gm, '')

@@ -5,7 +5,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import { projectDirectory, vsixFile } from '../host/paths.ts'
 import { floor } from '../host/vscode-versions.ts'
 
-/** All files that the package can contain, in its folder `extension/`. */
+/** All files that the package may contain, in its folder `extension/`. */
 const allowed = [
   /^package(\.nls(\.[\w-]+)?)?\.json$/,
   /^l10n\/bundle\.l10n\.[\w-]+\.json$/,
@@ -89,7 +89,7 @@ describe('the package', () => {
     )
   })
 
-  it('has a README without broken pictures', () => {
+  it('has a README without broken images', () => {
     const pictures = [...text('readme.md').matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)].map(match => match[1]!)
     assert.deepEqual(
       pictures.filter(address => !address.startsWith('https://')),

@@ -9,7 +9,7 @@ const most = 250_000
 /** The maximum number of files: each one is served by VS Code's service worker. */
 const mostFiles = 10
 
-describe('the weight of the webviews', () => {
+describe('the size of the webviews', () => {
   const root = 'extension/dist/webview'
   const files = unzipSync(readFileSync(vsixFile))
   const file = (path: string) => files[path] ?? assert.fail(`There is no ${path}`)
@@ -20,7 +20,7 @@ describe('the weight of the webviews', () => {
   function scripts(path: string, known = new Set<string>()): Set<string> {
     if (known.has(path)) return known
     known.add(path)
-    // in a minified module: `import{a as b}from"./c.js"`, `import"./c.js"`, never `import("./c.js")`
+    // minified: `import{a as b}from"./c.js"` or `import"./c.js"`, but not `import("./c.js")`
     const imports = strFromU8(file(path)).matchAll(/\b(?:import|export)(?:[\w$*{},\s]*\bfrom)?"(\.[^"]+)"/g)
     for (const [, to] of imports) scripts(relative(path, to!), known)
     return known
@@ -49,17 +49,17 @@ describe('the weight of the webviews', () => {
   }
 })
 
-describe('the weight of the activation', () => {
+describe('activation', () => {
   const source = strFromU8(unzipSync(readFileSync(vsixFile))['extension/dist/extension.cjs']!)
 
-  it('loads one small file', () => {
+  it('loads only one small file', () => {
     const loaded = [...source.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name!)
-    // the extension host has loaded Node's own already
+    // the extension host has already loaded Node's own modules
     assert.deepEqual([...new Set(loaded)].sort(), ['node:crypto', 'node:fs', 'node:path', 'vscode'])
     assert.ok(source.length < 20_000, `${source.length} characters`)
   })
 
-  it('loads the rest later', () => {
+  it('leaves the rest for later', () => {
     const later = [...source.matchAll(/\bimport\("([^"]+)"\)/g)].map(([, name]) => name!)
     assert.deepEqual([...new Set(later)].sort(), ['./code-actions.js', './services.js'])
   })

@@ -103,7 +103,7 @@ const rightToLeft = [
   '```',
 ].join('\n')
 
-/** The agents whose states are shown, in addition to the demo agent: each has one purpose. */
+/** The agents for screenshots, in addition to the demo agent. Each has one purpose. */
 export function screenshotAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   const says = (text: string) => ({ prompt: [{ say: text }] })
   const path = `$cwd/${longPath}`

@@ -1,7 +1,7 @@
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { type AgentSetting, fixtureAgent } from '../ui/support/fixture-agent.ts'
 
-/** The agents that show everything around the transcript: requests, forms, options, accounts, lists. */
+/** The agents for everything around the transcript: requests, forms, options, accounts, lists. */
 export function aroundAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   return {
     careful: fixtureAgent(root, 'Careful', { prompt: careful }),

@@ -150,7 +150,7 @@ export const aroundStates: State[] = [
         const before = await tabs.count()
         await workbench.runCommand('Parley: Open Conversation in Editor Tab')
         await waitFor('another tab', async () => (await tabs.count()) > before)
-        // a tab that has just opened takes the focus, which closes the list
+        // a new tab takes the focus, which would close the list
         const agents = workbench.palette.getByPlaceholder('Select an agent')
         await waitFor('the list of agents', async () => {
           await workbench.runCommand('Parley: New Session with Agent…')
@@ -165,7 +165,7 @@ export const aroundStates: State[] = [
         await conversation.send(`[[title ${title}]] [[slow 4000]] ${prompt}`)
         await workbench.page.getByRole('tab', { name: new RegExp(title) }).waitFor()
       }
-      // a session that ended while another one was displayed has an indicator
+      // a session whose turn ended while another one was displayed has an indicator
       for (const [name, mark] of [
         ['Fix the parser', 'done'],
         ['Write the tests', 'waiting'],
@@ -200,7 +200,7 @@ export const aroundStates: State[] = [
       await workbench.palette.getByText('Usage and Cost of Careful').waitFor()
       await picture('days')
       await workbench.closePalette()
-      // the narrow window made the side bar narrow
+      // the narrow window also narrowed the side bar
       await studio.resetWidth()
     },
   },
@@ -226,7 +226,7 @@ export const aroundStates: State[] = [
       await history.search.fill('nothing is called like this')
       await waitFor('no rows', async () => (await history.rows.count()) === 0)
       await studio.captureSideBar('history-nothing')
-      // there may be more sessions than are drawn
+      // not all sessions may be drawn
       await history.find('Explain the build')
       await history.clickAction('Explain the build', 'Delete')
       await history.frame.getByRole('button', { name: 'Cancel' }).waitFor()
@@ -272,7 +272,7 @@ export const aroundStates: State[] = [
   },
 ]
 
-/** The conversation that was started last, among those in tabs: the others exist but aren't visible. */
+/** The new conversation: the visible one without a title. Hidden tabs have pages, too. */
 async function untitled({ workbench }: Studio): Promise<ConversationPage> {
   const frame = await waitFor('a new session', async () => {
     for (const one of workbench.page.frames()) {

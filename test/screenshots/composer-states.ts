@@ -2,7 +2,7 @@ import { dropFile, pasteImage, pasteText } from '../ui/support/clipboard.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import type { State, Studio } from './studio.ts'
 
-/** The composer with everything it can contain. */
+/** The composer with everything that it can contain. */
 export const composerStates: State[] = [
   {
     name: 'composer-mentions',

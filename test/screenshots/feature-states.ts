@@ -34,7 +34,7 @@ export const featureStates: State[] = [
     },
   },
   {
-    // all of it in one picture, for the README
+    // everything in one image, for the README
     name: 'at-work',
     async take(studio) {
       const { workbench } = studio

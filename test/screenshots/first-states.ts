@@ -1,6 +1,6 @@
 import type { State } from './studio.ts'
 
-/** The titles of its steps and their pictures. */
+/** The steps of the walkthrough and their images. */
 const walkthrough = [
   ['Choose an agent', 'agent'],
   ['Sign in', 'sign-in'],
@@ -87,7 +87,7 @@ export const firstStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const shown = workbench.page.locator('.gettingStartedContainer')
-      // there is space for the pictures then
+      // wide enough for the images
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       for (const [title, picture] of walkthrough) {
         await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')

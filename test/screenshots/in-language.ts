@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { projectDirectory } from '../host/paths.ts'
 
-/** The English source text, and its translation. Both can contain placeholders: `{0}`. */
+/** An English text and its translation. Both can contain placeholders: `{0}`. */
 type Words = ReadonlyArray<readonly [english: string, translated: string]>
 
 /**
- * Makes English names in locators match the texts of another language, too, since the code that takes the screenshots
- * uses English names. Applies to all pages of this process.
+ * Makes locators with English names also match the texts of another language, so that the code that takes the
+ * screenshots works in every language. Applies to all pages of this process.
  */
 export function translateLocators(page: Page, language: string): void {
   const words = wordsOf(language)
@@ -23,7 +23,7 @@ export function translateLocators(page: Page, language: string): void {
     replace(prototype, 'filter', ([options]) => [withText(options, 'hasText', inLanguage)])
     for (const name of ['getByText', 'getByTitle', 'getByLabel', 'getByPlaceholder'])
       replace(prototype, name, ([text, ...rest]) => [inLanguage(text), ...rest])
-    // lists are filtered by commands' and agents' names
+    // text typed into lists can be a command's or an agent's name
     replace(prototype, 'fill', ([text, ...rest]) => [typed(text, words), ...rest])
   }
 }
@@ -43,7 +43,7 @@ function withText(options: unknown, key: string, change: (text: unknown) => unkn
   const { exact, ...rest } = options as Record<string, unknown>
   if (!(key in rest)) return options
   const text = rest[key]
-  // a pattern is never exact
+  // a regular expression is never exact
   if (exact === true && typeof text === 'string')
     return { ...rest, [key]: change(new RegExp(`^${escaped(text)}$`)) }
   return { ...rest, [key]: change(text) }
@@ -53,14 +53,14 @@ const isText = (what: unknown): what is string | RegExp => typeof what === 'stri
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const placesOpen = (text: string) => escaped(text).replace(/\\\{\d+\\\}/g, '.*')
 
-/** The text itself, or a translation of any text that contains it. */
+/** Matches the text itself, or the translation of any text that contains it. */
 function translatedPattern(text: string | RegExp, words: Words): RegExp {
   const own = typeof text === 'string' ? new RegExp(escaped(text), 'i') : text
   const number = /\d+/.exec(own.source)?.[0] ?? '7'
   const start = own.source.startsWith('^') ? '^' : ''
   const found = words.flatMap(([english, translated]) => {
     const spoken = english.replace(/\{\d+\}/g, number)
-    // as a whole, with the placeholders filled in
+    // the whole text, with its placeholders filled in
     const filled = typeof text === 'string' && new RegExp(`^${placesOpen(english)}$`, 'i').test(text)
     if (!filled && !own.test(spoken) && !own.test(english)) return []
     return [`${start}${placesOpen(translated)}`]
@@ -71,7 +71,7 @@ function translatedPattern(text: string | RegExp, words: Words): RegExp {
   )
 }
 
-/** `Edit: …`, like the start of a row's name for a screen reader; the agent's own text follows it. */
+/** `Edit: …`, the start of a row's name for a screen reader, which the agent's own text follows. */
 function withKind(source: string, words: Words): string[] {
   const [, kind, rest] = /^\^([A-Z][a-z]+)(: .*)$/.exec(source) ?? []
   return words
@@ -79,7 +79,7 @@ function withKind(source: string, words: Words): string[] {
     .map(([, translated]) => `^${escaped(translated)}${rest}`)
 }
 
-/** A title in the command palette, or a whole name. */
+/** Translates a title in the command palette, or a whole name. */
 function typed(text: unknown, words: Words): unknown {
   if (typeof text !== 'string') return text
   const [, mark, title] = /^(>?)(.*)$/s.exec(text)!

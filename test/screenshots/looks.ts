@@ -13,7 +13,7 @@ export const looks: Record<string, Theme> = {
   monokai: { label: 'Monokai', className: 'vs-dark' },
 }
 
-/** Those in a comma-separated list of names; the default four without a list. */
+/** The names in a comma-separated list, or the default four without a list. */
 export function selectedLooks(names: string | undefined): string[] {
   if (!names) return Object.keys(themes)
   const all = names.split(',')

@@ -1,4 +1,4 @@
-// Takes screenshots of every state of the views, in a real VS Code with the packaged extension, for people to check:
+// Takes screenshots of every state of the views in a real VS Code with the packaged extension, for people to check:
 //   npm run screenshots [-- --theme dark,solarizedLight --only '^history' --width 280 --zoom 2 --language zh-cn --scale 2]
 // They are saved to out/screenshots, one for each state and theme. States that can't be reached are listed at the end.
 import { rmSync } from 'node:fs'
@@ -66,10 +66,10 @@ for (const name of names) {
   await photograph(name, readmeStates, readmeAgents)
 }
 for (const line of missed) console.error(line)
-// the model of the agents in the README's pictures is still listening
+// the model for the README's agents is still listening
 process.exit(missed.length > 0 ? 1 : 0)
 
-/** Each run has its own server, so that nothing of one run shows up in the next. */
+/** Each run has its own server, so that it isn't affected by the previous one. */
 async function photograph(
   name: string,
   from: State[],
@@ -81,7 +81,7 @@ async function photograph(
   const root = new IsolatedRoot()
   const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
   root.updateSettings({
-    // nothing that appears temporarily next to the views
+    // hides what appears temporarily next to the views
     'typescript.disableAutomaticTypeAcquisition': true,
     'editor.lightbulb.enabled': 'off',
     'security.workspace.trust.startupPrompt': 'never',
@@ -96,7 +96,7 @@ async function photograph(
   try {
     const workbench = await Workbench.open(browser, server, {
       workspace,
-      // like the editor's zoom, which leaves less space; the banner of Restricted Mode uses none of it
+      // leaves less space, like VS Code's zoom; the banner of Restricted Mode gets extra height
       viewport: {
         width: Math.max(1400 / zoom, width + 300),
         height: 900 / zoom + (workspaceTrust ? 30 : 0),
@@ -104,7 +104,7 @@ async function photograph(
       scale: zoom * scale,
       prepare: async page => {
         if (!inLanguage) return
-        // like a display language; the language pack would also translate the workbench
+        // set like a display language, without a language pack, which would also translate the workbench
         await page.addInitScript(`globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(inLanguage)}`)
       },
     })
@@ -130,7 +130,7 @@ async function photograph(
   }
 }
 
-/** Distinguishes the screenshots of one run from those of another. */
+/** The suffix that distinguishes the screenshots of this run. */
 function suffix(name: string): string {
   const unusual = [
     width === 400 ? '' : `${width}px`,

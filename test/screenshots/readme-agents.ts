@@ -9,7 +9,7 @@ import { atExit } from '../host/at-exit.ts'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 
-/** The prompts in the README's pictures. */
+/** The prompts in the README's images. */
 export const prompts = {
   work: 'Find planets in any case, and let a 404 list the ones that exist.',
   slow: 'Speed up the tests',
@@ -29,10 +29,10 @@ const plan = (finished: number): Work => ({
   })),
 })
 
-/** The model's answers. Each step has at most one tool call: the next one follows its result. */
+/** The model's answers. Each step has at most one tool call, whose result leads to the next step. */
 function scripts(folder: string): Script[] {
   const path = join(folder, 'planets.js')
-  // in lines that are short enough to be visible side by side
+  // with lines short enough for a side-by-side diff
   const find = ['  return planets.find(', '    p => p.name === name,', '  )']
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.replace('  return planets.find(planet => planet.name === name)', find.join('\n')))
@@ -113,7 +113,7 @@ export async function readmeAgents(root: IsolatedRoot): Promise<Record<string, A
     return { name, command: agent.command, args: [...agent.args], env: { ...agent.env, ...env } }
   }
   const codex = await setUp('codex', 'Codex', { INITIAL_AGENT_MODE: 'read-only' })
-  // a model that it knows: otherwise it says so in the conversation
+  // a model that it knows, since it would show a warning about others
   const config = join(homeOf(root, 'codex'), '.codex', 'config.toml')
   writeFileSync(config, readFileSync(config, 'utf8').replace('"mock-model"', '"gpt-5.5"'))
   return { codex, gemini: await setUp('gemini', 'Gemini CLI') }

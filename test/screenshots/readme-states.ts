@@ -4,7 +4,7 @@ import { HistoryPage } from '../ui/support/history-page.ts'
 import { prompts } from './readme-agents.ts'
 import type { State, Studio } from './studio.ts'
 
-/** The README's pictures, each as wide as it's shown there. */
+/** The README's images, each as wide as it's shown there. */
 export const readmeStates: State[] = [
   {
     name: 'readme-history',
@@ -100,7 +100,7 @@ export const readmeStates: State[] = [
   },
 ]
 
-/** Pastes a picture of planets around a sun. Code for the page is text here. */
+/** Pastes an image of planets around a sun. Code for the page is in strings. */
 async function pasteSketch(frame: Frame): Promise<void> {
   await frame.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(480, 480)

@@ -5,7 +5,7 @@ import { featureStates } from './feature-states.ts'
 import type { State, Studio } from './studio.ts'
 
 /**
- * Everything that the views show, one after the other in one window; a later state can contain what an earlier one
+ * Everything that the views can show, one state after the other in one window. A state may contain what earlier ones
  * left.
  */
 export const states: State[] = [
@@ -269,7 +269,7 @@ function card(name: string, agent: string): State {
   return {
     name,
     async take(studio) {
-      // the previous conversation stays displayed if a new session doesn't start
+      // the conversation that stays displayed when the next session doesn't start
       await studio.startReadySession('Demo Agent')
       const { frame } = await studio.startSession(agent)
       await frame.locator('.card').filter({ hasText: agent }).waitFor()
@@ -278,7 +278,7 @@ function card(name: string, agent: string): State {
   }
 }
 
-/** One prompt and its answer; `alsoNarrow` in a side bar of 280 pixels, too. */
+/** A prompt and its answer; `alsoNarrow`: also in a side bar of 280 pixels. */
 function said(name: string, agent: string, prompt: string, waitFor: string, alsoNarrow = false): State {
   return {
     name,

@@ -19,7 +19,7 @@ export class Studio {
   readonly workbench: Workbench
   /** the suffix of the screenshots' names */
   readonly #suffix: string
-  /** The width of the side bar in CSS pixels, except for screenshots of another width. */
+  /** The default width of the side bar in CSS pixels. */
   readonly width: number
 
   constructor(workbench: Workbench, suffix: string, width = 400) {
@@ -28,7 +28,7 @@ export class Studio {
     this.width = width
   }
 
-  /** Gives the side bar its default width. */
+  /** Resets the side bar to its default width. */
   async resetWidth(): Promise<void> {
     await this.workbench.setSideBarWidth(this.width)
   }
@@ -38,7 +38,7 @@ export class Studio {
     return ConversationPage.find(this.workbench)
   }
 
-  /** The conversation in an editor tab; the side bar may also contain one. */
+  /** Finds the conversation in an editor tab, even if the side bar contains one too. */
   async conversationTab(): Promise<ConversationPage> {
     const frame = await waitFor('conversation in a tab', async () => {
       for (const frame of this.workbench.page.frames()) {
@@ -49,16 +49,16 @@ export class Studio {
     return ConversationPage.inFrame(frame)
   }
 
-  /** A new session with an agent that may not become ready. */
+  /** Starts a session with an agent that may not become ready. */
   async startSession(agent: string): Promise<ConversationPage> {
     await this.workbench.runCommand('Parley: New Session with Agent…')
-    // there are more agents than the list draws
+    // the list doesn't draw all agents at once
     await this.workbench.palette.getByPlaceholder('Select an agent').fill(agent)
     await this.workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
     return this.conversation()
   }
 
-  /** A new session with an agent that is ready for a prompt. */
+  /** Starts a session with an agent, and waits until it's ready for a prompt. */
   async startReadySession(agent: string): Promise<ConversationPage> {
     const conversation = await this.startSession(agent)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
@@ -72,12 +72,12 @@ export class Studio {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 
-  /** The side bar as it is. */
+  /** Captures the side bar. */
   async captureSideBar(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.sidebar'))
   }
 
-  /** Also in a side bar of 280 pixels, as `narrow-…`. */
+  /** Captures a side bar of 280 pixels, as `narrow-…`. */
   async captureNarrow(name: string): Promise<void> {
     if (this.width <= 280) return
     await this.workbench.setSideBarWidth(280)
@@ -100,24 +100,24 @@ export class Studio {
     return before
   }
 
-  /** The editor area. */
+  /** Captures the editor area. */
   async captureEditor(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.editor'))
   }
 
-  /** The whole window, to show where things are. */
+  /** Captures the whole window, to show where things are. */
   async captureWindow(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.monaco-workbench'))
   }
 
-  /** Only a part of the view. */
+  /** Captures only a part of the view. */
   async capturePart(name: string, part: Locator): Promise<void> {
     await this.#picture(name, part)
   }
 
   async #picture(name: string, part: Locator): Promise<void> {
     mkdirSync(directory, { recursive: true })
-    // nothing hovered: the state without the mouse
+    // moves the mouse away, so that nothing is hovered
     await this.workbench.page.mouse.move(2, 2)
     await this.workbench.page.locator('.workbench-hover-container').first().waitFor({ state: 'hidden' })
     await part.screenshot({

@@ -147,7 +147,7 @@ const state = (sessionId: string, value: object): Step => ({
   update: { sessionUpdate: 'subagent_update', sessionId, state: value },
 })
 
-/** Two concurrent ones whose updates interleave, one that starts another, one that fails. */
+/** Subagents: two concurrent ones whose updates interleave, one that starts another, and one that fails. */
 const parallel: Step[] = [
   say('I let three others look at it at the same time.'),
   announce('bugs', 'Look for bugs', {
@@ -342,7 +342,7 @@ const patch = [
   '',
 ].join('\n')
 const path = (name: string) => `$cwd/${name}`
-/** Changes in the format of protocol version 2. */
+/** Changed files in the format of protocol version 2. */
 const changes: Step[] = [
   { reply: { messageId: 'p1' } },
   { update: { sessionUpdate: 'state_update', state: 'running' } },
@@ -406,7 +406,7 @@ const chinese = [
 
 const ends = ['max_tokens', 'max_turn_requests', 'refusal', 'of_a_new_kind']
 
-/** Agents that each show one part of a conversation. */
+/** Agents that each demonstrate one part of a conversation. */
 export function transcriptAgents(root: IsolatedRoot): Record<string, AgentSetting> {
   const agent = (name: string, prompt: Step[]) => fixtureAgent(root, name, { prompt })
   return {

@@ -1,7 +1,7 @@
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import type { State, Studio } from './studio.ts'
 
-/** All content of a conversation, normal, narrow and wide, from start to end. */
+/** All content of a conversation, from start to end, in a normal, narrow and wide view. */
 export const transcriptStates: State[] = [
   shown('transcript-prose', 'Writer', 'the end of it'),
   shown('transcript-work', 'Worker', 'npm run deploy'),
@@ -47,7 +47,7 @@ export const transcriptStates: State[] = [
   },
 ]
 
-/** A prompt and its turn, as far as it gets without the user. */
+/** Sends a prompt, and waits until the turn ends or needs the user. */
 function shown(
   name: string,
   agent: string,
@@ -69,7 +69,7 @@ function shown(
   }
 }
 
-/** Expands every row, including nested ones. */
+/** Expands all rows, including nested ones. */
 async function open({ frame }: ConversationPage): Promise<void> {
   const closed = frame.locator('.transcript button.line[aria-expanded="false"]')
   while ((await closed.count()) > 0) await closed.first().click()
@@ -78,7 +78,7 @@ async function open({ frame }: ConversationPage): Promise<void> {
   )
 }
 
-/** With a window so high that the whole conversation is visible. */
+/** Takes screenshots in a window that is tall enough for the whole conversation. */
 async function pictures(studio: Studio, { frame }: ConversationPage, name: string): Promise<void> {
   const { workbench } = studio
   const { page } = workbench

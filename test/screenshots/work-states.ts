@@ -77,7 +77,7 @@ export const workStates: State[] = [
       const list = conversation.button(/^1 file/)
       if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
       await changes.getByRole('button', { name: /^Renamed/ }).waitFor()
-      // too large to compare
+      // more files than Parley compares
       await conversation.send('[[run mkdir made]] [[run seq -f made/%g.txt 1200 | xargs touch]]')
       await changes.getByText("1,200 more files changed and aren't listed").waitFor()
       await studio.waitForTurnEnd(conversation)
@@ -169,7 +169,7 @@ export const workStates: State[] = [
     },
   },
   {
-    // everything that can be open above the composer at once, and then a request
+    // everything that can be open above the composer at the same time, and then a request
     name: 'work-pressed',
     async take(studio) {
       const conversation = await studio.startReadySession('Fixture')
@@ -178,7 +178,7 @@ export const workStates: State[] = [
       await conversation.text('All of it is written.').waitFor()
       await studio.waitForTurnEnd(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
-      // a bar that was open before is open again
+      // the bar may still be open from before
       for (const bar of [plan, conversation.button(/^12 files/)])
         if ((await bar.getAttribute('aria-expanded')) === 'false') await bar.click()
       await studio.captureSideBar('work-pressed')

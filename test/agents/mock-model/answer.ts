@@ -2,7 +2,7 @@ import { type Answer, type JsonSchema, nextId, type Question, type Step } from '
 import { SCENARIOS } from './scenarios.ts'
 import { toolUseFor } from './tools.ts'
 
-/** The answer to a prompt that is recognized by its text. */
+/** The answers to a prompt with this text. */
 export interface Script {
   prompt: string
   steps: Step[]
@@ -27,7 +27,7 @@ export function answer(
     const title = scripted?.name.split(',')[0] ?? 'Mock title'
     return plain('(json)', [JSON.stringify(smallest(question.answerSchema, title))])
   }
-  // A request without tools isn't part of the conversation: it asks for a title, for example.
+  // A request without tools isn't part of the conversation. It may ask for a title, for example.
   if (question.tools.length === 0) return plain('(no tools)', ['Mock ', 'session ', 'title'])
   const tagged = scripted ?? newestTag(question)
   const steps = tagged?.steps

@@ -1,8 +1,8 @@
 /**
- * A model that answers agents from a script, independent of any vendor's API. A dialect translates.
+ * A model that answers agents from a script, independently of any vendor's API, into which a dialect translates.
  */
 
-/** What the script wants to do, to be expressed with a tool that the agent offers. */
+/** What the script wants to do, with any suitable tool that the agent offers. */
 export type Work =
   | { do: 'read'; path: string }
   | { do: 'edit'; path: string; oldText: string; newText: string }
@@ -10,7 +10,7 @@ export type Work =
   | { do: 'shell'; command: string }
   /** For a subagent; the prompt is its task. */
   | { do: 'delegate'; task: string }
-  /** A tool of an MCP server, by the end of its name: agents prefix the server's name in different ways. */
+  /** A tool of an MCP server, by the end of its name, since agents add different prefixes. */
   | { do: 'tool'; name: string; text: string }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
@@ -21,7 +21,7 @@ export interface Step {
   work?: Work[]
   /** Milliseconds between two chunks; 2 by default. */
   pause?: number
-  /** The model thinks until then. */
+  /** The model waits for this before it answers. */
   after?: Promise<unknown>
 }
 
@@ -29,7 +29,7 @@ export interface Step {
 export interface OfferedTool {
   name: string
   schema: JsonSchema
-  /** If the tool is one of a group. */
+  /** The group that the tool belongs to, if there is one. */
   namespace?: string
 }
 export interface JsonSchema {
@@ -73,11 +73,11 @@ export interface Answer {
 
 /** The API of one vendor. */
 export interface Dialect {
-  /** `undefined`: the request has another dialect. */
+  /** Reads a request; `undefined` if it has another dialect. */
   read(path: string, body: Record<string, unknown>): { question: Question; stream: boolean } | undefined
-  /** Server-sent events, or the milliseconds to wait before the next. */
+  /** Server-sent events, and the milliseconds to wait between them. */
   stream(answer: Answer): Generator<string | number>
-  /** The answer without streaming. */
+  /** The answer to a request without streaming. */
   whole(answer: Answer): unknown
 }
 
@@ -90,7 +90,7 @@ export function nextId(prefix: string): string {
   return `${prefix}_mock${String(count).padStart(4, '0')}`
 }
 
-/** Text in chunks, as arguments are streamed. */
+/** Cuts a text into chunks, as models stream it. */
 export function cut(text: string, size = 60): string[] {
   return text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? ['']
 }

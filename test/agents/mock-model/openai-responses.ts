@@ -129,7 +129,7 @@ function readTools(tools: Array<Record<string, unknown>>, namespace?: string): O
   })
 }
 
-/** Calls made together are one message. */
+/** Joins parallel calls into one message. */
 function readMessages(input: Array<Record<string, unknown>>): Message[] {
   const messages: Message[] = []
   for (const item of input) {

@@ -2,8 +2,8 @@ import path from 'node:path'
 import type { Step } from './model.ts'
 
 /**
- * The model's answers, by the name in double brackets in the latest prompt: `[[edit /workspace]]`. One step is one
- * answer; the next step follows after the agent reported the results of the previous tools.
+ * The model's answers, by the name in double brackets in the latest prompt: `[[edit /workspace]]`. Each step is one
+ * answer. The next step follows when the agent has reported the results of its tools.
  */
 export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
   hello: () => [
@@ -30,7 +30,7 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     {
       text: ['Now the edit.'],
-      // Whole lines, since some agents edit with patches.
+      // whole lines, since some agents edit with patches
       work: [
         {
           do: 'edit',

@@ -18,7 +18,7 @@ export interface MockModel {
 }
 
 /**
- * Starts a model on loopback that answers from {@link SCENARIOS} and the given scripts, in the dialect of the request.
+ * Starts a model on loopback that answers from {@link SCENARIOS} and the given scripts, in the request's dialect.
  */
 export async function startMockModel(scripts: readonly Script[] = []): Promise<MockModel> {
   const requests: MockModel['requests'] = []
@@ -63,7 +63,7 @@ async function handle(
   json(response, 404, { error: { message: `The mock model has no ${pathname}`, type: 'not_found_error' } })
 }
 
-/** Ends early if the agent closes the connection, after a cancellation for example. */
+/** Ends early if the agent closes the connection, for example after a cancellation. */
 async function stream(response: http.ServerResponse, dialect: Dialect, answered: Answer): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())

@@ -1,6 +1,6 @@
 import type { JsonSchema, OfferedTool, ToolUse, Work } from './model.ts'
 
-/** The agents' tool names for each kind of work; the first that is offered is used. */
+/** The names that agents give to the tools for each kind of work. The first one that an agent offers is used. */
 const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
   read: ['read_file', 'read', 'view'],
   edit: ['search_replace', 'replace', 'edit', 'edit_file'],
@@ -10,7 +10,7 @@ const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
   plan: ['todo_write', 'write_todos', 'update_plan'],
 }
 
-/** Expresses work with a tool that the agent offers; `undefined` if it offers none. */
+/** The call of a tool that can do the work; `undefined` if the agent offers none. */
 export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
   for (const wanted of work.do === 'tool' ? [work.name] : NAMES[work.do]) {
     const tool = tools.find(({ name }) => name === wanted || (work.do === 'tool' && name.endsWith(wanted)))
@@ -22,7 +22,7 @@ export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'
   return command === undefined ? undefined : toolUseFor({ do: 'shell', command }, tools)
 }
 
-/** For an agent that edits files only with its shell; it handles `apply_patch` itself. */
+/** An edit with `apply_patch` in the shell, for an agent that has no other way to edit files. */
 function commandFor(work: Work): string | undefined {
   const patch = (...lines: string[]) =>
     ["apply_patch <<'EOF'", '*** Begin Patch', ...lines, '*** End Patch', 'EOF', ''].join('\n')
@@ -84,7 +84,7 @@ function valueFor(work: Work, name: string, property: JsonSchema): unknown {
   }
   if (work.do === 'write' && ['content', 'contents', 'filetext', 'newstring'].includes(name))
     return work.content
-  // For an agent whose editing tool also creates files: no old text, only new text.
+  // An editing tool that also creates files gets no old text, only new text.
   if (work.do === 'write' && name === 'oldstring') return ''
   return undefined
 }

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { processesStartedIn } from '../../host/processes.ts'
 
-/** Jiffies per second in /proc, the same for every program whatever the kernel's tick rate. */
+/** Clock ticks per second in /proc, which don't depend on the kernel's tick rate. */
 const jiffies = 100
 
 /** CPU time used so far, in seconds. */
 export interface CpuTimes {
   renderer: number
   extensionHost: number
-  /** only of the renderer's main thread, in nanosecond resolution */
+  /** only of the renderer's main thread */
   mainThread: number
-  /** how long that thread was ready and had no core, because others were running */
+  /** how long that thread was ready to run but waited for a core */
   waited: number
 }
 
@@ -25,7 +25,7 @@ export class CpuClock {
     this.#hosts = hosts
   }
 
-  /** Of the processes that are running now. */
+  /** The CPU times of the processes that are running now. */
   static async of(browser: Browser, rootDirectory: string): Promise<CpuClock> {
     const session = await browser.newBrowserCDPSession()
     const { processInfo } = await session.send('SystemInfo.getProcessInfo')
@@ -61,14 +61,14 @@ export function since(before: CpuTimes, after: CpuTimes): CpuTimes {
 /** User and system time of a whole process; ended processes don't count. */
 function processTime(pid: number): number {
   const stat = read(`/proc/${pid}/stat`)
-  // after the name in parentheses, which can contain anything
+  // starts after the name in parentheses, which can contain anything
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / jiffies
 }
 
 /**
- * Seconds that a thread ran and waited to run. The directory of a process reports its first thread, which is a
- * renderer's main thread.
+ * The seconds for which a thread ran and waited to run. For a process, /proc reports its first thread, which is the
+ * main thread of a renderer.
  */
 function mainThread(pid: number): [ran: number, waited: number] {
   const [ran, waited] = read(`/proc/${pid}/schedstat`).split(' ')

@@ -4,7 +4,7 @@ export interface Figure {
   unit: 'ms' | 'ms/s' | 's' | 'MB' | 'px' | '%' | 'µs' | ''
   /** the maximum, if there is a target */
   most?: number
-  /** Which of the rounds counts. The difference of two times doesn't shrink with more rounds. Default: best. */
+  /** Which round counts, best by default. The best of the differences of two times would be meaningless. */
   take?: 'best' | 'median'
 }
 
@@ -25,7 +25,7 @@ export interface Outcome {
   met: boolean | undefined
 }
 
-/** The least of all rounds counts, unless the figure says otherwise, since other work of the machine only adds. */
+/** Uses the minimum of all rounds unless the figure says otherwise, since other processes only add to it. */
 export function outcomes({ figures, rounds }: Measurement): Outcome[] {
   return figures.flatMap(figure => {
     const all = rounds.flatMap(values => values[figure.name] ?? [])

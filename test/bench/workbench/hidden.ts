@@ -11,7 +11,7 @@ import { perSecond } from './sizes.ts'
 const seconds = 6
 const spent = (when: string): Figure => ({ name: `main thread, ${when}`, unit: 'ms/s' })
 
-/** The control, then the same with an agent that writes to a hidden view, then to a visible one. */
+/** Measures an idle window, then an agent that writes to a hidden view, then to a visible one. */
 export const hiddenView: Scenario = {
   title: `a view that is hidden while ${perSecond} chunks a second come`,
   figures: [
@@ -45,7 +45,7 @@ export const hiddenView: Scenario = {
   },
 }
 
-/** Editor tabs with a session each in which the agent writes; all are behind a file. */
+/** Measures sessions in editor tabs that are hidden behind a file while their agents write. */
 export function hiddenTabs(count: number): Scenario {
   return {
     title: `${count} conversations in tabs behind a file while ${perSecond} chunks a second come in each`,
@@ -64,7 +64,7 @@ export function hiddenTabs(count: number): Scenario {
       await conversation.send(pacedPrompt(lasting))
       await conversation.text(/c\d+ /).waitFor()
       await workbench.runCommand('View: Show Explorer')
-      // both times: the cursor blinks in a file
+      // in both measurements, the cursor blinks in a file
       await workbench.runCommand('File: New Untitled Text File')
       await sleep(2000)
       const one = await perSecondOf(window)
@@ -100,7 +100,7 @@ async function sessionInTab(window: BenchWindow): Promise<ConversationPage> {
   return ConversationPage.inFrame(frame)
 }
 
-/** From the click on a tab to the frame that shows the new text in its conversation. */
+/** The time from the click on a tab to the frame that shows new text in its conversation. */
 async function timeToShow(window: BenchWindow): Promise<number> {
   const tab = window.workbench.page.locator('.tabs-container .tab', { hasNotText: 'Untitled' }).first()
   const begun = Date.now()
@@ -119,19 +119,19 @@ async function frameInFront(
       (await frame.locator('body[data-view="conversation"]').count()) > 0 &&
       (await isInView(frame)) &&
       which(frame)
-    // frames come and go
+    // frames can disappear at any time
     if (await isThat().catch(() => false)) return frame
   }
 }
 
-/** VS Code hides the outermost frame of a webview, which the inner frames don't notice. */
+/** Looks at the outermost frame of a webview, which VS Code hides without telling the inner frames. */
 async function isInView(frame: Frame): Promise<boolean> {
   const parent = frame.parentFrame()
   if (parent?.parentFrame()) return isInView(parent)
   return (await frame.frameElement()).isVisible()
 }
 
-/** In a page: the time at which the conversation contains more text than now. */
+/** Runs in a page: resolves to the time at which the conversation contains more text than now. */
 const whenGrown = `new Promise(resolve => {
   const length = () => document.querySelector('.transcript')?.textContent.length ?? 0
   const before = length()
@@ -139,7 +139,7 @@ const whenGrown = `new Promise(resolve => {
   look()
 })`
 
-/** Milliseconds per second of the renderer's main thread. */
+/** The load of the renderer's main thread, in milliseconds per second. */
 async function perSecondOf({ cpu }: BenchWindow): Promise<number> {
   const before = cpu.read()
   await sleep(seconds * 1000)

@@ -22,7 +22,7 @@ const rounds = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
 const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')
 const profiles = process.env.PARLEY_BENCH_PROFILE
 
-/** In this order: those of the long session follow its load. */
+/** In this order, since some use the long session after it was loaded. */
 const scenarios: Scenario[] = [
   firstView,
   firstSession,
@@ -57,7 +57,7 @@ try {
         measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
         console.log(`  ${scenario.title}: took ${Math.round((Date.now() - begun) / 1000)} s`)
       } catch (error) {
-        // the others are useful anyway
+        // the other measurements are useful anyway
         console.error(`Not measured: ${scenario.title}: ${error instanceof Error ? error.message : error}`)
         process.exitCode = 1
       }
@@ -83,7 +83,7 @@ async function run(scenario: Scenario, window: BenchWindow, round: number) {
   return values
 }
 
-/** Requests to a page can remain unanswered. */
+/** Limits the time of a round, since a page may never answer. */
 function bounded<T>(running: Promise<T>): Promise<T> {
   const most = 400_000
   const end = sleep(most, undefined, { ref: false }).then(() => {

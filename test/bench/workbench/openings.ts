@@ -3,7 +3,7 @@ import { waitFor } from '../../host/wait-for.ts'
 import type { ConversationPage } from '../../ui/support/conversation-page.ts'
 import { floodOf, measurePrompt, type Scenario } from './scenarios.ts'
 
-/** The time that VS Code reports for loading and activating the extension. */
+/** The time for loading and activating the extension, as VS Code reports it. */
 export const activation: Scenario = {
   title: 'the activation of the extension',
   figures: [{ name: 'activation, as VS Code tells', unit: 'ms', most: 50 }],
@@ -17,7 +17,7 @@ export const activation: Scenario = {
 
 const usable = 'usable composer'
 
-/** From the shortcut that starts a session to a composer that accepts and sends text, including the agent's start. */
+/** The time from the shortcut that starts a session until the composer can send, including the agent's start. */
 export const firstSession: Scenario = {
   title: 'the first session of a window, and a second one',
   figures: [
@@ -39,8 +39,8 @@ export const firstSession: Scenario = {
 }
 
 /**
- * In the page: the time at which another session is ready and the composer accepts text. The session is identified by
- * its key, since with a running agent, one session can be ready in the frame after the other.
+ * Runs in the page: resolves to the time at which another session is ready and the composer accepts text. Compares the
+ * keys of the sessions, since a running agent can have the next session ready within a frame.
  */
 const whenReady = `(() => {
   const key = () => JSON.parse(document.querySelector('.conversation').dataset.vscodeContext).conversation
@@ -57,7 +57,7 @@ const whenReady = `(() => {
   return { time }
 })()`
 
-/** Text and messages are restored after a reload. */
+/** The time until text and messages are restored after a reload. */
 export const reload: Scenario = {
   title: 'a reload of the window with a draft in the composer',
   figures: [
@@ -72,7 +72,7 @@ export const reload: Scenario = {
     const conversation = await window.newSession()
     await measurePrompt(window, conversation, floodOf(40))
     await conversation.composer.fill('not to be lost')
-    // the browser needs time to write a window's state
+    // the browser needs time to write the window's state
     await sleep(3000)
     const { page } = window.workbench
     await page.addInitScript(noteFirstRow)
@@ -102,8 +102,8 @@ export const reload: Scenario = {
 
 /**
  * Records in every page when the first frame with a row of a conversation was rendered, and when the page's script had
- * displayed the conversation, in place of its preview. VS Code hides a page until it has loaded: frames before that don't
- * count. It also writes the page into an existing document, which ends the frames requested before, but no timers.
+ * replaced the preview with the conversation. Frames before VS Code shows the page don't count. VS Code writes the page
+ * into an existing document, which cancels requested frames but no timers.
  */
 const noteFirstRow = `(() => {
   const times = globalThis.parleyTimes = {}
@@ -128,7 +128,7 @@ async function written({ composer }: ConversationPage): Promise<string> {
   return (await composer.innerText()).trim()
 }
 
-/** 1 if the awaited event doesn't occur. */
+/** Records a 1 if the expected event doesn't occur. */
 async function lost(wait: Promise<unknown>): Promise<number> {
   try {
     await wait

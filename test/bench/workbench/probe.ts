@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const source = readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')
 
-/** The recordings of a view. Durations are in milliseconds, times since the epoch. */
+/** What was recorded in a view. Durations are in milliseconds, times in milliseconds since the epoch. */
 export interface Notes {
   gaps: number[]
   beats: number[]
@@ -17,7 +17,7 @@ export interface Notes {
   nodes: number
 }
 
-/** Observes one Conversation view from inside, from `start` to `stop`. */
+/** Observes a Conversation view from inside its page, from `start` to `stop`. */
 export class Probe {
   readonly #frame: Frame
 
@@ -44,7 +44,7 @@ export class Probe {
     return this.#ask(`wantChunks(${JSON.stringify(prompt)})`)
   }
 
-  /** Resolves when the frame with that text is done. Polls rarely, since polling costs time that is measured. */
+  /** Resolves when the frame with that text is rendered. Polls rarely, since polling adds to the measured time. */
   waitForText(name: string, timeout = 180_000): Promise<unknown> {
     const ask = () => this.#ask<number | undefined>(`done[${JSON.stringify(name)}]`)
     return waitFor(`${name} in the view`, ask, { timeout, interval: 250 })
@@ -57,7 +57,7 @@ export class Probe {
     })
   }
 
-  /** Frames and tasks count from now on. */
+  /** Starts to count frames and tasks. */
   begin(): Promise<void> {
     return this.#ask('begin()')
   }
@@ -70,17 +70,17 @@ export class Probe {
     return this.#ask('moved')
   }
 
-  /** From now on counts the frames in which a part of the view has no rows. */
+  /** Starts to count the frames in which a part of the view has no rows. */
   watchBlanks(): Promise<void> {
     return this.#ask('watchBlanks()')
   }
 
-  /** Covers the list with a copy for which no code of Parley runs. */
+  /** Covers the list with a copy that scrolls without Parley's code. */
   coverWithCopy(height: number): Promise<void> {
     return this.#ask(`layStillCopy(${height})`)
   }
 
-  /** Resolves to how far the copy was scrolled. */
+  /** Removes the copy; resolves to how far it was scrolled. */
   removeCopy(): Promise<number> {
     return this.#ask('takeStillCopy()')
   }

@@ -16,7 +16,7 @@ import { bigSession, turns } from './sizes.ts'
 
 const agentName = 'Fixture Agent'
 
-/** The server with the packaged extension and the fixture agent, and a browser. One for the whole benchmark. */
+/** A server with the packaged extension and the fixture agent, and a browser, for the whole benchmark. */
 export class Rig {
   readonly browser: Browser
   readonly server: Server
@@ -51,7 +51,7 @@ export class Rig {
     return new Rig(await launchBrowser(), await startServer(vscode, root), workspace)
   }
 
-  /** A new window with a new extension host, without warm-up. */
+  /** Opens a window with a new extension host, without warm-up. */
   async open(): Promise<BenchWindow> {
     const workbench = await Workbench.open(this.browser, this.server, {
       workspace: this.workspace,
@@ -60,7 +60,7 @@ export class Rig {
     return BenchWindow.of(this, workbench)
   }
 
-  /** The agent's log since a time. */
+  /** The lines of the agent's log since a time. */
   logSince(since: number): LogLine[] {
     return agentLog(this.server.root, agentName).filter(line => (line.at ?? 0) >= since)
   }
@@ -75,7 +75,7 @@ export class Rig {
   }
 }
 
-/** A window, as a user uses it. */
+/** A window, used like a user would. */
 export class BenchWindow {
   readonly rig: Rig
   readonly workbench: Workbench
@@ -96,12 +96,12 @@ export class BenchWindow {
     return new BenchWindow(rig, workbench, cpu, devtools)
   }
 
-  /** Starts a session; the view is ready for a prompt and idle. */
+  /** Starts a session, and waits until the view is ready for a prompt and idle. */
   async newSession(): Promise<ConversationPage> {
     return ConversationPage.startSession(this.workbench, agentName)
   }
 
-  /** Selects the agent's row in the quick pick: accepting it starts a session. */
+  /** Moves to the agent's row in the quick pick; accepting it starts a session. */
   highlightAgent(): Promise<void> {
     return this.workbench.runAndHighlight('Parley: New Session with Agent…', agentName)
   }
@@ -115,17 +115,17 @@ export class BenchWindow {
     return ConversationPage.find(this.workbench)
   }
 
-  /** Selects the long session's row in the quick pick: accepting it loads the session. */
+  /** Moves to the long session's row in the quick pick; accepting it loads the session. */
   highlightLongSession(): Promise<void> {
     return this.workbench.runAndHighlight('Parley: Load Session…', bigSession.title)
   }
 
-  /** The long session; loads it if another one is displayed. */
+  /** Shows the long session; loads it if another one is displayed. */
   async openLongSession(): Promise<ConversationPage> {
     const before = await this.displayedConversation()
-    // the agent titles a session by its first prompt
+    // the title of a session is its first prompt
     if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
-    // its agent may not be running yet
+    // the agent may not be running yet
     await this.newSession()
     await this.highlightLongSession()
     await this.acceptHighlighted()
@@ -137,14 +137,14 @@ export class BenchWindow {
     return conversation
   }
 
-  /** Memory of the page's scripts after garbage collection, in bytes, including the workbench's. */
+  /** The memory of all scripts in the page, including the workbench's, after garbage collection. Bytes. */
   async heapSize(): Promise<number> {
     await this.devtools.send('HeapProfiler.collectGarbage')
     const { usedSize } = await this.devtools.send('Runtime.getHeapUsage')
     return usedSize
   }
 
-  /** A line of the agent's log, from some time on. */
+  /** Waits for a line of the agent's log that was written since a time. */
   waitForLog(what: string, since: number, find: (line: LogLine) => boolean): Promise<LogLine> {
     return waitFor(what, () => this.rig.logSince(since).find(find), { timeout: 180_000, interval: 250 })
   }

@@ -18,7 +18,7 @@ export interface Scenario {
   run(window: BenchWindow): Promise<Values>
 }
 
-/** The control: an idle window shows how busy the machine is. */
+/** The baseline: an idle window, which shows how busy the machine is. */
 export const idle: Scenario = {
   title: 'nothing at all for 3 s (what the machine does by itself)',
   figures: [
@@ -135,8 +135,8 @@ export function paced(seconds: number): Scenario {
 }
 
 /**
- * Whether a chunk costs the same after 100,000 others in the same session. The view is full both times, since otherwise
- * less is painted and nothing scrolls.
+ * Whether a chunk costs the same after 100,000 others in the same session. The view is full in both measurements, since
+ * a view that isn't full paints less and doesn't scroll.
  */
 export function costOfAChunk(seconds: number, before: number): Scenario {
   return {
@@ -163,7 +163,7 @@ export function costOfAChunk(seconds: number, before: number): Scenario {
   }
 }
 
-/** What the agent is asked to write, and the text that then appears in the last rows. */
+/** What to ask of the agent, and the first and last text that then appears in the last rows. */
 export interface Work {
   prompt: string
   first: RegExp
@@ -176,7 +176,7 @@ export function floodOf(chunks: number): Work {
   return {
     prompt: `[[flood ${chunks} ${characters}]]`,
     first: /c\d+ /,
-    // an earlier stream may have ended in the same view
+    // the view may still contain the end of an earlier stream
     last: new RegExp(`c${chunks - 1} [^]*${endOfFlood.source}`),
   }
 }
@@ -185,7 +185,7 @@ export function pacedPrompt(seconds: number): string {
   return `[[paced ${perSecond} ${seconds} ${characters}]]`
 }
 
-/** Has the agent write, and measures until the end is visible. */
+/** Sends the prompt, and measures until the end of the response is visible. */
 export async function measurePrompt(
   window: BenchWindow,
   conversation: ConversationPage,
@@ -210,7 +210,7 @@ export async function measurePrompt(
   }
 }
 
-/** Seconds of the renderer's main thread, minus what it needs when idle. */
+/** The CPU seconds of the renderer's main thread per chunk, minus those of an idle window. */
 async function mainThreadPerChunk(
   window: BenchWindow,
   conversation: ConversationPage,
@@ -241,7 +241,7 @@ export async function openLongSession(window: BenchWindow) {
   return { conversation, probe }
 }
 
-/** The last chunk of a paced stream of this many seconds. */
+/** Matches the log line of the last chunk of a paced stream of this many seconds. */
 export function isLastChunk(seconds: number): (line: LogLine) => boolean {
   return ({ event, index }) => event === 'paced' && index === perSecond * seconds - 1
 }
@@ -250,7 +250,7 @@ function isEvent(event: string): (line: LogLine) => boolean {
   return line => line.event === event
 }
 
-/** When the agent started to write, from its log at the end. */
+/** When the agent started to write, from the line that it logs at the end. */
 function beginningOf(written: LogLine): number {
   return written.at! - written.milliseconds!
 }

@@ -4,7 +4,7 @@ import type { BenchWindow } from './rig.ts'
 import { isLastChunk, openLongSession, pacedPrompt, type Scenario } from './scenarios.ts'
 import { frames, longest, longTask } from './watch.ts'
 
-/** Twenty views per second: faster than anyone reads, slow enough for each frame to overlap the previous one. */
+/** Twenty views per second: faster than anyone reads, but slow enough for consecutive frames to overlap. */
 const speed = 12_000
 const distance = 36_000
 /** Milliseconds per frame at 60 Hz. */
@@ -13,7 +13,7 @@ const frame = 1000 / 60
 const gap = 'p95 frame gap while scrolling'
 const floor = 'the same over a still copy'
 
-/** In the long session: reads further up while the agent writes, then scrolls up toward the start. */
+/** In the long session, scrolls up a bit while the agent writes, then toward the start. */
 export const scrolling: Scenario = {
   title: `scrolling while 40 chunks a second come, then at ${speed.toLocaleString('en')} px/s through the long session`,
   figures: [
@@ -65,7 +65,7 @@ export const scrolling: Scenario = {
   },
 }
 
-/** The cost of rendering alone: rows that look the same, in the same place, without Parley's code. */
+/** The cost of rendering alone: a copy of the rows in the same place, without Parley's code. */
 async function overStillCopy(window: BenchWindow, probe: Probe, list: Locator): Promise<number> {
   await probe.coverWithCopy(distance * 1.1)
   await probe.waitUntilIdle()
@@ -77,7 +77,7 @@ async function overStillCopy(window: BenchWindow, probe: Probe, list: Locator): 
   return frames(gaps)['p95 frame gap']!
 }
 
-/** Like a wheel that turns evenly: a part of the distance in every frame. */
+/** Scrolls by an equal part of the distance in every frame. */
 async function scrollUp(window: BenchWindow, list: Locator): Promise<void> {
   await window.devtools.send('Input.synthesizeScrollGesture', {
     ...(await middle(list)),
@@ -93,7 +93,7 @@ async function middle(list: Locator): Promise<{ x: number; y: number }> {
   return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) }
 }
 
-/** The number of missing frames between the recorded ones. */
+/** The number of frames that are missing between the recorded ones. */
 function missed(beats: number[]): number {
   return beats.reduce((sum, beat) => sum + Math.max(0, Math.round(beat / frame) - 1), 0)
 }

@@ -12,8 +12,8 @@ const more = 'more than the empty view'
 const memory = 'extension host, more than without Parley'
 
 /**
- * The first time a window shows Parley, compared with an empty webview view in the same window. A first view warms up
- * what all webviews share. Nothing of Parley runs before, but the extension host does.
+ * The first time that a window shows Parley, compared with an empty webview view in the same window. Another view is
+ * opened first, to warm up what all webviews share. The extension host is running before, but not Parley.
  */
 export const firstView: Scenario = {
   title: 'the first view of a window',
@@ -51,7 +51,7 @@ export const firstView: Scenario = {
   },
 }
 
-/** From the click on a view container's icon until the selector is found in a frame. */
+/** The time from the click on a view container's icon until a frame contains the selector. */
 async function timeToShow(page: Page, container: string, selector: string): Promise<number> {
   const icon = page.locator('.activitybar').getByRole('tab', { name: container, exact: true })
   const begun = Date.now()
@@ -80,7 +80,7 @@ function newest(rootDirectory: string): number[] {
     .sort((a, b) => b - a)
 }
 
-/** The memory of a process without shared memory. */
+/** The memory of a process, excluding shared memory. */
 function residentMegabytes(pid: number | undefined): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   const kilobytes = ['Private_Clean', 'Private_Dirty'].map(name =>

@@ -11,8 +11,8 @@ interface TraceEvent {
 }
 
 /**
- * Has the browser record its tasks. A page itself can only measure the duration of a task, including the time that its
- * thread waited for a core; this reports its CPU time.
+ * Records the browser's tasks. This reports their CPU time, while a page can measure only durations, which include the
+ * time that its thread waited for a core.
  */
 export class TaskTrace {
   readonly #browser: Browser

@@ -4,10 +4,10 @@ import type { Notes, Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
 import { TaskTrace } from './task-trace.ts'
 
-/** A task longer than this delays a user, in milliseconds: the browser's definition of a long task. */
+/** The milliseconds from which a browser calls a task long, since users notice it. */
 export const longTask = 50
 
-/** The cost of something. */
+/** The costs that every measurement reports. */
 export const costs: Figure[] = [
   { name: 'longest task of the view', unit: 'ms', most: longTask },
   { name: 'longest task of the workbench', unit: 'ms' },
@@ -21,7 +21,7 @@ export const costs: Figure[] = [
   { name: 'heap, workbench included', unit: 'MB' },
 ]
 
-/** Measures the costs from `begin` to `end`. */
+/** Measures these costs from `begin` to `end`. */
 export class Watch {
   readonly #window: BenchWindow
   readonly #trace: TaskTrace
@@ -67,8 +67,8 @@ export function frames(gaps: number[]): Values {
 }
 
 /**
- * In a browser, the view shares its thread with the workbench and sees the tasks of both. Tasks of only the workbench
- * are excluded; those that can't be attributed count as the view's. 0: none longer than 50 ms.
+ * The longest task in milliseconds; 0 if none took more than 50. In a browser, the view shares its thread with the
+ * workbench: `own` excludes the tasks of only the workbench, but not those that can't be attributed.
  */
 export function longest({ tasks }: Notes, own: boolean): number {
   const workbench = /ancestor|cross-origin/

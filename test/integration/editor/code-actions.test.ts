@@ -13,7 +13,7 @@ describe('code actions', () => {
       try {
         return await ask(range, kind)
       } catch (error) {
-        // VS Code cancels the request if an extension registers code actions or the file changes meanwhile
+        // VS Code cancels the request if an extension registers code actions, or the file changes, meanwhile
         if (error instanceof Error && error.message === 'Canceled') return undefined
         throw error
       }
@@ -26,7 +26,7 @@ describe('code actions', () => {
     const hint = new vscode.Diagnostic(at(0), 'A hint', vscode.DiagnosticSeverity.Hint)
     const error = new vscode.Diagnostic(at(2), 'An error', vscode.DiagnosticSeverity.Error)
     problems.set(uri(), [hint, error])
-    // the text activates Parley, and VS Code gets the problems, during the tests
+    // opening the file activates Parley, and VS Code finds the problems during the tests
     await waitFor('the code actions', async () => (await offered(at(2))).length === 2)
   })
   after(async () => {

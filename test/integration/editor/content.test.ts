@@ -4,10 +4,10 @@ import { themeTokenColors } from '../../../src/editor/theme/vscode-theme.ts'
 import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
 import { openContent } from '../../../src/editor/vscode-open.ts'
 
-describe('content of a conversation in the editor', () => {
+describe('text from a conversation', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))
 
-  it('opens as a document in its language, and is inserted at the cursor', async () => {
+  it('opens as a document in its language, and can be inserted at the cursor', async () => {
     await openText('const a = 1\n', 'ts')
     const editor = vscode.window.activeTextEditor
     assert.equal(editor?.document.languageId, 'typescript')

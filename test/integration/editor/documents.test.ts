@@ -52,7 +52,7 @@ describe('files that are open in the editor', () => {
     assert.equal(document.getText(), 'one\ntwo\nthree\n')
   })
 
-  it('keep the position of the cursor', async () => {
+  it('keep the cursor position', async () => {
     const editor = await open('one\ntwo\nthree\nfour\n')
     editor.selection = new vscode.Selection(3, 2, 3, 2)
     await write('one\n2\nadded\nthree\nfour\n')
@@ -80,7 +80,7 @@ describe('files that are open in the editor', () => {
     assert.equal(document.isDirty, false)
   })
 
-  it('are found through a link', async () => {
+  it('are found through a symbolic link', async () => {
     const editor = await open('one\n')
     await type(editor, 'unsaved\n')
     const door = join(folder(), 'door')
@@ -88,13 +88,13 @@ describe('files that are open in the editor', () => {
     assert.equal(await read(join(door, 'a.txt')), 'unsaved\n')
   })
 
-  it('show what is written if the disk was newer', async () => {
+  it('show what is written even if the file on disk was newer', async () => {
     const { document } = await open('one\n')
     writeFileSync(file(), 'ahead\n')
     await write('of the agent\n')
     assert.equal(onDisk(), 'of the agent\n')
     await waitFor('the text in the editor', () => {
-      // The editor may only now start to watch the file: touching it reports the change.
+      // touch the file again, since the editor may only now start to watch it
       utimesSync(file(), new Date(), new Date())
       return document.getText() === 'of the agent\n'
     })
@@ -136,7 +136,7 @@ describe('files that are open in the editor', () => {
     }
   })
 
-  it('are created again if they were deleted', async () => {
+  it('are recreated if they were deleted', async () => {
     const { document } = await open('one\n')
     rmSync(file())
     await write('again\n')
@@ -147,7 +147,7 @@ describe('files that are open in the editor', () => {
     assert.equal(document.getText(), 'one\n')
   })
 
-  it('are written one after the other by two sessions', async () => {
+  it('can be written by two sessions, one after the other', async () => {
     const { document } = await open('zero\n')
     const [one, two] = [session(), session()]
     await Promise.all(
@@ -177,7 +177,7 @@ describe('files that are open in the editor', () => {
     after(() => set(undefined))
     const euro = Buffer.from([0x80, 0x35, 0x0d, 0x0a])
 
-    it('are read and written in it, open or not', async () => {
+    it('are read and written in it, even if they are closed', async () => {
       writeFileSync(file(), euro)
       assert.equal(await read(), '€5\r\n')
       await write('€6 é\n')
@@ -189,7 +189,7 @@ describe('files that are open in the editor', () => {
       assert.equal(document.isDirty, false)
     })
 
-    it("aren't corrupted by a character that it lacks", async () => {
+    it("aren't corrupted by a character that the encoding lacks", async () => {
       writeFileSync(file(), euro)
       await assert.rejects(write('漢\n'), { reason: 'encoding' })
       assert.deepEqual(readFileSync(file()), euro)
@@ -197,7 +197,7 @@ describe('files that are open in the editor', () => {
   })
 })
 
-describe('the documents of the editor', () => {
+describe("the editor's documents", () => {
   const replaceAll = async (document: vscode.TextDocument, text: string) => {
     const edit = new vscode.WorkspaceEdit()
     const all = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length))
@@ -211,7 +211,7 @@ describe('the documents of the editor', () => {
   }
   documentsContract(useTemporaryFolder(), () => ({
     documents: new VscodeDocuments(new PathRules()),
-    // not with `openTextDocument`, which keeps the document for minutes after its editor is closed
+    // not with `openTextDocument`, which keeps a document open for minutes after its editor was closed
     open: async path => {
       await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(path))
       await waitFor('the editor', () => vscode.window.activeTextEditor?.document.uri.fsPath === path)
@@ -223,7 +223,7 @@ describe('the documents of the editor', () => {
     close: async () => {
       await vscode.commands.executeCommand('workbench.action.closeActiveEditor')
     },
-    // The editor may only now start to watch the file: touching it reports the change.
+    // touch the file again, since the editor may only now start to watch it
     notice: path => utimesSync(path, new Date(), new Date()),
   }))
 })

@@ -11,7 +11,7 @@ import { floor } from '../../host/vscode-versions.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
-describe('context for prompts', () => {
+describe('prompt context', () => {
   const temporary = useTemporaryFolder()
   let search: MentionSearch
   const kept = new Map<string, unknown>()
@@ -53,7 +53,7 @@ describe('context for prompts', () => {
     assert.deepEqual(names(open), ['app.js', 'planets.js'])
   })
 
-  it("suggests existing files that were viewed and aren't in a tab", async () => {
+  it("suggests existing files that were recently viewed and aren't open", async () => {
     const [, web] = vscode.workspace.workspaceFolders!
     const gone = vscode.Uri.joinPath(web!.uri, 'gone.txt')
     writeFileSync(gone.fsPath, 'x')
@@ -69,7 +69,7 @@ describe('context for prompts', () => {
     await waitFor('nothing twice', async () => (await recent()).length === 0)
   })
 
-  it('suggests the symbols of the active file, those around and after the cursor first', async () => {
+  it('suggests symbols of the active file, starting with those around and after the cursor', async () => {
     const range = (from: number, to: number) => new vscode.Range(from, 0, to, 0)
     own.push(
       vscode.languages.registerDocumentSymbolProvider(
@@ -99,7 +99,7 @@ describe('context for prompts', () => {
     })
   })
 
-  it('adds the selection, and reports that there is none', async () => {
+  it('adds the selection, or reports that there is none', async () => {
     await assert.rejects(capture('selection'), /Select text in an editor first/)
     const editor = await vscode.window.showTextDocument(planets())
     editor.selection = new vscode.Selection(0, 0, 1, 3)
@@ -109,13 +109,13 @@ describe('context for prompts', () => {
     assert.ok(taken.content.type === 'resource')
     assert.equal(taken.content.uri, `${planets()}#L1-L2`)
     assert.equal(taken.content.text, editor.document.getText(editor.selection))
-    // the line on which only the cursor is isn't sent, and isn't counted
+    // a last line of which nothing is selected is neither sent nor counted
     editor.selection = new vscode.Selection(0, 0, 2, 0)
     const row = (await search.find('')).find(({ name }) => name === 'Selection')
     assert.equal(row?.detail, 'planets.js · 2 lines')
   })
 
-  it('adds the problems of one file and of all, errors first', async () => {
+  it('adds the problems of one file or of all files, errors first', async () => {
     const found = vscode.languages.createDiagnosticCollection('test')
     own.push(found)
     const at = (line: number) => new vscode.Range(line, 0, line, 1)
@@ -136,8 +136,8 @@ describe('context for prompts', () => {
     assert.equal(editorSources.problems('file:///nowhere'), '')
   })
 
-  it("adds Git's changes, staged and others, only with a repository", async function () {
-    // its Git opens no repository outside of the workspace
+  it('adds staged and other Git changes, if there is a repository', async function () {
+    // VS Code's Git opens no repository outside of the workspace
     if (vscode.version === floor.version) this.skip()
     interface Git {
       repositories: unknown[]
@@ -163,7 +163,7 @@ describe('context for prompts', () => {
     await waitFor('no changes to offer', async () => (await offered()).length === 0)
   })
 
-  it('finds workspace symbols, and none from outside', async () => {
+  it('finds symbols in the workspace, and none outside', async () => {
     const symbol = (name: string, uri: vscode.Uri) =>
       new vscode.SymbolInformation(
         name,
@@ -179,7 +179,7 @@ describe('context for prompts', () => {
         ],
       }),
     )
-    // VS Code asks all languages, and the slowest can take longer than the search waits
+    // VS Code asks all languages, and the slowest can take longer than Parley waits
     const rows = await waitFor('symbols', async () => {
       const found = await search.symbols('orbit')
       return found.length > 0 && found
@@ -197,7 +197,7 @@ describe('context for prompts', () => {
     assert.deepEqual(await search.symbols('o'), [])
   })
 
-  it('returns the unsaved text of a file', async () => {
+  it('includes the unsaved text of a file', async () => {
     const file = join(temporary(), 'a.txt')
     writeFileSync(file, 'saved')
     assert.equal(await editorSources.readText(file), 'saved')
@@ -210,7 +210,7 @@ describe('context for prompts', () => {
     assert.equal(await editorSources.size(temporary()), undefined)
   })
 
-  it('reads nothing outside of the folders unless the user picked it', async () => {
+  it("doesn't read files outside of the folders unless the user picked them", async () => {
     const file = join(temporary(), 'secret.txt')
     writeFileSync(file, 'x')
     assert.equal(await editorSources.mayRead(planets().fsPath, roots()), true)
@@ -219,7 +219,7 @@ describe('context for prompts', () => {
     assert.equal(await editorSources.mayRead(file, roots()), true)
   })
 
-  it('adds dropped files and folders, and embeds images only from inside', async () => {
+  it('adds dropped files and folders, and embeds images only if they are inside the folders', async () => {
     const picture = join(temporary(), 'shot.png')
     writeFileSync(picture, 'png')
     const [folder] = vscode.workspace.workspaceFolders!

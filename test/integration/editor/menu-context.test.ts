@@ -5,7 +5,7 @@ import * as vscode from 'vscode'
 import { menuAttachments } from '../../../src/editor/mentions/vscode-menu-context.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
-describe('the context of a context menu', () => {
+describe('the context of a menu command', () => {
   const temporary = useTemporaryFolder()
   const planets = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
   const labels = async (...args: unknown[]) => (await menuAttachments(args)).map(({ label }) => label)
@@ -15,7 +15,7 @@ describe('the context of a context menu', () => {
     return attachment.content.type === 'resource' ? attachment.content.text : undefined
   }
 
-  it('is the selection in the explorer, files and folders', async () => {
+  it('is the selected files and folders in the explorer', async () => {
     const folder = vscode.Uri.file(join(temporary(), 'folder'))
     mkdirSync(folder.fsPath)
     const file = vscode.Uri.file(join(temporary(), 'file.txt'))
@@ -31,7 +31,7 @@ describe('the context of a context menu', () => {
     assert.deepEqual(await labels(planets(), []), ['planets.js'])
   })
 
-  it('is the files, a folder or a group in Source Control', async () => {
+  it('is the selected files, folder or group in Source Control', async () => {
     const state = { resourceUri: planets() }
     assert.deepEqual(await labels(state), ['planets.js'])
     assert.deepEqual(await labels(state, state), ['planets.js'])
@@ -44,7 +44,7 @@ describe('the context of a context menu', () => {
     assert.deepEqual(unstaged?.content, { type: 'changes', staged: false })
   })
 
-  it('is a line, a test or its failure, a variable, or a comment thread', async () => {
+  it('can be a line, a test or its failure, a variable, or a comment thread', async () => {
     const [line] = await menuAttachments([{ uri: planets(), lineNumber: 3 }])
     assert.equal(line?.label, 'planets.js:3')
     assert.deepEqual(line?.content, { type: 'symbol', uri: planets().toString(), startLine: 3, endLine: 3 })

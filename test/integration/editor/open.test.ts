@@ -28,7 +28,7 @@ describe('opening a clicked link', () => {
     await shown('a.txt', [2, 4])
   })
 
-  it('stops at the last line', async () => {
+  it('shows the last line if the link points beyond it', async () => {
     await openFile({ path: 'a.txt', line: 99 }, roots())
     await shown('a.txt', [4, 1])
   })
@@ -47,12 +47,12 @@ describe('opening a clicked link', () => {
     await assert.rejects(openLink('nowhere.txt:3', roots()), /The file nowhere\.txt doesn't exist/)
   })
 
-  it('rejects what is neither a web page nor a file', async () => {
+  it('rejects links to anything but web pages and files', async () => {
     await assert.rejects(openLink('command:workbench.action.files.newUntitledFile', roots()), /command:/)
     assert.equal(vscode.window.activeTextEditor, undefined)
   })
 
-  it('returns the selection', async () => {
+  it('returns the selection of an open editor', async () => {
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(join(folder(), 'one', 'a.txt')))
     assert.equal(currentSelection(editor), undefined)
     editor.selection = new vscode.Selection(0, 2, 2, 0)

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 
-/** A new folder for each test of the suite; after the test, all editors are closed and it's deleted. */
+/** A new folder for each test of the suite. After the test, closes all editors and deletes the folder. */
 export function useTemporaryFolder(): () => string {
   let folder = ''
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'editor-')))
   })
   afterEach(async () => {
-    // Closing an unsaved document would ask; after Undo to the version on disk it doesn't.
+    // undo unsaved changes, since VS Code would ask before it closes the document
     for (const { isDirty, uri } of vscode.workspace.textDocuments) {
       if (!isDirty || !uri.fsPath.startsWith(folder)) continue
       await vscode.window.showTextDocument(uri)

@@ -110,7 +110,7 @@ describe('Connection', () => {
       assert.deepEqual(await Promise.all(two), [1, 2])
     })
 
-    it('reject with the reason the connection ended, also when they are sent after the end', async () => {
+    it('reject with the reason why the connection ended, even if they are sent after the end', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
       await pipe.waitForMethod('a')
@@ -120,7 +120,7 @@ describe('Connection', () => {
       connection.notify('c', {})
     })
 
-    it('wait for that reason if the stream ends before it is known', async () => {
+    it('wait for the reason if the stream ends before it is known', async () => {
       const { pipe, connection } = open()
       const closed = new Promise<Error | undefined>(resolve => connection.onDidClose(resolve))
       const before = connection.request('a', {})
@@ -133,7 +133,7 @@ describe('Connection', () => {
       await assert.rejects(after, /exit code 3/)
     })
 
-    it('wait for it if the agent stops reading, while its earlier output is still read', async () => {
+    it('wait for the reason if the agent stops reading, and its earlier output is still read', async () => {
       const seen: string[] = []
       const { pipe, connection } = open({
         notification: method => {
@@ -191,7 +191,7 @@ describe('Connection', () => {
       assert.equal((await pipe.responseTo(3)).error?.code, -32800)
     })
 
-    it('are answered also if the handler throws synchronously', async () => {
+    it('are answered even if the handler throws synchronously', async () => {
       const { pipe } = open({
         request: () => {
           throw new Error('at once')
@@ -272,13 +272,13 @@ describe('Connection', () => {
     })
   })
 
-  describe('order', () => {
-    /** A promise chain of some length, like calls through several layers. */
+  describe('the order of messages', () => {
+    /** A chain of promises, like calls through several layers. */
     const deep = async (steps: number): Promise<void> => {
       for (let i = 0; i < steps; i++) await null
     }
 
-    it('runs the continuation of a response between the notifications before it and after it', async () => {
+    it("puts a response's continuation between the notifications before and after it", async () => {
       const seen: string[] = []
       const { pipe, connection } = open({
         notification: (_method, params) => {
@@ -302,7 +302,7 @@ describe('Connection', () => {
       assert.deepEqual(seen, ['before 1', 'before 2', 'continued', 'after'])
     })
 
-    it('matches the order on the wire, however the traffic is cut', async () => {
+    it('is that of the wire, however the traffic is split', async () => {
       type Step = { type: 'note' | 'answer' | 'ask' | 'batch' }
       const steps = fc.array(fc.constantFrom<Step['type']>('note', 'answer', 'ask', 'batch'), {
         maxLength: 30,
@@ -364,7 +364,7 @@ describe('Connection', () => {
       )
     })
 
-    it('closes only after everything before the end is handled', async () => {
+    it('closes only after everything before the end was handled', async () => {
       const seen: string[] = []
       const { pipe, connection } = open({ notification: method => Boolean(seen.push(method)) })
       const answer = connection.request('a', {}).then(() => seen.push('answered'))
@@ -419,7 +419,7 @@ describe('Connection', () => {
     assert.ok(frames.every(frame => Math.abs(frame.at - Date.now()) < 60_000))
   })
 
-  it('tolerates any JSON from the agent', async () => {
+  it('accepts any JSON from the agent', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(

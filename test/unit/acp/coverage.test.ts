@@ -18,7 +18,7 @@ function wanted(version: 1 | 2, unstable: boolean): Set<string> {
     ...capabilities($defs, 'AgentCapabilities', 'agent'),
     ...capabilities($defs, 'ClientCapabilities', 'client'),
   ]
-  // A capability that only contains others is covered by them.
+  // the rows of the capabilities in it cover a capability that only contains others
   for (const name of paths) {
     if (!paths.some(other => other.startsWith(`${name}.`))) names.add(`capability ${name}`)
   }
@@ -73,7 +73,7 @@ const read = (file: string) =>
   readFileSync(file, 'utf8')
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/(^|\s)\/\/.*$/gm, '')
-/** Whether code contains a word as a name: in quotes, as a key, or as a member. */
+/** Whether code contains a name: in quotes, as a key, or as a member. */
 function speaksOf(program: string, spoken: string): boolean {
   const name = spoken.replace(/[$.*+?^{}()|[\]\\/]/g, '\\$&')
   return new RegExp(`['"\`.]${name}['"\`]|[\\s{,.(]${name}\\??[:,)]|\\.${name}\\b`).test(program)
@@ -89,7 +89,7 @@ describe('the protocol coverage table', () => {
       it(`lists all of the ${unstable ? 'unstable' : 'stable'} schema of v${version}`, () => {
         const all = wanted(version, unstable)
         assert.ok(all.size > 50)
-        // One that is empty in the stable schema has the content of the unstable one.
+        // a capability that is empty in the stable schema is covered by the rows of its unstable content
         const covered = (name: string) =>
           has.has(name) || [...has].some(other => other.startsWith(`${name}.`))
         assert.deepEqual(
@@ -108,12 +108,12 @@ describe('the protocol coverage table', () => {
     })
   }
 
-  it('names the code that handles each row and the tests that show it', () => {
+  it('names the code that handles each row and the test that covers it', () => {
     const wrong: string[] = []
     for (const row of COVERAGE) {
       const { name, at, test, note } = row
       const spoken = wordOf(row)
-      // The code of states and methods that are all handled alike contains none of their names.
+      // a row has a note if the code handles it without its name
       if (at && !note && !speaksOf(read(path.join(SOURCE, at)), spoken)) wrong.push(`${name}: not in ${at}`)
       if (test && !speaksOf(read(path.join(import.meta.dirname, test)), spoken))
         wrong.push(`${name}: not in ${test}`)

@@ -6,7 +6,7 @@ import { MAX_DEPTH } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { until } from '../../support/until.ts'
 
-/** An agent that runs `then` after its session was created. */
+/** The code of an agent that runs `then` after it created a session. */
 const agentThat = (then: string) => `
 const write = text => process.stdout.write(text + '\\n')
 const send = message => write(JSON.stringify({ jsonrpc: '2.0', ...message }))
@@ -43,7 +43,7 @@ describe('a hostile agent', () => {
     return [closed]
   }
 
-  it('that nests a value 3,000 levels deep gets only that value cut', async () => {
+  it('that nests a value 3,000 levels deep has only that value cut', async () => {
     await start(`
       const deep = '['.repeat(3000) + '1' + ']'.repeat(3000)
       const object = '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)
@@ -65,7 +65,7 @@ describe('a hostile agent', () => {
     assert.ok(deepest <= MAX_DEPTH + 5, `${deepest} levels`)
   })
 
-  it('that sends requests without reading the responses is disconnected, with the reason, before memory fills up', async () => {
+  it("that doesn't read responses to its requests is disconnected with a reason before memory fills up", async () => {
     const before = process.memoryUsage().rss
     let most = 0
     const watch = setInterval(() => {
@@ -91,7 +91,7 @@ describe('a hostile agent', () => {
     }
   })
 
-  it('that sends thousands of requests at once has the excess refused and the rest answered', async () => {
+  it('that sends thousands of requests at once gets errors for the excess and answers to the rest', async () => {
     const answers: Array<() => void> = []
     await start(
       `

@@ -1,20 +1,20 @@
 /**
  * The protocol coverage table: every method, update, capability and kind of content in the official schemas,
- * released (`stable`) or not, with the file that handles it and the test that shows it. A test fails if a schema has
- * one that is missing here, if a row is in no schema, or if a file or a test doesn't contain it. `npm run
- * test:mutation` fails if a row's test passes without its handler. No code imports it.
+ * released (`stable`) or not, with the file that handles it and the test that covers it. A test fails if a row is
+ * missing, if no schema has it, or if its file or test doesn't contain it. `npm run test:mutation` fails if a row's
+ * test passes without its handler. Only tests import this table.
  *
  * Where the schemas are ambiguous, or differ from earlier documentation:
- * - Of its `annotations`, content keeps whether it's only for the model; nothing shows the others, nor `icons`. `_meta`
- * is read if a convention is known.
- * - v2 has no batches; a batch is handled anyway, message by message.
+ * - Of the `annotations`, only the audience of content is used; the others and `icons` are never shown. `_meta` is read
+ * where there is a known convention.
+ * - v2 has no batches, but a batch is handled anyway, message by message.
  * - An early draft of v2 had the agent's name in `agentInfo`, `session/load` with `session.load`, `auth.logout`, and
- * a response to a prompt at the end of its turn. It's used with agents that have a name only in `agentInfo`.
+ * a response to a prompt at the end of its turn. Parley uses that draft with agents whose name is only in `agentInfo`.
  * - In v2 the agent cancels its requests (`$/cancel_request`). If the user stops a turn, requests that aren't known to be
  * for background work are answered `cancelled` immediately, and so are those that an idle session leaves open.
- * - Messages of a subagent's session are part of its parent's conversation; its plans, options and usage
- * are read but not shown.
- * - Config options, groups and sign-in methods are read with the names of either version.
+ * - Messages of a subagent's session are part of its parent's conversation. Its plans, options and usage are read but
+ * not shown.
+ * - Config options, groups and sign-in methods may have the property names of either version.
  */
 
 export interface Coverage {
@@ -25,17 +25,17 @@ export interface Coverage {
    */
   name: string
   versions: ReadonlyArray<1 | 2>
-  /** where it is handled, in `src/acp`; if absent, it isn't, and `note` says why */
+  /** the file in `src/acp` that handles it; if there is none, `note` says why */
   at?: string
-  /** the test that shows it, in `test/unit/acp` */
+  /** the test in `test/unit/acp` that covers it */
   test?: string
   /** the handler's name in `at`, if it isn't the name itself */
   handler?: string
-  /** Additional information: its name in the code, or why it's omitted. */
+  /** its name in the code, or why it isn't handled */
   note?: string
 }
 
-/** The name of a row in code and tests. */
+/** The name that code and tests use for a row. */
 export const wordOf = ({ what, name }: Coverage): string =>
   what === 'method' || what === 'update' ? name : (name.split('.').at(-1) ?? name)
 

@@ -39,7 +39,7 @@ describe('redact', () => {
     })
   }
 
-  it('keeps the names next to the values, and everything else', () => {
+  it('keeps the names of secrets and everything else', () => {
     const message = {
       jsonrpc: '2.0',
       id: 1,
@@ -99,7 +99,7 @@ describe('redact', () => {
     assert.ok(!JSON.stringify(redact(deep)).includes(SECRET))
   })
 
-  it('hides the values of any environment', () => {
+  it('hides all values of an environment', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string({ minLength: 1 })), env => {
         const { params } = redact({ params: { env } }) as { params: { env: Record<string, string> } }

@@ -1,6 +1,6 @@
 /**
- * Every message that an agent can send, generated from the official schemas: valid ones are read without
- * loss, and no invalid one harms the connection. `PARLEY_SEED` generates others; each test's title contains its seed.
+ * Every message that an agent can send, generated from the official schemas: valid ones are read without loss, and
+ * invalid ones don't harm the connection. `PARLEY_SEED` generates other messages; test titles contain the seed.
  */
 import assert from 'node:assert/strict'
 import fc, { type Arbitrary } from 'fast-check'
@@ -28,14 +28,14 @@ const client: AgentClient = {
   elicitationComplete: () => {},
 }
 
-/** As it is after it was sent. */
+/** The value after it was sent as JSON. */
 const overWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
 
 function sample(values: Arbitrary<unknown>, salt: number, count = COUNT): unknown[] {
   return fc.sample(values, { seed: SEED + salt, numRuns: count }).map(overWire)
 }
 
-/** Every text in a value, except under ignored keys. */
+/** All texts in a value, except under ignored keys. */
 function texts(value: unknown, without: ReadonlySet<string> = new Set()): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
@@ -44,8 +44,8 @@ function texts(value: unknown, without: ReadonlySet<string> = new Set()): string
 }
 
 /**
- * What doesn't have to be kept: annotations and icons aren't shown; a variant's name is implied by the shape of
- * the model; a group has its name; a time is parsed; usage has its own update; errors have their data as text.
+ * What may be lost: annotations and icons aren't shown; the shape of the model implies the name of a variant; groups
+ * have names instead of ids; times are parsed; usage has its own update; errors contain their data as text.
  */
 const LEFT_OUT = new Set([
   '_meta',
@@ -60,7 +60,7 @@ const LEFT_OUT = new Set([
   'code',
 ])
 
-/** What the model has in another format: a terminal's bytes are text there. */
+/** What the model has in another format: the bytes of a terminal as text. */
 function expected(update: { [key: string]: unknown }): string[] {
   const { sessionUpdate } = update
   if (sessionUpdate === 'terminal_output_chunk') return texts({ ...update, data: undefined }, LEFT_OUT)
@@ -71,12 +71,12 @@ function expected(update: { [key: string]: unknown }): string[] {
     return texts({ ...update, state: { ...state, error: undefined } }, LEFT_OUT)
   }
   if (sessionUpdate === 'config_option_update') return texts(withoutEmptyGroups(update), LEFT_OUT)
-  // Raw values are kept unchanged, whatever their keys.
+  // raw values are kept unchanged, whatever their keys
   const { rawInput, rawOutput, ...rest } = update
   return [...texts(rest, LEFT_OUT), ...texts(rawInput), ...texts(rawOutput)]
 }
 
-/** A group without choices offers nothing to choose. */
+/** Removes groups without choices, which Parley drops. */
 function withoutEmptyGroups(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyGroups)
   if (typeof value !== 'object' || value === null) return value
@@ -85,7 +85,7 @@ function withoutEmptyGroups(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutEmptyGroups(part)]))
 }
 
-/** The connection still responds and reads updates. */
+/** Checks that the connection still answers requests and reads updates. */
 async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<void> {
   const before = updates.length
   const content = { type: 'text', text: 'still here' }
@@ -107,7 +107,7 @@ async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<vo
   )
 }
 
-/** The error for a valid request that this version can't show to the user, or doesn't support. */
+/** The error for a valid request that Parley can't show to the user, or doesn't support. */
 function refusal(method: string, params: unknown): number | undefined {
   if (method === 'mcp/message') return -32601
   if (method !== 'elicitation/create') return undefined

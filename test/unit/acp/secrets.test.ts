@@ -12,7 +12,7 @@ import { startAgent } from '../../../src/acp/start-agent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 
-/** An agent that sends a secret in every possible way; it knows it from its environment, like a real one. */
+/** An agent that sends the secret in its environment in every possible way. */
 const TELLTALE = `
 const secret = process.env.TELLTALE
 const chunks = (stream, text) => { for (const part of text.match(/[^]{1,5}/g)) stream.write(part) }

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { operatingSystem } from '../../../src/common/processes/process-system.ts'
 import { until } from '../../support/until.ts'
 
-/** Sends its arguments and working directory as its name, and has a child process that outlives it. */
+/** An agent that reports its arguments and working directory as its name, and whose child process outlives it. */
 const AGENT = `
 const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', detached: process.platform !== 'win32' })
 child.unref()
@@ -19,7 +19,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 }).on('close', () => process.exit(0))
 `
 
-/** As package managers install agents: a shim on the PATH (`.cmd` on Windows) in a folder with any name. */
+/** Package managers install agents as a shim on the PATH (`.cmd` on Windows), in a folder with any name. */
 describe('an agent started through a shim', () => {
   const isWindows = process.platform === 'win32'
   let folder: string

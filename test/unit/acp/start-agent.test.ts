@@ -16,8 +16,8 @@ import { SchemaCheck } from '../../support/schema-check.ts'
 import { until } from '../../support/until.ts'
 
 /**
- * The start of every agent in this file: `send`, and `on` to handle requests by method. Writes its process id to
- * stderr.
+ * The first lines of every agent in this file: `send`, and `on` to handle requests by method. Writes its process id
+ * to stderr.
  */
 const PRELUDE = `
 const handlers = {}
@@ -85,7 +85,7 @@ describe('startAgent', () => {
     } catch (error) {
       assert.ok(error instanceof AgentStartError)
       assert.notEqual(error.message, '')
-      // Nothing is running after it rejected.
+      // when it rejects, no process is running
       for (const pid of pids) assert.equal(isRunning(pid), false)
       return error.failure
     }
@@ -123,7 +123,7 @@ describe('startAgent', () => {
     assert.equal(agent.capabilities.load, true)
   })
 
-  describe('negotiates the version:', () => {
+  describe('negotiates the version and uses', () => {
     const V2 = `result: { protocolVersion: 2, info: { name: 'two', version: '1' }, capabilities: { session: {} } }`
     const refuse = (supported: number[]) =>
       `error: { code: -32022, message: 'Unsupported', data: { requested: params.protocolVersion, supported: ${JSON.stringify(supported)} } }`
@@ -141,7 +141,7 @@ describe('startAgent', () => {
       asked = []
     })
 
-    it('v1 unless the draft is preferred', async () => {
+    it('v1 unless the setting prefers the draft', async () => {
       assert.equal((await start(PRELUDE, { tap })).protocolVersion, 1)
       assert.equal((await start(PRELUDE, { tap, protocol: 'stable' })).protocolVersion, 1)
       assert.deepEqual(offers(), [1, 1])
@@ -159,7 +159,7 @@ describe('startAgent', () => {
       assert.deepEqual(offers(), [2])
     })
 
-    it('v1 after the agent refused the draft', async () => {
+    it('v1 if the agent refuses the draft', async () => {
       const v1 = `result: { protocolVersion: 1 }`
       for (const error of [refuse([1]), refuse([1, 3]), `error: { code: -32602, message: 'What?' }`]) {
         asked = []
@@ -169,13 +169,13 @@ describe('startAgent', () => {
       }
     })
 
-    it('the draft after the agent said that it supports only that', async () => {
+    it('the draft if the agent supports only that', async () => {
       const source = answering(`...(params.protocolVersion === 2 ? { ${V2} } : { ${refuse([2])} })`)
       assert.equal((await start(source, { tap })).protocolVersion, 2)
       assert.deepEqual(offers(), [1, 2])
     })
 
-    it("or fails and names the agent's version", async () => {
+    it("no version if they have none in common, and the error names the agent's", async () => {
       const failed = await failure(answering(refuse([3, 4])), { protocol: 'latest' })
       assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 4, supported: [1, 2] })
     })
@@ -342,7 +342,7 @@ describe('startAgent', () => {
     assert.deepEqual(seen.slice(0, 3), ['loaded', 'late 0', 'late 1'])
   })
 
-  it('never handles a response before the updates that precede it, however many there are', async () => {
+  it('handles a response after all updates that precede it, however many there are', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/load', id => { for (let i = 0; i < 20000; i++) send(chunk(String(i))); send({ id, result: null }); send(chunk('after')) })`,
     )
@@ -367,7 +367,7 @@ describe('startAgent', () => {
     })
     assert.deepEqual(seen, ['<running>', 'half a sen', '<idle>'])
     assert.equal((await ended).exitCode, 101)
-    // Listeners that are added later are called, too.
+    // listeners that are added later are also called
     assert.equal((await closed(agent)).exitCode, 101)
     await assert.rejects(agent.newSession(SETUP), AgentClosedError)
   })
@@ -382,12 +382,12 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).exitCode, 0)
   })
 
-  it('reads everything an agent sent before it exited, however long that takes', async () => {
+  it('reads everything that an agent sent before it exited, however long that takes', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', id => { for (let i = 0; i < 400; i++) { send({ id: i, method: '_test/ping', params: {} }); send(chunk(String(i))) } send({ id, result: { stopReason: 'end_turn' } }); process.stdout.write('', () => process.exit(0)) })`,
     )
     const seen = texts(agent)
-    // In a busy editor, reading takes longer than the exit of the process and the end of its other streams.
+    // in a busy editor, the process exits and its other streams end before everything is read
     agent.onUpdate(() => {
       for (const end = performance.now() + 5; performance.now() < end; );
     })
@@ -396,7 +396,7 @@ describe('startAgent', () => {
     assert.equal((await closed(agent)).exitCode, 0)
   })
 
-  it('closes at a frame above the limit and reports it', async () => {
+  it('closes the connection at a frame above the limit, and reports it', async () => {
     const agent = await start(
       `${PRELUDE}; on('session/prompt', () => { send(chunk('before')); send(chunk('x'.repeat(5000))) })`,
       { maxFrameBytes: 2000 },

@@ -26,7 +26,7 @@ for (const version of [1, 2] as const) {
     const schema = { version, unstable: true }
     const capable = () => memoryAgent(ANSWERS[version], {}, schema)
 
-    /** Starts a request, sends the agent's response, and returns the request and the result. */
+    /** Starts a request and sends the agent's response; returns both. */
     async function exchange<T>(
       { pipe }: ReturnType<typeof capable>,
       start: Promise<T> | undefined,
@@ -76,7 +76,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(value, { sessionId: 'copy' })
     })
 
-    it('session/set_title reports the title that the agent accepted', async () => {
+    it('session/set_title returns the title that the agent accepted', async () => {
       const memory = capable()
       const rename = memory.agent.setSessionTitle?.('s', 'mine')
       const { params, value } = await exchange(memory, rename, 'session/set_title', { title: 'Mine' })
@@ -242,7 +242,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it("a subagent's state is reported, cleared values too, without malformed ones", async () => {
+    it("a subagent's state is reported, including cleared values but not malformed ones", async () => {
       const { pipe, updates } = capable()
       const states = [
         { state: 'running' },

@@ -104,7 +104,7 @@ describe('AgentCatalog', () => {
     )
   })
 
-  it("shows the registry's icons of agents once they are known, until then a codicon", async () => {
+  it("shows a codicon for each agent until the registry's icon is known", async () => {
     put(bin, 'codex-acp')
     const drawn = new Map<string, string>()
     const changed = new Emitter<void>()
@@ -135,7 +135,7 @@ describe('AgentCatalog', () => {
     agents.dispose()
   })
 
-  it('lists the demo agent if there is nothing else', async () => {
+  it('lists the demo agent if there is no other', async () => {
     const agents = catalog()
     await agents.ready()
     assert.deepEqual(ids(agents), ['demo'])
@@ -166,7 +166,7 @@ describe('AgentCatalog', () => {
     assert.equal(agents.get('claude')?.command, 'claude-code-acp')
   })
 
-  it("prefers a preset's newer command", async () => {
+  it("prefers the newer of a preset's commands", async () => {
     put(bin, 'claude-code-acp')
     put(shellBin, 'claude-agent-acp')
     const agents = catalog()

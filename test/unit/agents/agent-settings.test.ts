@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { readAgentSettings } from '../../../src/agents/agent-settings.ts'
@@ -46,7 +46,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('changes only a preset if the entry has no command', () => {
+  it('changes the preset if the entry has no command', () => {
     const wellKnown = (id: string) => (id === 'codex' ? { name: 'Codex', icon: 'sparkle' } : undefined)
     const layers = [
       user({ codex: { protocol: 'latest', env: { A: '1' } }, mine: { protocol: 'latest' } }),
@@ -169,7 +169,7 @@ describe('the setting parley.agents', () => {
     assert.equal(problems[0]?.fatal, false)
   })
 
-  it('reports an invalid name or icon and ignores it', () => {
+  it('ignores an invalid name or icon, and reports it', () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x', name: 3, icon: '' } })])
     assert.deepEqual(agents, [{ id: 'a', name: 'a', command: 'x', args: [], env: {}, source: 'settings' }])
     assert.deepEqual(
@@ -181,7 +181,7 @@ describe('the setting parley.agents', () => {
     )
   })
 
-  it('names an entry without a name after the preset with its id', () => {
+  it('uses the name of the preset with the same id if the entry has none', () => {
     const { agents } = readAgentSettings([user({ gemini: { command: 'x' } })], id =>
       id === 'gemini' ? { name: 'Gemini CLI', icon: 'sparkle' } : undefined,
     )
@@ -189,7 +189,7 @@ describe('the setting parley.agents', () => {
     assert.equal(agents[0]?.icon, 'sparkle')
   })
 
-  it('merges the scopes like VS Code: objects by key, and the nearer scope wins', () => {
+  it('merges scopes like VS Code: objects are merged by key, and the nearer scope wins', () => {
     const { agents, problems } = readAgentSettings([
       user({ a: { command: 'x', args: ['1', '2'], env: { A: '1', B: '1' } }, b: { command: 'y' } }),
       workspace({ a: { args: ['3'], env: { B: '2' } }, c: { command: 'z' } }),

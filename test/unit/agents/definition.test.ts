@@ -22,7 +22,7 @@ describe("the user's system prompt", () => {
     assert.deepEqual(planSystemPrompt(undefined, can(true)), {})
   })
 
-  it("is the agent's if it has one, else the common one; whitespace counts as none", () => {
+  it("is the agent's own if that isn't blank, else the common one", () => {
     assert.deepEqual(chooseSystemPrompt(undefined, 'Be brief.'), append)
     assert.equal(chooseSystemPrompt({ text: ' ', mode: 'append' }, 'Be brief.'), undefined)
     for (const nothing of ['', ' \n', undefined, 5])

@@ -11,7 +11,7 @@ import { pathOf } from '../../../src/common/processes/spawn-process.ts'
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
 
 describe('the environment of package managers', () => {
-  it("has VS Code's network settings unless it defines them itself", () => {
+  it("contains VS Code's network settings unless it already defines them", () => {
     const settings = { proxy: 'http://proxy:8080', noProxy: ['localhost', '.example.com'], strictSSL: false }
     assert.deepEqual(withNetworkSettings({ A: '1' }, settings), {
       ...{ A: '1', HTTP_PROXY: 'http://proxy:8080', HTTPS_PROXY: 'http://proxy:8080' },
@@ -85,7 +85,7 @@ describe("the environment without the editor's variables", () => {
     for (const [options, kept] of cases) assert.equal(without({ NODE_OPTIONS: options }).NODE_OPTIONS, kept)
   })
 
-  it('removes helpers that need a removed variable to talk to this window', () => {
+  it('removes helpers that need a removed variable to reach this window', () => {
     const env = {
       GIT_ASKPASS: '/usr/share/code/resources/app/extensions/git/dist/askpass.sh',
       SSH_ASKPASS: '/usr/share/code/resources/app/extensions/git/dist/ssh-askpass.sh',
@@ -101,7 +101,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without({ PATH: path }), { PATH: '/usr/bin::/bin' })
   })
 
-  it('restores what the snap changed', () => {
+  it('restores variables that the snap changed', () => {
     const env = {
       SNAP: '/snap/code/1',
       SNAP_NAME: 'code',
@@ -118,7 +118,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(withoutEditorVariables({ Vscode_Pid: '1', Path: 'x' }, 'win32'), { Path: 'x' })
   })
 
-  it('has the same result when applied twice', () => {
+  it('stays the same if it is cleaned again', () => {
     const name = fc.oneof(
       fc.string(),
       fc.constantFrom('VSCODE_X', 'NODE_OPTIONS', 'TERM_PROGRAM', 'BROWSER', 'A_VSCODE_SNAP_ORIG', 'A'),
@@ -134,7 +134,7 @@ describe("the environment without the editor's variables", () => {
 })
 
 describe('merged environments', () => {
-  it('replace a variable whatever its case only on Windows', () => {
+  it('ignore the case of variables only on Windows', () => {
     assert.deepEqual(mergeEnvironment({ Path: 'a', X: '1' }, { PATH: 'b' }, 'win32'), { X: '1', PATH: 'b' })
     assert.deepEqual(mergeEnvironment({ Path: 'a' }, { PATH: 'b' }, 'linux'), { Path: 'a', PATH: 'b' })
     assert.equal(pathOf({ Path: 'a' }, 'win32'), 'a')

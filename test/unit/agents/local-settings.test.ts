@@ -19,7 +19,7 @@ describe('local settings in remote windows', () => {
       userValue: name => (values as Record<string, unknown>)[name],
     })
 
-  it('are reported once per machine, only those without a value there', () => {
+  it('are reported once per machine, unless they have a value there', () => {
     const state = sharedState()
     assert.deepEqual(look(state, undefined, local), [])
     const missing = ['parley.agents › other', 'parley.mcpServers']
@@ -43,7 +43,7 @@ describe('local settings in remote windows', () => {
     assert.deepEqual(look(state, 'ssh', {}), [])
   })
 
-  it('ignore a damaged state', () => {
+  it('are reported even if the stored state is damaged', () => {
     const state = sharedState()
     state.set('localMachineSettings', { not: 'a list' })
     state.set('toldOfLocalSettings', 7)

@@ -46,7 +46,7 @@ describe('the environment of a login shell', () => {
     assert.equal(env.MINE, '1')
   })
 
-  it('ignores whatever a profile prints, including markers and JSON', async () => {
+  it("isn't affected by anything that a profile prints, including markers and JSON", async () => {
     profile(`echo 'Welcome! {"PATH":"no"}'; echo "_SHELL_ENV_DELIMITER_" ; printf '\\033[31mred\\033[0m'
       echo warning >&2; export MINE=yes; trap 'echo goodbye' EXIT`)
     assert.equal((await environment()).MINE, 'yes')
@@ -61,12 +61,12 @@ describe('the environment of a login shell', () => {
     assert.equal(env.ODD, '"quoted" \\ ümläut 🙂 $HOME')
   })
 
-  it('gives a profile no input, so that one that asks a question continues', async () => {
+  it('is read without input, so that a profile that asks a question continues', async () => {
     profile('read -r -p "Update now? " answer; export ANSWER="[$answer]"')
     assert.equal((await environment()).ANSWER, '[]')
   })
 
-  it('neither waits for nor stops a background program of the profile', async () => {
+  it('is read without waiting for a background program of the profile, which keeps running', async () => {
     profile('sleep 600 & echo $! > "$HOME/pid"; export MINE=1')
     assert.equal((await environment()).MINE, '1')
     const pid = Number(readFileSync(join(home, 'pid'), 'utf8'))
@@ -83,9 +83,9 @@ describe('the environment of a login shell', () => {
     )
   })
 
-  it('stops a profile that hangs at the time limit, with its child processes', async () => {
+  it("isn't read from a profile that hangs, which is stopped at the time limit with its child processes", async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600 & echo $! > "$HOME/child"; sleep 601')
-    // A slow machine may need longer until the profile reaches the point where it hangs.
+    // a slow machine may need longer to reach the point where the profile hangs
     for (const seconds of [0.5, 2, 8]) {
       assert.equal(
         await failure({ timeoutMs: seconds * 1000 }),
@@ -99,26 +99,26 @@ describe('the environment of a login shell', () => {
     }
   })
 
-  it('stops a profile that prints without end', async () => {
+  it("isn't read from a profile that prints endlessly, which is stopped", async () => {
     profile('yes 0123456789012345678901234567890123456789')
     assert.equal(await failure(), 'its profile printed more than 8 MB')
   })
 
-  it('reports that the profile exited the shell', async () => {
+  it('is missing if the profile exits the shell, which is reported', async () => {
     profile('exit 3')
     assert.equal(await failure(), 'it ended (exit code 3) without telling its environment')
   })
 
-  it("reports a shell or a directory that doesn't exist", async () => {
+  it("is missing if the shell or directory doesn't exist, which is reported", async () => {
     assert.match(await failure({ shell: join(home, 'no-shell') }), /command .*no-shell doesn't exist/)
     assert.match(await failure({ cwd: join(home, 'nowhere') }), /working directory .*nowhere doesn't exist/)
   })
 
-  it('resolves even if no process can be started', async () => {
+  it('is missing if no process can be started', async () => {
     assert.match(await failure({ env: { HUGE: 'x'.repeat(4 * 1024 * 1024) } }), /E2BIG/)
   })
 
-  it("stops when it's no longer needed", async () => {
+  it('is no longer read when nothing needs it', async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600')
     const gone = new AbortController()
     const answer = failure({ signal: gone.signal })
@@ -129,7 +129,7 @@ describe('the environment of a login shell', () => {
     await until(() => !isAlive(Number(readFileSync(shell, 'utf8'))))
   })
 
-  it('quotes a path of Node with a space and a quote', async () => {
+  it('can be read with a path of Node that contains a space and a quote', async () => {
     profile('')
     const link = join(home, "it's node")
     symlinkSync(process.execPath, link)
@@ -157,7 +157,7 @@ describe('the environment of a login shell', () => {
       lines = []
     })
 
-    it("is the login shell's without the editor's variables, with all directories of both PATHs", async () => {
+    it("is that of the login shell, without the editor's variables and with the directories of both PATHs", async () => {
       profile('export PATH="$HOME/bin:/usr/bin:/bin" FROM_PROFILE=1 VSCODE_FROM_PROFILE=1')
       const { env, source: from } = await source().get()
       assert.equal(from, 'login-shell')
@@ -170,7 +170,7 @@ describe('the environment of a login shell', () => {
       )
     })
 
-    it("is requested once, also concurrently, until it's refreshed", async () => {
+    it("is read only once, even concurrently, until it's refreshed", async () => {
       profile('echo x >> "$HOME/runs"; export MINE=1')
       const runs = () => readFileSync(join(home, 'runs'), 'utf8').length / 2
       const environments = source()
@@ -183,7 +183,7 @@ describe('the environment of a login shell', () => {
       assert.equal(runs(), 2)
     })
 
-    it("falls back to the editor's own and common directories if the profile hangs, and reports it", async () => {
+    it("falls back to the editor's own environment and common directories if the profile hangs, and reports it", async () => {
       profile('sleep 600')
       for (const version of ['v9.1.0', 'v18.20.0', 'v20.3.1', 'system']) {
         mkdirSync(join(home, '.nvm/versions/node', version, 'bin'), { recursive: true })
@@ -206,7 +206,7 @@ describe('the environment of a login shell', () => {
       )
     })
 
-    it("starts no shell if it isn't needed, nor on Windows", async () => {
+    it("is read without a shell on Windows, or if it isn't needed", async () => {
       profile('touch "$HOME/ran"')
       const { env, source: from } = source().current()
       assert.equal(from, 'process')
@@ -216,7 +216,7 @@ describe('the environment of a login shell', () => {
       assert.equal(fileHasText(join(home, 'ran')), false)
     })
 
-    it('logs no values', async () => {
+    it("isn't logged", async () => {
       profile('export API_KEY=sk-secret')
       await source().get()
       assert.ok(!lines.join().includes('sk-secret'))
@@ -240,7 +240,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // A killed process stays a zombie until its parent waits for it, which never happens on a machine without an init.
+  // a killed process stays a zombie until its parent waits for it, which never happens without an init process
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {

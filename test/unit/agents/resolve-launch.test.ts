@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ describe('resolveLaunch', () => {
   })
 
   before(function () {
-    // The programs in these tests have an executable mode.
+    // the programs in these tests need an executable mode
     if (platform === 'win32') this.skip()
   })
   beforeEach(() => {
@@ -64,7 +64,7 @@ describe('resolveLaunch', () => {
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-  it('returns the command on the PATH, in the first folder, with the environment', async () => {
+  it('returns the path of the command, the first folder, and the environment', async () => {
     const path = program('bin/agent')
     assert.deepEqual(await launch(agent({ args: ['--acp'], env: { MORE: '1' } })), {
       command: path,
@@ -126,7 +126,7 @@ describe('resolveLaunch', () => {
     assert.equal(message, 'The program "no-such-agent" wasn\'t found in the 2 directories of the PATH.')
   })
 
-  it('reports a missing absolute path, and when no directory may be searched', async () => {
+  it("reports a file that isn't executable, and a directory", async () => {
     const path = program('bin/agent', 0o644)
     const { failure: missing, message } = await failure(agent({ command: path }))
     assert.deepEqual(missing, { kind: 'command-missing', command: path, searched: [join(root, 'bin')] })
@@ -185,7 +185,7 @@ describe('resolveLaunch', () => {
     }
   })
 
-  it('uses the demo agent unchanged, whatever its path', async () => {
+  it('returns the demo agent unchanged, whatever its path', async () => {
     const demo = demoAgent(join(root, '${userHome}', 'demo.mjs'))
     const { command, args, env } = await launch(demo)
     assert.equal(command, process.execPath)
@@ -193,7 +193,7 @@ describe('resolveLaunch', () => {
     assert.equal(env.ELECTRON_RUN_AS_NODE, '1')
   })
 
-  it('finds the first of several programs with the same name', async () => {
+  it('uses the first of several programs with the same name', async () => {
     program('bin/agent')
     const first = program('two/agent')
     const { env } = withPath(join(root, 'two'), join(root, 'bin'))

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { substitute, type VariableContext, variablesIn } from '../../../src/agents/variables.ts'
@@ -39,7 +39,7 @@ describe('variables in settings', () => {
     assert.equal(substitute('${workspaceFolder}', odd).text, '/${env:TOKEN}')
   })
 
-  it('ignores inherited properties of objects', () => {
+  it("doesn't use inherited properties of objects", () => {
     for (const name of ['env:constructor', 'env:__proto__', 'constructor', '__proto__', 'toString']) {
       assert.equal(substitute(`\${${name}}`, context).problems.length, 1, name)
     }
@@ -90,7 +90,7 @@ describe('variables in settings', () => {
     assert.equal(substitute('a${/}b', { ...context, platform: 'win32' }).text, 'a\\b')
   })
 
-  it("prefers the caller's own variables", () => {
+  it("prefers the caller's variables", () => {
     const more = (name: string) => (name === 'input:key' ? '${env:TOKEN}' : undefined)
     assert.deepEqual(substitute('${input:key}-${env:TOKEN}', context, more), {
       text: '${env:TOKEN}-secret',
@@ -110,8 +110,8 @@ describe('variables in settings', () => {
     )
   })
 
-  it('replaces variables one by one, whatever the values contain', () => {
-    // A piece that ends with `$` would turn a following `{` into a variable.
+  it('replaces each variable separately, whatever the values contain', () => {
+    // after a piece that ends with `$`, a `{` would start a variable
     const literal = fc.string().filter(text => !text.includes('${') && !text.endsWith('$'))
     const value = fc.string()
     fc.assert(

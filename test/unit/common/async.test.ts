@@ -55,19 +55,19 @@ describe('withSlowNotice', () => {
     assert.equal(reported[0]?.aborted, true)
   })
 
-  it('stops waiting when the user does, while the work continues', async () => {
+  it('stops waiting when the user cancels, while the work continues', async () => {
     const { answer, giveUp, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     giveUp.resolve()
     await assert.rejects(outcome, CancelledError)
     assert.equal(isGivenUp(), true)
     assert.equal(reported[0]?.aborted, true)
-    // nobody handles a late rejection
+    // a late rejection must not be unhandled
     answer.reject(new Error('too late'))
     await settle()
   })
 
-  it("doesn't stop when the notice closes because the work is done", async () => {
+  it("doesn't count the end of the work, which closes the notice, as a cancellation", async () => {
     const { answer, giveUp, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     answer.resolve('late')

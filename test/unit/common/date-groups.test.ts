@@ -15,7 +15,7 @@ const groups = (now: number, times: Array<number | undefined>) =>
 describe('groupByDate', () => {
   const now = at(2026, 11, 20, 15)
 
-  it('has today, yesterday, the last seven days, months and no date', () => {
+  it('returns groups for today, yesterday, the last seven days, months, and no date', () => {
     const times = [
       at(2026, 11, 20, 0, 0),
       at(2026, 11, 19, 23, 59),
@@ -38,7 +38,7 @@ describe('groupByDate', () => {
     ])
   })
 
-  it('sorts by newest, whatever the order of its input', () => {
+  it('puts the newest first, whatever the order of the input', () => {
     const rows = [{ updatedAt: at(2026, 11, 20, 1) }, {}, { updatedAt: at(2026, 11, 20, 9) }]
     assert.deepEqual(
       groupByDate(rows, now).map(group => group.rows),
@@ -46,12 +46,12 @@ describe('groupByDate', () => {
     )
   })
 
-  it('counts the future as today', () => {
+  it('treats the future as today', () => {
     assert.deepEqual(groups(now, [at(2027, 1, 1)]), [['today', 1]])
   })
 
-  it('starts days at midnight also if a day has 23 or 25 hours, and at the end of a year', () => {
-    // The clocks change in these nights in Europe and in America; elsewhere the test passes anyway.
+  it('starts days at midnight, even if a day has 23 or 25 hours or a year ends', () => {
+    // clocks change in these nights in Europe and America; in other time zones the test passes anyway
     for (const [year, month, day] of [
       [2026, 3, 29],
       [2026, 10, 25],
@@ -71,7 +71,7 @@ describe('groupByDate', () => {
     }
   })
 
-  it('contains each row once, in descending order', () => {
+  it('returns each row once, in descending order', () => {
     const row = fc.record(
       { updatedAt: fc.integer({ min: 0, max: now + 1e9 }), id: fc.nat() },
       { requiredKeys: ['id'] },

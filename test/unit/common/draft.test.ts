@@ -28,7 +28,7 @@ let last = 0
 const link = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'resource_link', name })
 const image = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'image', name })
 
-/** A draft with text, and items with their labels in it. */
+/** A draft of texts and items; the label of each item is in the text. */
 function written(...parts: Array<string | Item>): Draft<Item> {
   const draft: Draft<Item> = { text: '', marks: [], items: [] }
   for (const part of parts) {
@@ -51,7 +51,7 @@ const itemOf = (block: Block): Item => ({
   type: block.type,
   name: block.name ?? '',
 })
-/** Without ids, which are always new. */
+/** Removes the ids, which are always new. */
 const bare = (draft: Draft<Item>) => ({
   text: draft.text,
   marks: draft.marks.map(({ from, to }) => [from, to]),
@@ -60,7 +60,7 @@ const bare = (draft: Draft<Item>) => ({
 })
 
 describe('a draft', () => {
-  it('is sent in the order in which it was written, with separate attachments at the end', () => {
+  it('is sent in the order in which it was written, with attachments outside of the text at the end', () => {
     const draft = written('  Look at ', link('a.ts'), ' and ', link('b.ts'), '.\n')
     draft.items.unshift(image('shot'))
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('a draft', () => {
     assert.deepEqual(sound, [{ from: 0, to: 2, id: a.id }])
   })
 
-  it('is empty without text and items', () => {
+  it('is empty without text or items', () => {
     assert.equal(isEmptyDraft({ text: ' \n', marks: [], items: [] }), true)
     assert.equal(isEmptyDraft({ text: '', marks: [], items: [link('a')] }), false)
   })
@@ -96,7 +96,7 @@ describe('a draft', () => {
     )
   })
 
-  it('keeps whitespace that was typed when appended', () => {
+  it('keeps typed whitespace when it is appended', () => {
     assert.equal(joinDrafts(written('one'), written(' \n')).text, 'one \n')
     assert.equal(joinDrafts(written('one'), written('two'), written(' ')).text, 'one\n\ntwo ')
     assert.equal(joinDrafts(written(' ')).text, ' ')
@@ -121,7 +121,7 @@ describe('a draft', () => {
     )
   })
 
-  it('shows content that was only for the model separately from its text', () => {
+  it('keeps content that was only for the model separate from its text', () => {
     const blocks = [
       { type: 'resource', uri: 'context', agentOnly: true as const },
       { type: 'resource', uri: 'file' },

@@ -17,7 +17,7 @@ describe('FileStore', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('contains on disk exactly what was set', () => {
+  it('stores on disk exactly what was set', () => {
     const file = join(directory, 'not', 'there', 'kept.json')
     const store = new FileStore(file, log)
     store.set('a', { text: 'żółć' })

@@ -49,7 +49,7 @@ describe('the text of Markdown', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(word, mark)), parts => {
         const source = parts.join('')
-        // the words after the opening fence are its language, which is markup
+        // words after an opening fence are its language, which is markup
         fc.pre(!/^ {0,3}(?:`{3}|~{3})/m.test(source))
         const letters = (text: string) => text.replace(/[^a-z]/g, '')
         assert.equal(letters(markdownText(source)), letters(source))
@@ -57,7 +57,7 @@ describe('the text of Markdown', () => {
     )
   })
 
-  it('takes linear time', () => {
+  it('is extracted in linear time', () => {
     for (const piece of ['`', '*', '[', '_a', '](', '| ', '> ', '<', '~~~\n', '``` '])
       assert.ok(cpuTime(() => markdownText(piece.repeat(20_000))) < 1500, piece)
   })

@@ -8,7 +8,7 @@ function registryOf(...values: string[]): SecretRegistry {
   return registry
 }
 
-/** Formats of secrets that agents and libraries write. */
+/** The formats in which agents and libraries write secrets. */
 const written: Array<(secret: string) => string> = [
   secret => secret,
   secret => JSON.stringify({ secret }),
@@ -23,7 +23,7 @@ const written: Array<(secret: string) => string> = [
   secret => Buffer.from(`me2:${secret}@host`).toString('base64url'),
 ]
 
-/** No part of it is readable in any encoding that is easily decoded. */
+/** Checks that no part of a secret is readable, in plain text or any encoding that is easily decoded. */
 function assertHidden(text: string, secret: string): void {
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]
   for (const form of forms) assert.ok(!text.includes(form), text)
@@ -56,7 +56,7 @@ describe('SecretRegistry', () => {
     )
   })
 
-  it('hides values in chunks of text, and loses nothing else', () => {
+  it('hides values that are split between chunks of text, and loses nothing else', () => {
     fc.assert(
       fc.property(
         fc.array(secrets, { minLength: 1, maxLength: 3 }),
@@ -83,19 +83,19 @@ describe('SecretRegistry', () => {
     )
   })
 
-  it("passes on immediately what can't be the start of a secret", () => {
+  it("passes on text immediately if it can't be the start of a secret", () => {
     const stream = registryOf('hunter2-hunter2').stream()
     assert.equal(stream.push('a line\n'), 'a line\n')
     assert.equal(stream.push('it is hunter'), 'it is ')
     assert.equal(stream.push('s'), 'hunters')
   })
 
-  it('hides the token of a header also without its scheme', () => {
+  it('hides the token of a header even without its scheme', () => {
     const registry = registryOf('Bearer abcdef123456')
     assert.equal(registry.redact('token abcdef123456.'), 'token •••.')
   })
 
-  it('ignores short values, and returns the same object if there is no secret', () => {
+  it('ignores short values, and returns the same object if it contains no secret', () => {
     const registry = registryOf('yes', 'hunter2-hunter2')
     assert.equal(registry.redact('yes, yes'), 'yes, yes')
     const part = { deep: ['text'] }

@@ -12,7 +12,7 @@ describe('parseTimestamp', () => {
     assert.equal(parseTimestamp('2026-11-20T09:33:09.874572231Z'), base + 874)
   })
 
-  it('reads offsets, also without a colon, and UTC if there is none', () => {
+  it('reads offsets with or without a colon, and assumes UTC without one', () => {
     assert.equal(parseTimestamp('2026-11-20T04:03:09-05:30'), base)
     assert.equal(parseTimestamp('2026-11-20T04:03:09-0530'), base)
     assert.equal(parseTimestamp('2026-11-20 09:33:09'), base)

@@ -14,7 +14,7 @@ describe('unfinished files', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('of processes that ended are removed, and old ones', async () => {
+  it('are removed if their process has ended or they are old', async () => {
     const folder = join(directory, 'values')
     new FolderStore(folder, silentLogger).set('page', 'history')
     new FileStore(join(folder, 'work.json'), silentLogger).set('a', 'b')

@@ -16,7 +16,7 @@ describe('a hidden character', () => {
     assert.equal(hasHidden('pl\u200bain'), true)
   })
 
-  it("is kept if it's a joiner that a script or an emoji requires", () => {
+  it("is kept if it's a joiner in a script or an emoji that requires it", () => {
     for (const words of ['می\u200cخواهم', '👩\u200d💻', 'क\u200dष']) assert.equal(visibleWords(words), words)
     assert.equal(visibleWords('re\u200dject'), 're‹U+200D›ject')
     assert.equal(visibleWords('ü\u200c'), 'ü‹U+200C›')
@@ -25,10 +25,10 @@ describe('a hidden character', () => {
   })
 })
 
-/** What VS Code turns into a link in a message. */
+/** The text that VS Code turns into a link in a message. */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i
 
-describe('a text in a message of VS Code', () => {
+describe('text in a message of VS Code', () => {
   it('contains no link, whatever an agent writes', () => {
     const evil = 'Failed. [Try again](command:workbench.action.terminal.sendSequence)'
     assert.match(evil, link)

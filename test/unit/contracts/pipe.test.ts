@@ -11,7 +11,7 @@ describe('the in-memory pipe', () => {
   pipeContract(() => new MemoryPipe())
 })
 
-/** A process that uses its input and output as another channel tells it, and reports what it reads. */
+/** A process that uses its input and output as it's told through another channel, and reports what it reads. */
 const PUPPET = `
   const { closeSync, writeSync } = require('node:fs')
   process.on('message', ({ write, end, close }) => {
@@ -24,7 +24,7 @@ const PUPPET = `
     if (end) closeSync(1)
     if (close) {
       process.stdin.destroy()
-      // libuv leaves the standard streams open
+      // closing a stream isn't enough, since libuv keeps the standard streams open
       closeSync(0)
     }
   })

@@ -26,7 +26,7 @@ describe('a canceled load', () => {
   }
   const entries = (...said: string[]) => said.flatMap(words => [`user: ${words}`, `agent: re ${words}`])
 
-  it('keeps its replay apart from that of the next load, however the agent handles the cancellation', async () => {
+  it("doesn't mix its replay with that of the next load, however the agent handles the cancellation", async () => {
     const { pipe, sessions, asked, replay } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)
@@ -110,7 +110,7 @@ describe('a canceled load', () => {
     assert.deepEqual(summarize(third.session.state), [])
   })
 
-  it('still reports what the agent says only once about the whole session', async () => {
+  it('still reports properties of the session that the agent sends only once', async () => {
     const { pipe, sessions, asked } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)

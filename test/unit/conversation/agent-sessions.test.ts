@@ -26,7 +26,7 @@ async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: stri
 }
 
 describe('AgentSessions: new sessions', () => {
-  it('prefers the response to earlier updates, and keeps a reported state', async () => {
+  it('prefer the response to earlier updates, but keep a reported state', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.say(
@@ -46,7 +46,7 @@ describe('AgentSessions: new sessions', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('receive what the agent reports at their start', async () => {
+  it('include what the agent reports while it creates them', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.newSessions[0]!.resolve({
@@ -61,7 +61,7 @@ describe('AgentSessions: new sessions', () => {
     assert.equal(sessions.get('s'), session)
   })
 
-  it('keep sessions of an agent, and agents, apart', async () => {
+  it('are kept apart, for one agent and for several', async () => {
     const one = make()
     const two = make()
     const [a, b] = [await opened(one.agent, one.sessions, 'a'), await opened(one.agent, one.sessions, 'b')]
@@ -76,7 +76,7 @@ describe('AgentSessions: new sessions', () => {
     )
   })
 
-  it('can be created at the same time, with responses in any order', async () => {
+  it('can be created concurrently, with responses in any order', async () => {
     const { agent, sessions } = make()
     const first = sessions.newSession({ ...setup, cwd: '/1' })
     const second = sessions.newSession({ ...setup, cwd: '/2' })
@@ -89,7 +89,7 @@ describe('AgentSessions: new sessions', () => {
     assert.deepEqual(summarize((await first).state), [])
   })
 
-  it('reject the id of a session that is already open', async () => {
+  it('are rejected if their id is already open', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     await assert.rejects(opened(agent, sessions, 's'), /already open/)
@@ -238,7 +238,7 @@ describe('AgentSessions: load', () => {
 })
 
 describe('AgentSessions: resume', () => {
-  it('has no replay and can continue an existing conversation', async () => {
+  it('shows no replay, and can continue an existing conversation', async () => {
     const dead = make()
     const before = await opened(dead.agent, dead.sessions, 's')
     void before.prompt([text('hello')])
@@ -279,7 +279,7 @@ describe('AgentSessions: requests', () => {
     assert.deepEqual(await stray, { type: 'cancelled' })
   })
 
-  it('that wait can be canceled by the agent, and are canceled if the session is never created', async () => {
+  it('can be canceled by the agent while they wait, and are canceled if the session is never created', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     const abort = new AbortController()
@@ -371,7 +371,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
 
-  it('have their updates delayed until their session is known', async () => {
+  it('have their updates held until their session is known', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.say('child', chunk('agent', 'early'))
@@ -385,7 +385,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(await answer, { type: 'cancelled' })
   })
 
-  it("don't include a session that was opened by itself", async () => {
+  it("don't include a session that the user opened", async () => {
     const { agent, sessions } = make()
     const one = await opened(agent, sessions, 'one')
     const two = await opened(agent, sessions, 'two')
@@ -406,7 +406,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(agent.cancels, ['child'])
   })
 
-  it('are still connected after their conversation is resumed', async () => {
+  it('stay connected when their conversation is resumed', async () => {
     const { agent, sessions } = make()
     const before = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))

@@ -1,4 +1,4 @@
-/** Random updates with few ids, so that they affect each other. */
+/** Random updates with only a few ids, so that they affect each other. */
 import fc from 'fast-check'
 import type { ContentBlock, MessageRole, SessionUpdate, ToolCallContent } from '../../../src/acp/model.ts'
 import type { LocalEvent } from '../../../src/conversation/reducer/reduce-local.ts'
@@ -277,7 +277,7 @@ const local: fc.Arbitrary<LocalEvent> = fc.oneof(
   ),
 )
 
-/** `within`: in the session of a subagent, known or not. */
+/** `within`: the session of a subagent, known or not. */
 export type SessionEvent =
   | { from: 'agent'; update: SessionUpdate; within?: string }
   | { from: 'client'; event: LocalEvent }

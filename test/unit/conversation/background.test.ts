@@ -55,7 +55,7 @@ describe('reduce: work in the background', () => {
     assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
-  it("is found by its terminal if it's a process", () => {
+  it('is matched to a tool call by its terminal if it is a process', () => {
     const state = createSessionState()
     reduce(state, { type: 'state', state: 'running' }, 1)
     const content = [{ type: 'terminal', terminalId: 'x' } as const]
@@ -83,13 +83,13 @@ describe('reduce: work in the background', () => {
     assert.equal(state.background, undefined)
   })
 
-  it('is still shown after a load', () => {
+  it('is shown after a load', () => {
     const state = working()
     reduceLocal(state, { type: 'load_finished' })
     assert.deepEqual(summarize(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
   })
 
-  it("doesn't end again if it already ended", () => {
+  it("doesn't end twice", () => {
     const state = working()
     reduce(state, tool('sleep', { status: 'completed' }), 4)
     const changes = reduce(state, idle({ background: ['watch'] }), 9)
@@ -116,7 +116,7 @@ describe('reduce: token counts', () => {
 })
 
 describe('reduce: the cost', () => {
-  it('is kept if an update of the context omits it, and cleared by null', () => {
+  it('is kept if a usage update omits it, and cleared by null', () => {
     const cost = { amount: 0.5, currency: 'USD' }
     const state = createSessionState()
     reduce(state, { type: 'usage', usage: { used: 1, size: 9, cost } })

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { ChangeSet } from '../../../src/conversation/change-set.ts'
 
 describe('ChangeSet', () => {
-  it('joins appended text by entry and block and contains each change once', () => {
+  it('joins appended text by entry and block, and contains each change once', () => {
     const changes = new ChangeSet()
     changes.add([
       { type: 'text', id: 'e0', block: 0, text: 'a' },
@@ -29,7 +29,7 @@ describe('ChangeSet', () => {
     assert(changes.isEmpty)
   })
 
-  it('drops appended text if the whole entry is reported, before or after', () => {
+  it('drops appended text if the whole entry is reported before or after it', () => {
     const changes = new ChangeSet()
     changes.add([
       { type: 'text', id: 'e0', block: 0, text: 'a' },

@@ -1,6 +1,6 @@
 import type { Schedule } from '../../../src/conversation/turns.ts'
 
-/** Time that passes only when the test says so. */
+/** A clock that the test advances. */
 export class Clock {
   #due: Array<{ at: number; run: () => void }> = []
   now = 1000

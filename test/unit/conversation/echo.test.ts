@@ -20,7 +20,7 @@ const upsert = (messageId: string, ...content: ContentBlock[]): SessionUpdate =>
 const link: ContentBlock = { type: 'resource_link', uri: 'file:///a', name: 'a' }
 
 describe('the echo of a prompt', () => {
-  it("isn't shown again: one chunk with an id", () => {
+  it("isn't shown again if it's one chunk with an id", () => {
     const state = prompted(
       [text('hello there')],
       running,
@@ -33,7 +33,7 @@ describe('the echo of a prompt', () => {
     assert.equal(prompt.messageId, 'u')
   })
 
-  it("isn't shown again: several chunks, with and without an id", () => {
+  it("isn't shown again if it's several chunks, with or without an id", () => {
     assert.deepEqual(
       summarize(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),
       ['user: hello there'],
@@ -42,14 +42,14 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(summarize(byId), ['user: hello there'])
   })
 
-  it("isn't shown again: a whole message, or an empty one followed by chunks", () => {
+  it("isn't shown again if it's a whole message, or an empty one followed by chunks", () => {
     assert.deepEqual(summarize(prompted([text('hello')], upsert('u', text('hello')))), ['user: hello'])
     assert.deepEqual(summarize(prompted([text('hello')], upsert('u'), chunk('user', 'hello', 'u'))), [
       'user: hello',
     ])
   })
 
-  it('is recognized with other whitespace and with text that the agent appended', () => {
+  it('is recognized with different whitespace, and with text that the agent appended', () => {
     assert.deepEqual(summarize(prompted([text('a\n\n  b')], chunk('user', 'a b'))), ['user: a\n\n  b'])
     const expanded = prompted([text('look')], chunk('user', 'look\n<context>…</context>', 'u'))
     assert.deepEqual(summarize(expanded), ['user: look'])
@@ -79,12 +79,12 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(summarize(state), ['user: hello'])
   })
 
-  it('is recognized once: the same text again is a message', () => {
+  it('is recognized only once, so that the same text again is a message', () => {
     const state = prompted([text('go on')], chunk('user', 'go on', 'u'), chunk('user', 'go on', 'v'))
     assert.deepEqual(summarize(state), ['user: go on', 'user: go on'])
   })
 
-  it('is one message: another id is another message', () => {
+  it('is only one message, so that another id is another message', () => {
     const state = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', 'there', 'v'))
     assert.deepEqual(summarize(state), ['user: hello there', 'user: there'])
     const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }

@@ -23,7 +23,7 @@ const said = (one: ElicitationField, value: unknown) => {
 }
 
 describe('the validation of a form', () => {
-  it('requires the required fields only', () => {
+  it('requires only the required fields', () => {
     assert.equal(said(field({ type: 'text', required: true }), ''), 'A value is required.')
     assert.equal(said(field({ type: 'boolean', required: true }), undefined), 'A value is required.')
     assert.equal(said(field({ type: 'boolean', required: true }), false), undefined)
@@ -85,7 +85,7 @@ describe('the validation of a form', () => {
     assert.equal(matchesInTime('^(a+)+$', `${'a'.repeat(60)}!`), true)
   })
 
-  it("starts with the default if it's one of the choices", () => {
+  it('starts with the default if that is one of the choices', () => {
     const choices = [{ value: 'a', title: 'A' }]
     assert.equal(presetOf(field({ type: 'select', choices, default: 'z' })), undefined)
     assert.deepEqual(presetOf(field({ type: 'multi_select', choices, default: ['a', 'z', 'a'] })), ['a'])
@@ -193,7 +193,7 @@ describe('the validation of a form, compared with a JSON schema validator', () =
       fc.asyncProperty(schema, fc.array(filling, { minLength: 1, maxLength: 12 }), async (form, fillings) => {
         const fields = await fieldsOf(form)
         const validate = ajv.compile(form)
-        // an empty text counts as none, which the schema doesn't know
+        // unlike a form, the schema distinguishes empty text from none
         const properties = form.properties as Record<
           string,
           { type: string; enum?: unknown; oneOf?: unknown }
@@ -233,7 +233,7 @@ describe('a URL that an agent asks to open', () => {
     })
   })
 
-  it("has a warning if it's misleading", () => {
+  it('has warnings if it is misleading', () => {
     const warnings = (url: string) => describeUrl(url)?.warnings
     assert.deepEqual(warnings('http://example.com'), ['http'])
     assert.deepEqual(warnings('http://localhost:1234/cb'), [])

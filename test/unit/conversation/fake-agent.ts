@@ -67,7 +67,7 @@ export class FakeAgent implements Agent {
     for (const update of updates) this.#updates.fire({ sessionId, update })
   }
 
-  /** Ends a turn like v1: the state, then the response. */
+  /** Ends a turn like v1: with the state, then the response. */
   endTurn(call: PromptCall, stopReason = 'end_turn'): void {
     this.say(call.sessionId, { type: 'state', state: 'idle', stopReason })
     call.answer.resolve()
@@ -111,7 +111,7 @@ export class FakeAgent implements Agent {
   async deleteSession(): Promise<void> {
     this.#require('delete')
   }
-  /** In v1 it reports the start of the turn, as {@link endTurn} reports its end; in v2 the test reports both. */
+  /** In v1, reports the start of the turn; {@link endTurn} reports its end. In v2, the test reports both. */
   async prompt(sessionId: string, content: ContentBlock[]) {
     const answer: PromptCall['answer'] = new Deferred()
     this.prompts.push({ sessionId, content, answer })
@@ -152,7 +152,7 @@ export class FakeAgent implements Agent {
     throw new AgentRequestError(capability, 'unsupported', { code: -32601, message })
   }
 
-  /** Like a connection, it rejects a request as soon as `signal` aborts. The agent may respond anyway. */
+  /** Like a connection, rejects a request as soon as `signal` aborts, although the agent may still respond. */
   async #keep(
     method: string,
     list: Deferred<SessionStart>[],
@@ -176,7 +176,7 @@ export class FakeAgent implements Agent {
   }
 }
 
-/** Lets all settled promises continue. */
+/** Lets the continuations of all settled promises run. */
 export async function settle(): Promise<void> {
   await new Promise(resolve => setImmediate(resolve))
 }

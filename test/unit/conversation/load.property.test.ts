@@ -18,7 +18,7 @@ interface Turn {
   isReplayed: boolean
 }
 
-/** The replay of a turn. */
+/** The updates that replay a turn. */
 function replayOf({ id }: Turn): SessionUpdate[] {
   const tools = Array.from({ length: TOOLS }, (_, i) =>
     tool(`t${id}-${i}`, { title: `Read ${i}`, status: 'completed' }),
@@ -36,7 +36,7 @@ function knownOf(turns: readonly Turn[]): ReducingState {
   return state
 }
 
-/** What happens during the merge of a load: between two of its steps, or right after it. */
+/** What can happen between two steps of a merge, or right after it. */
 type Meanwhile =
   | { type: 'said'; text: string }
   | { type: 'replayed'; turn: Turn }
@@ -92,7 +92,7 @@ describe('a long load that is merged in several steps', function () {
     .array(fc.record({ isKnown: fc.boolean(), isReplayed: fc.boolean() }), { minLength: 60, maxLength: 90 })
     .map(list => list.map((turn, id): Turn => ({ id, ...turn })))
 
-  it('has the same result as a single step, whatever the agent sends meanwhile', async () => {
+  it('has the same result as a merge in one step, whatever the agent sends meanwhile', async () => {
     const fresh = (id: number): Turn => ({ id, isKnown: false, isReplayed: false })
     const said = fc.oneof(
       fc.record({ type: fc.constant('said' as const), text: fc.constantFrom('more words', 'and more') }),

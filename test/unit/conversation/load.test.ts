@@ -37,7 +37,7 @@ async function load(known: () => ReducingState | undefined = kept) {
 const before = ['user: once', 'agent: said']
 
 describe('a load without a replay', () => {
-  it('keeps the saved conversation and what the agent reported about the session, and adds a note', async () => {
+  it('keeps the saved conversation and reported properties of the session, and adds a note', async () => {
     const { clock, session, answer, changes, titles } = await load()
     await answer()
     assert.deepEqual(summarize(session.state).slice(0, 2), before)
@@ -50,7 +50,7 @@ describe('a load without a replay', () => {
     assert.deepEqual(titles(), [MARK])
   })
 
-  it('is followed by the next turn', async () => {
+  it('can be followed by the next turn', async () => {
     const { agent, session, answer, titles } = await load()
     await answer()
     const turn = session.prompt([text('and now')])
@@ -102,7 +102,7 @@ describe('a load without a replay', () => {
     assert.deepEqual(again.titles(), [MARK])
   })
 
-  it('adds no note if nothing was saved, or something is replayed', async () => {
+  it('adds no note if nothing was saved or something is replayed', async () => {
     const none = await load(() => undefined)
     await none.answer()
     assert.equal(none.clock.waiting, 0)
@@ -114,7 +114,7 @@ describe('a load without a replay', () => {
     assert.deepEqual(summarize(some.session.state), ['agent: replayed'])
   })
 
-  it('keeps an open conversation unchanged', async () => {
+  it("doesn't change an open conversation", async () => {
     const { agent, session, answer } = await load(() => undefined)
     agent.say('s', chunk('user', 'open'))
     await answer()
@@ -164,10 +164,10 @@ describe('a load that replays less than the conversation', () => {
     return loading
   }
 
-  it("keeps the interrupted turn, with a note, and everything else that isn't replayed (quirk 25)", async () => {
+  it("keeps everything that isn't replayed, such as the interrupted turn, with a note (quirk 25)", async () => {
     const { session } = await replayed(
       chunk('user', 'fix the bug'),
-      // in one chunk, with other line breaks
+      // in one chunk, with different line breaks
       chunk('agent', 'I look at it.\nIt is fixed.'),
       tool('t', { title: 'Edit', status: 'completed' }),
     )
@@ -180,7 +180,7 @@ describe('a load that replays less than the conversation', () => {
     assert.equal(session.state.entries[0]?.startedAt, 1000, 'as it was seen')
   })
 
-  it('appends the rest of a message to it, and later work after it', async () => {
+  it('appends the rest of a message to it, and adds later work after it', async () => {
     const { agent, session } = await replayed(
       chunk('user', 'fix the bug'),
       chunk('agent', 'I look at it. It is fixed.'),
@@ -284,7 +284,7 @@ describe('a load that replays less than the conversation', () => {
 })
 
 describe('a load of an open conversation', () => {
-  it("shows late parts of a replayed message or terminal when it's merged, and notifies its views", async () => {
+  it('shows late parts of a replayed message or terminal after the merge, and notifies its views', async () => {
     const { agent, clock, session, answer } = await load()
     agent.say('s', chunk('user', 'new'), chunk('agent', 'a', 'm'))
     agent.say('s', { type: 'terminal', terminal: { terminalId: 'x' } })

@@ -12,7 +12,7 @@ import { createSessionState, reduce } from '../../../src/conversation/reducer/re
 import { update as arbitraryUpdate } from './arbitrary-updates.ts'
 
 const markdown = new MarkdownIt({ html: true })
-/** Text with all special characters. */
+/** Text with every special character. */
 const nasty = fc
   .array(
     fc.oneof(
@@ -36,7 +36,7 @@ const nasty = fc
   )
   .map(parts => parts.join(''))
 
-/** How often collapsed sections are opened and closed in the Markdown. */
+/** Counts how often collapsed sections are opened and closed in the Markdown. */
 function folds(text: string): { opened: number; closed: number; deepest: number; least: number } {
   let depth = 0
   const seen = { opened: 0, closed: 0, deepest: 0, least: 0 }
@@ -91,7 +91,7 @@ describe('in Markdown', () => {
     )
   })
 
-  it('any conversation is complete: all sections are closed and every entry with text is included', () => {
+  it('any conversation includes every entry with text, and closes all sections', () => {
     fc.assert(
       fc.property(fc.array(arbitraryUpdate, { maxLength: 25 }), updates => {
         const state = createSessionState()
@@ -106,7 +106,7 @@ describe('in Markdown', () => {
     )
   })
 
-  it('a conversation reads as it was shown', () => {
+  it('a conversation reads as it looks in the view', () => {
     const state = createSessionState()
     const update = (one: Parameters<typeof reduce>[1]) => reduce(state, one, 1)
     update({ type: 'message_chunk', role: 'user', content: { type: 'text', text: 'Fix it' } })

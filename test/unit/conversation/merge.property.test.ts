@@ -29,7 +29,7 @@ const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
   items: fc.array(item, { maxLength: 5 }),
 })
 
-/** Every text and every tool call is unique. */
+/** Generates turns in which every text and every tool call is unique. */
 function unique(plans: readonly TurnPlan[]): TurnPlan[] {
   return plans.map(({ prompt, items }, turn) => ({
     prompt,
@@ -39,7 +39,7 @@ function unique(plans: readonly TurnPlan[]): TurnPlan[] {
   }))
 }
 
-/** As it's seen live; `cut`: the last turn ends in its last text when the agent exits. */
+/** The conversation as it's shown live; `cut`: the agent exits in the middle of the last text. */
 function seen(plans: readonly TurnPlan[], cut: boolean): ReducingState {
   const state = createSessionState()
   plans.forEach(({ prompt, items }, turn) => {
@@ -72,11 +72,11 @@ function seen(plans: readonly TurnPlan[], cut: boolean): ReducingState {
 interface Loss {
   thoughts: boolean
   tools: boolean
-  /** number of omitted turns, from the first: they were compacted */
+  /** the number of omitted turns at the start, which were compacted */
   first: number
   /** how the last turn is replayed */
   last: 'whole' | 'prompt' | 'none'
-  /** texts arrive in one chunk, with other line breaks, after all tool calls */
+  /** whether texts arrive in one chunk, with different line breaks, after all tool calls */
   regroups: boolean
   newIds: boolean
 }
@@ -90,7 +90,7 @@ const loss: fc.Arbitrary<Loss> = fc.record({
   newIds: fc.boolean(),
 })
 
-/** As an inaccurate agent replays it. */
+/** The conversation as an inaccurate agent replays it. */
 function replayed(plans: readonly TurnPlan[], how: Loss): ReducingState {
   const state = createSessionState()
   plans.forEach(({ prompt, items }, turn) => {
@@ -134,7 +134,7 @@ const unplaced = ({ id: _id, turn: _turn, ...entry }: Entry) => entry
 const conversation = fc.array(turnPlan, { minLength: 1, maxLength: 6 }).map(unique)
 
 describe('merging a replay with the known conversation (property)', () => {
-  it('keeps everything that was shown, in its order', () => {
+  it('keeps everything that was shown, in order', () => {
     fc.assert(
       fc.property(conversation, fc.boolean(), loss, (plans, cut, how) => {
         const known = seen(plans, cut).entries
@@ -189,7 +189,7 @@ describe('merging a replay with the known conversation (property)', () => {
     )
   })
 
-  it('has the same result if the same is replayed again', () => {
+  it("doesn't change anything if the same is replayed again", () => {
     fc.assert(
       fc.property(conversation, fc.boolean(), loss, (plans, cut, how) => {
         const known = seen(plans, cut).entries
@@ -205,7 +205,7 @@ describe('merging a replay with the known conversation (property)', () => {
     )
   })
 
-  it('marks only entries that the replay lacks, with a note below them', () => {
+  it('marks only entries that the replay lacks, and adds a note below them', () => {
     fc.assert(
       fc.property(conversation, loss, (plans, how) => {
         const known = seen(plans, false).entries

@@ -9,9 +9,9 @@ import { SchemaCheck } from '../../support/schema-check.ts'
 const CHUNKS = 400
 
 /**
- * An agent that answers each prompt with numbered chunks, a few at a time, so that those of its sessions are mixed on
- * the wire, and requests a permission in between; its ids are the same in every session and every process. It ends
- * a turn in the same write as the last chunk.
+ * An agent that answers each prompt with numbered chunks and a permission request. It writes a few at a time, so that
+ * its sessions are mixed on the wire, and ends a turn in the same write as the last chunk. Its ids are the same in
+ * every session and every process.
  */
 const AGENT = `
 const [name, version] = process.argv.slice(-2)
@@ -94,7 +94,7 @@ describe('two sessions and two agents at once', () => {
       .map(block => (block.type === 'text' ? block.text : ''))
       .join('')
 
-  /** Plays a turn and allows requests; returns the session's content at the moment when the turn ends. */
+  /** Runs a turn and allows its requests; returns the conversation at the moment when the turn ends. */
   async function played(name: string, session: Session): Promise<{ said: string; own: string }> {
     session.onDidChange(() => {
       for (const question of session.pendingRequests) {
@@ -109,7 +109,7 @@ describe('two sessions and two agents at once', () => {
     return { said: text(session), own: `early;${own}` }
   }
 
-  it('stay apart in v1 and v2, and no response is handled before earlier updates', async () => {
+  it('are kept apart in v1 and v2, where responses are handled after earlier updates', async () => {
     const names = ['one', 'two', 'three'] as const
     const agents = await Promise.all([start('one', 1), start('two', 1), start('three', 2)])
     const setup = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [] }

@@ -26,7 +26,7 @@ interface Asked {
   outcome?: PermissionOutcome | ElicitationOutcome
 }
 
-/** A user and an agent that is restarted, resumed, forked and loaded, while it and its subagents send requests. */
+/** A user, and an agent that sends requests, as do its subagents, while its session is restarted, forked and loaded. */
 class World {
   readonly clock = new Clock()
   readonly #time = { now: () => this.clock.now, schedule: this.clock.schedule }
@@ -34,7 +34,7 @@ class World {
   sessions = new AgentSessions(this.agent, this.#time)
   session!: Session
   readonly asked: Asked[] = []
-  /** titles of the requests that the user allowed */
+  /** the titles of the requests that the user allowed */
   readonly allowed = new Set<string>()
   /** every displayed id, and its request */
   readonly ids = new Map<string, string>()
@@ -87,7 +87,7 @@ class World {
     this.allowed.add(one.title)
   }
 
-  /** A late notification or webview: its request may have ended. */
+  /** An answer from a late notification or webview, to a request that may have ended. */
   allowOld(which: number): void {
     const old = [...this.ids.keys()]
     const requestId = old[which % Math.max(old.length, 1)]
@@ -120,7 +120,7 @@ class World {
     this.agent.say(this.session.sessionId, { type: 'subagent', subagent: { sessionId, ...patch } })
   }
 
-  /** Another process continues the conversation: the agent crashed, was restarted, or signed in again. */
+  /** Continues the conversation with another process, as after a crash, a restart or a sign-in. */
   async restart(how: 'exit' | 'dispose'): Promise<void> {
     const previous = this.session
     if (how === 'exit') this.agent.exit()
@@ -128,7 +128,7 @@ class World {
     await this.#resume(previous)
   }
 
-  /** The window reloads: the saved conversation is resumed. */
+  /** Resumes the saved conversation, as after a reload of the window. */
   async reload(): Promise<void> {
     const { entries, terminals } = this.session.state
     const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head: {} }))
@@ -146,7 +146,7 @@ class World {
     this.session = opening.session
   }
 
-  /** The user continues in the fork; the original is closed, since only one of them is checked here. */
+  /** Continues in a fork, and closes the original, since only one of them is checked here. */
   async fork(): Promise<void> {
     const before = this.session
     const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState, 'a/s'))
@@ -155,7 +155,7 @@ class World {
     before.dispose()
   }
 
-  /** `failed`: the agent refuses after the replay; `asks`: and sends a request during it. */
+  /** `failed`: the agent returns an error after the replay; `asks`: it sends a request during the replay. */
   async load(asks: boolean, failed: boolean): Promise<void> {
     const { session, sessions, agent } = this
     if (session.state.activity !== 'idle') return
@@ -169,7 +169,7 @@ class World {
     await opening.opened.catch(() => {})
   }
 
-  /** What must be true at any time. */
+  /** Checks what must always be true. */
   check(): void {
     for (const { title, outcome } of this.asked) {
       const allowed =

@@ -22,7 +22,7 @@ async function open(agent = new ForkingAgent(), options = {}) {
   return { agent, sessions, session: await making }
 }
 
-/** A subagent requested permission for `ls`, and the user allowed it. */
+/** A session in which the user allowed a subagent to run `ls`. */
 async function allowed() {
   const fixture = await open()
   const { agent, sessions, session } = fixture
@@ -37,7 +37,7 @@ async function allowed() {
   return fixture
 }
 
-/** Sends another request in the continued session; neither its subagent nor the end of the turn may answer it. */
+/** Checks that neither the subagent nor the end of the turn answers another request in the continued session. */
 async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: Session) {
   const { sessionId } = session
   void session.prompt([text('again')])
@@ -81,7 +81,7 @@ describe('a request that follows an allowed one', () => {
 })
 
 describe('a pending request', () => {
-  it('outlives the turn only while its background work continues', async () => {
+  it('stays after the turn only while its background work continues', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     const subject = { type: 'tool_call', toolCall: { toolCallId: 'watch' } } as const
@@ -96,7 +96,7 @@ describe('a pending request', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('of a subagent ends when the parent reports the subagent as idle, as in v1', async () => {
+  it('of a subagent ends when the parent reports that the subagent is idle, as in v1', async () => {
     const { agent, sessions, session } = await open()
     agent.say('s', running, {
       type: 'subagent',
@@ -117,7 +117,7 @@ describe('a pending request', () => {
     assert.deepEqual(await own, { action: 'cancel' })
   })
 
-  it("isn't answered by a rule that decides after the turn", async () => {
+  it("isn't answered by a rule that takes longer than the turn", async () => {
     const { agent, sessions, session } = await open()
     let decide = () => {}
     session.answerByRule = () =>
@@ -153,7 +153,7 @@ describe('a pending request', () => {
     assert.equal(session.state.activity, 'idle')
   })
 
-  it('is reported together with all other changes at its end', async () => {
+  it("ends together with its turn, and can't be answered in between", async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     agent.say('s', running)

@@ -5,7 +5,7 @@ const t = (message: string) => message
 const hint = (name: string, kind: string) => optionHint({ optionId: 'o', name, kind }, t)
 
 describe('the label of a permission option', () => {
-  it('is its name, or describes its kind', () => {
+  it('is its name, or a description of its kind', () => {
     assert.equal(optionName({ optionId: 'o', name: ' Yes ', kind: 'allow_once' }, t), 'Yes')
     assert.equal(optionName({ optionId: 'o', name: ' ', kind: 'reject_always' }, t), 'Always reject')
     assert.equal(optionName({ optionId: 'o', name: '', kind: 'later' }, t), 'later')
@@ -15,7 +15,7 @@ describe('the label of a permission option', () => {
     )
   })
 
-  it('describes its effect if the name says something else or nothing', () => {
+  it('describes its effect if the name is misleading or empty', () => {
     assert.equal(hint('Reject', 'allow_always'), 'Always allow')
     assert.equal(hint('Allow', 'reject_once'), 'Reject')
     assert.equal(hint('Allow', 'allow_always'), 'Always allow')

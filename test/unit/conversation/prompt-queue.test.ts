@@ -33,7 +33,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(waiting(), ['one', 'two', 'three'])
   })
 
-  it('sends a prompt now: stops the turn and keeps the order of the others', async () => {
+  it('can send a prompt now, which stops the turn and keeps the order of the others', async () => {
     session.sendNow(idOf('two'))
     assert.equal(agent.cancels.length, 1)
     assert.deepEqual(sent(), ['running'])
@@ -45,7 +45,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent(), session.queue.isPaused], [['running', 'two', 'one'], false])
   })
 
-  it('sends a prompt now, also if the agent ends the stopped turn with an error', async () => {
+  it('can send a prompt now even if the agent ends the stopped turn with an error', async () => {
     session.sendNow(idOf('two'))
     agent.prompts[0]!.answer.reject(
       new AgentRequestError('session/prompt', 'cancelled', { code: -32800, message: 'cancelled' }),
@@ -54,7 +54,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(sent(), ['running', 'two'])
   })
 
-  it('sends a prompt now from a paused queue without stopping anything', async () => {
+  it('can send a prompt now from a paused queue without stopping anything', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
@@ -63,7 +63,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent(), agent.cancels.length], [['running', 'three'], 1])
   })
 
-  it('sends a prompt now by stopping what the agent does without a prompt', async () => {
+  it('can send a prompt now by stopping what the agent does without a prompt', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()
@@ -75,7 +75,7 @@ describe('PromptQueue', () => {
     assert.equal(sent()[1], 'three')
   })
 
-  it('sends a prompt that is written after a stop before those that were queued, and these in order', async () => {
+  it('sends a prompt that is written after a stop before the queued ones', async () => {
     session.cancel()
     for (const words of ['no, this', 'and this']) void session.prompt([text(words)])
     assert.deepEqual(waiting(), ['no, this', 'and this', 'one', 'two', 'three'])
@@ -95,7 +95,7 @@ describe('PromptQueue', () => {
     assert.deepEqual([sent().at(-1), waiting()], ['instead', ['one', 'two', 'three']])
   })
 
-  it('pauses again if the prompt that was written after a stop is refused', async () => {
+  it('pauses again if a prompt that was written after a stop is refused', async () => {
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     await settle()

@@ -37,7 +37,7 @@ describe('bounded text', () => {
           all += more
           assert(kept.length <= keep)
           assert(all.endsWith(kept))
-          // throws for half of a surrogate pair
+          // throws if there is half of a surrogate pair
           encodeURIComponent(kept)
           assert(cut || kept === all)
         }
@@ -46,7 +46,7 @@ describe('bounded text', () => {
     )
   })
 
-  it('limits a terminal, and the view requests it again when it was cut', () => {
+  it('limits a terminal, which the view requests again after a cut', () => {
     const state = createSessionState()
     const line = `${'x'.repeat(1023)}\n`
     let cuts = 0

@@ -26,7 +26,7 @@ function deepFreeze<T>(value: T): T {
 const time = fc.option(fc.constant(1_800_000_000_000), { nil: undefined })
 
 describe('reduce (property)', () => {
-  it('never throws, never changes its input, and its memory matches its entries', () => {
+  it('never throws, never changes its input, and keeps its index consistent', () => {
     fc.assert(
       fc.property(eventSequences, time, (list, now) => {
         const state = createSessionState()
@@ -51,7 +51,7 @@ describe('reduce (property)', () => {
     )
   })
 
-  it('reports an entry in one list of changes either whole or by its appended text', () => {
+  it('never reports both a whole entry and its appended text in one list of changes', () => {
     fc.assert(
       fc.property(eventSequences, list => {
         const state = createSessionState()
@@ -64,7 +64,7 @@ describe('reduce (property)', () => {
     )
   })
 
-  it("has the same changes in a change set, whenever it's taken", () => {
+  it('leads to the same changes in a change set, whenever it is taken', () => {
     fc.assert(
       fc.property(eventSequences, fc.array(fc.boolean(), { maxLength: 60, size: 'max' }), (list, frames) => {
         const state = createSessionState()
@@ -146,7 +146,7 @@ function cutText(item: SessionUpdate, cuts: number[]): SessionUpdate[] {
   const isChunk =
     item.type === 'message_chunk' || item.type === 'compaction_chunk' || item.type === 'session_message_chunk'
   if (!isChunk || item.content.type !== 'text') return [item]
-  // The one exception: its parts stay separate.
+  // the one exception, whose parts stay separate
   if (item.type === 'message_chunk' && item.role === 'user' && item.messageId === undefined) return [item]
   return pieces(item.content.text, cuts).map(text => ({ ...item, content: { type: 'text', text } }))
 }

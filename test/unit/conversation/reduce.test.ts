@@ -63,7 +63,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(summarize(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
   })
 
-  it('starts a new message without an id after a tool call, but not after an unknown update', () => {
+  it('starts a new message after a tool call if there is no id, but not after an unknown update', () => {
     const state = replayed(
       chunk('agent', 'be'),
       { type: 'unknown', kind: 'vendor', raw: {} },
@@ -79,7 +79,7 @@ describe('reduce: messages', () => {
     ])
   })
 
-  it('updates a whole message: keeps absent properties, clears null and replaces a list', () => {
+  it('updates a whole message by keeping absent properties, clearing null and replacing lists', () => {
     const state = replayed(chunk('agent', 'old', 'm'))
     const upsert = (content?: null | ReturnType<typeof text>[]) =>
       reduce(state, {
@@ -111,7 +111,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(summarize(state).slice(2), ['agent: Found it', 'thought: hm'])
   })
 
-  it('copies as one message from each of its parts', () => {
+  it('copies the whole message from each of its parts', () => {
     const state = replayed(
       chunk('agent', 'Other', 'other'),
       chunk('agent', 'One ', 'm'),
@@ -167,7 +167,7 @@ describe('reduce: messages', () => {
     )
   })
 
-  it('measures a thought that arrives at once from the previous entry', () => {
+  it('measures a thought that arrives at once from the time of the previous entry', () => {
     const state = createSessionState()
     take(state, [chunk('user', 'Why?')], 1000)
     take(state, [chunk('thought', 'hm')], 5000)
@@ -187,7 +187,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(times[5], [9000, 9010], 'nobody knows when a message ended')
   })
 
-  it('sets no times in a replay, and those of a thought in a turn', () => {
+  it('sets the times of a thought in a turn, but not in a replay', () => {
     assert.equal('startedAt' in replayed(chunk('thought', 'hm')).entries[0]!, false)
     const state = createSessionState()
     take(state, [chunk('thought', 'hm')], 1000)
@@ -391,7 +391,7 @@ describe('reduce: tool calls', () => {
     assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [90_000, 90_200])
   })
 
-  it('are timed, and the end is removed if they continue', () => {
+  it('have an end time, which is removed if they continue', () => {
     const state = createSessionState()
     take(state, [tool('t', { status: 'in_progress' })], 1000)
     take(state, [tool('t', { status: 'completed' })], 1500)
@@ -421,7 +421,7 @@ describe('reduce: turns', () => {
     assert.deepEqual(summarize(state), [])
   })
 
-  it('count an unknown state as busy, unconfirmed', () => {
+  it('treat an unknown state as busy, but unconfirmed', () => {
     for (const name of ['_dreaming', 'unknown']) {
       const state = createSessionState()
       take(state, [running])
@@ -435,7 +435,7 @@ describe('reduce: turns', () => {
     }
   })
 
-  it('show once how they ended, unless normally', () => {
+  it("show once how they ended, unless that's normal", () => {
     const state = createSessionState()
     take(state, [running, idle('max_tokens'), idle('max_tokens')])
     assert.deepEqual(summarize(state), ['turn_end: max_tokens'])
@@ -557,7 +557,7 @@ describe("reduce: the session's properties", () => {
     assert.deepEqual(['title' in state, 'updatedAt' in state], [false, false])
   })
 
-  it("change an option by its category, also to a value that isn't a choice", () => {
+  it("change an option by its category, even to a value that isn't a choice", () => {
     const update: SessionUpdate = { type: 'config_options', options: [modes()] }
     const state = replayed(update)
     take(state, [{ type: 'config_value', category: 'mode', value: 'elsewhere' }])

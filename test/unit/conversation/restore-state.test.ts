@@ -33,7 +33,7 @@ describe('a saved conversation', () => {
     )
   })
 
-  it('says that the turn was interrupted if one was running', () => {
+  it('says that the turn was interrupted if it was running', () => {
     const before = createSessionState()
     reduce(before, { type: 'state', state: 'running' }, 1)
     reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } }, 1)

@@ -32,7 +32,7 @@ describe('going back in a conversation', () => {
   }
   const talk = () => [user(1, 'first'), answer(1), user(2, 'second'), answer(2), user(3, 'third'), answer(3)]
 
-  it('is reported to the agent with the next prompt, once', () => {
+  it('is reported to the agent once, with the next prompt', () => {
     const entries = talk()
     assert.equal(noteOf(entries), undefined)
     entries.push(back('n', { from: 2, to: 3, restored: 'x' }))
@@ -41,14 +41,14 @@ describe('going back in a conversation', () => {
       /Disregard that prompt.*files that changed.*restored.*\n\nThe prompt was:\nsecond$/s,
     )
     assert.deepEqual(rewindNote({ entries }), { type: 'text', text: noteOf(entries), agentOnly: true })
-    // a command is sent alone: the agent hasn't been told
+    // a command is sent without the report
     entries.push(user(4, '/compact'))
     assert.match(noteOf(entries)!, /second/)
     entries.push(user(5, 'again'))
     assert.equal(noteOf(entries), undefined)
   })
 
-  it('reports the state of the files; of several, the earliest prompt counts', () => {
+  it('reports the state of the files before the earliest restored prompt', () => {
     const entries = [...talk(), back('n', { from: 3, to: 3 })]
     assert.match(noteOf(entries)!, /left as they are.*third$/s)
     entries.push(back('m', { from: 1, to: 3 }))

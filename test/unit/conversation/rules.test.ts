@@ -70,7 +70,7 @@ describe('Session: permission rules', () => {
     assert.deepEqual(await answer, { type: 'selected', optionId: option })
   })
 
-  it('answer nothing after the turn was stopped or the request canceled', async () => {
+  it("don't answer after the turn was stopped or the request was canceled", async () => {
     for (const stop of ['cancel', 'withdraw'] as const) {
       const { session } = make()
       let settleRule: (answer: RuleAnswer) => void = () => {}

@@ -9,7 +9,7 @@ import { Clock } from './clock.ts'
 import { FakeAgent, type PromptCall, settle } from './fake-agent.ts'
 import { form, idle, permissionRequest, running, snapshotOf, text } from './updates.ts'
 
-/** One session between a user and an agent who both do anything at any time. */
+/** A session in which the user and the agent do anything at any time. */
 class World {
   readonly agent = new FakeAgent()
   readonly clock = new Clock()
@@ -165,7 +165,7 @@ describe('Session (property)', () => {
     )
   })
 
-  it('sends each prompt once, one at a time and in the displayed order, with an agent that follows the protocol', async () => {
+  it('sends prompts once each, one at a time and in the displayed order, if the agent follows the protocol', async () => {
     const keeps = fc.array(
       fc.oneof(
         act(4, 'prompt', world => world.prompt()),
@@ -188,7 +188,7 @@ describe('Session (property)', () => {
           await settle()
           const sent = world.agent.prompts.slice(before).map(({ content }) => content)
           const now = world.session.queue.queued.map(({ content }) => content)
-          // the first displayed prompt is sent, unless a later one was inserted before it
+          // the first displayed prompt is sent, unless another was inserted before it
           if (sent.length > 0 && shown.length > 0 && world.outcomes.length === count)
             assert.deepEqual(sent[0], shown[0])
           assert.deepEqual(

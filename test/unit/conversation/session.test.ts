@@ -116,7 +116,7 @@ describe('Session: turns', () => {
     assert.deepEqual(summarize(session.state).slice(2), ['user: two', 'agent: fine'])
   })
 
-  it("records who canceled a turn, whatever the agent's response (quirk 29)", async () => {
+  it('records who canceled a turn, whatever the agent responds (quirk 29)', async () => {
     const { agent, session } = make()
     const last = () => session.state.entries.at(-1)
     const stopped = session.prompt([text('one')])
@@ -156,7 +156,7 @@ describe('Session: turns', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('ends a turn that the agent refused with its error and pauses the queue', async () => {
+  it('ends a turn that the agent refused with its error, and pauses the queue', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -209,7 +209,7 @@ describe('Session: turns', () => {
     assert.deepEqual(summarize(session.state), ['user: hello', 'turn_end: error'])
   })
 
-  it('continues when the agent becomes idle and never responds', async () => {
+  it('continues when the agent becomes idle without a response', async () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -308,7 +308,7 @@ describe('Session: stopping the turn', () => {
     assert.equal(session.state.activity, 'running')
   })
 
-  it("doesn't confuse the late end of an abandoned turn with the end of the next", async () => {
+  it("doesn't confuse the late end of an abandoned turn with that of the next", async () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
@@ -411,7 +411,7 @@ describe('Session: config options', () => {
   }
   const refused = new AgentRequestError('session/set_config_option', 'other', { code: 1, message: 'no' })
 
-  it('show a choice immediately and wait for the agent', async () => {
+  it('show a choice immediately, and wait for the agent', async () => {
     const { agent, session, value } = withModes()
     const done = session.setConfigOption('mode', 'code')
     assert.deepEqual([value(), session.pendingOptions], ['code', ['mode']])
@@ -428,7 +428,7 @@ describe('Session: config options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it("are reverted to the agent's value after several choices", async () => {
+  it("are reverted to the agent's last value after several choices", async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -452,7 +452,7 @@ describe('Session: config options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it("show the agent's value when the user stops waiting, and the new one if it's accepted later", async () => {
+  it("show the agent's value when the user stops waiting, and the new one if that's accepted later", async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')
@@ -512,7 +512,7 @@ describe('Session: terminals of Parley', () => {
 })
 
 describe('Session: the end', () => {
-  it('keeps the conversation when the agent exits, and closes what is open', async () => {
+  it('keeps the conversation when the agent exits, and closes open entries', async () => {
     const { agent, session } = make()
     const ends: unknown[] = []
     session.onDidEnd(exit => ends.push(exit?.reason))
@@ -539,7 +539,7 @@ describe('Session: the end', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('closes with the agent once and drops later updates', async () => {
+  it('closes the session with the agent once, and drops later updates', async () => {
     const { agent, changes, session } = make()
     void session.prompt(hello)
     await Promise.all([session.close(), session.close()])
@@ -557,7 +557,7 @@ describe('Session: the end', () => {
     assert.deepEqual([agent.closes, agent.cancels], [[], ['s']])
   })
 
-  it('is closed in Parley even if the agent refuses', async () => {
+  it('closes the session in Parley even if the agent refuses', async () => {
     const { agent, session } = make()
     agent.closeError = new Error('no')
     await assert.rejects(session.close(), /no/)

@@ -21,7 +21,7 @@ function announced() {
 }
 
 describe('reduce: subagents', () => {
-  it('have one entry each, at the point where they were announced', () => {
+  it('have one entry each, where they were announced', () => {
     const state = announced()
     reduce(state, { type: 'message_chunk', role: 'agent', content: text('x') }, 2)
     const changes = reduce(
@@ -42,7 +42,7 @@ describe('reduce: subagents', () => {
     })
   })
 
-  it('replace their whole state, and their work ends', () => {
+  it('replace their whole state, and end their work', () => {
     const state = announced()
     const reported = (subagent: object, now: number) =>
       reduce(state, { type: 'subagent', subagent: { sessionId: 'child', ...subagent } }, now)
@@ -67,7 +67,7 @@ describe('reduce: subagents', () => {
     assert.deepEqual([entry.state, entry.canCancel, entry.endedAt], [undefined, false, 9])
   })
 
-  it('join a message between sessions, whatever arrives first', () => {
+  it('are joined with a message between sessions, whichever arrives first', () => {
     const state = createSessionState()
     reduce(state, { type: 'session_message_chunk', messageId: 'm', content: text('a') })
     reduce(state, { type: 'session_message', message: { messageId: 'm', from: 'child', to: 's' } })
@@ -81,7 +81,7 @@ describe('reduce: subagents', () => {
     assert.equal(state.entries.length, 1)
   })
 
-  it('keep a message between sessions separate from one of the conversation with the same id', () => {
+  it("aren't confused by a message of the conversation with the id of a message between sessions", () => {
     const state = createSessionState()
     reduce(state, { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] })
     reduce(state, { type: 'session_message', message: { messageId: 'm', content: [text('b')] } })
@@ -100,7 +100,7 @@ describe('reduce: the work of a subagent', () => {
   const nested = (state: ReturnType<typeof announced>) =>
     state.entries.map(({ within }, at) => `${within ?? '-'} ${summarize(state)[at]}`)
 
-  it('is shown among the entries of its parent, with its own ids and open message', () => {
+  it("is shown among its parent's entries, with its own ids and open message", () => {
     const state = announced()
     reduce(state, chunk('agent', 'one '), 2)
     reduceWithin(state, 'child', chunk('agent', 'child '), 3)
@@ -137,7 +137,7 @@ describe('reduce: the work of a subagent', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('ends if only its parent reports it, as in v1', () => {
+  it('ends even if only its parent reports the end, as in v1', () => {
     const state = announced()
     reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
     const subagent = { sessionId: 'child', state: { activity: 'idle', stopReason: 'end_turn' } }
@@ -146,7 +146,7 @@ describe('reduce: the work of a subagent', () => {
     assert.equal(state.activity, 'idle')
   })
 
-  it('asks the user and gets the answer', () => {
+  it('can ask the user, and gets the answer', () => {
     const state = announced()
     const request = { ...permissionRequest({ title: 'May I?' }), sessionId: 'child' }
     reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 2)

@@ -59,7 +59,7 @@ export const form = (patch: Partial<ElicitationRequest> = {}): ElicitationReques
     ...patch,
   }) as ElicitationRequest
 
-/** The entries in short: `user: hello`, `tool read: completed`, … */
+/** A line for each entry: `user: hello`, `tool read: completed`, … */
 export function summarize(state: SessionState): string[] {
   return state.entries.map(sketchEntry)
 }
@@ -89,7 +89,7 @@ function sketchEntry(entry: Entry): string {
   }
 }
 
-/** The state of a view that uses only the reported changes. */
+/** A view's state, built only from reported changes. */
 export class Follower {
   entries: Entry[] = []
   terminals = new Map<string, unknown>()
@@ -140,7 +140,7 @@ export class Follower {
     }
   }
 
-  /** Replaces everything with a state, like a snapshot. */
+  /** Replaces everything with the state, like a snapshot. */
   take(state: SessionState): void {
     this.entries = structuredClone(state.entries)
     this.terminals = structuredClone(state.terminals)
@@ -164,7 +164,7 @@ const HEAD = [
   'turnStartedAt',
 ] as const
 
-/** The state that it must have in the end. */
+/** What a view must contain in the end. */
 export function snapshotOf(state: SessionState): Follower {
   const follower = new Follower()
   follower.take(state)

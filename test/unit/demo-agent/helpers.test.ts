@@ -24,12 +24,12 @@ const META: SessionMeta = {
 }
 
 describe('demo agent: helpers', () => {
-  it('splits any text into pieces that join to the same text', () => {
+  it('split any text into pieces that join to the same text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), text => pieces(text).join('') === text))
     assert.deepEqual(pieces('one two\n\nthree'), ['one ', 'two\n\n', 'three'])
   })
 
-  it('changes only its own comment', () => {
+  it('change only their own comment', () => {
     const proposed = (file: string, text: string) =>
       proposeEdit(file, text) ?? assert.fail(`no edit for ${file}`)
     fc.assert(
@@ -44,7 +44,7 @@ describe('demo agent: helpers', () => {
     assert.equal(proposeEdit('package.json', '{}'), undefined)
   })
 
-  it('derives the title of a session from its first line', () => {
+  it('derive the title of a session from its first line', () => {
     const resource = { uri: 'file:///p/my%20planets.js', text: '' }
     assert.equal(
       titleOf([
@@ -61,12 +61,12 @@ describe('demo agent: helpers', () => {
     assert.equal([...titleOf([{ type: 'text', text: '🪐'.repeat(100) }])].length, 60)
   })
 
-  it('encloses text that contains code fences', () => {
+  it('fence text that contains code fences', () => {
     const block = fenced('```js\n1\n```')
     assert.deepEqual(block, { type: 'content', content: { type: 'text', text: '````\n```js\n1\n```\n````' } })
   })
 
-  it('draws a PNG that can be read back and a WAV of the right length', () => {
+  it('create a PNG that can be read back, and a WAV of the right length', () => {
     const png = gradientPng(4, 2)
     assert.equal(png.subarray(1, 4).toString('latin1'), 'PNG')
     const dataAt = png.indexOf('IDAT') + 4
@@ -78,14 +78,14 @@ describe('demo agent: helpers', () => {
     assert.equal(wav.readUInt32LE(4), wav.length - 8)
   })
 
-  it('finds its state directory on every system', () => {
+  it('find the state directory on every system', () => {
     assert.equal(stateDirectory({ PARLEY_DEMO_STATE: '/x' }, 'linux'), path.resolve('/x'))
     assert.match(stateDirectory({ XDG_STATE_HOME: '/s' }, 'linux'), /^[/\\]s[/\\]parley-demo-agent$/)
     assert.match(stateDirectory({}, 'darwin'), /Application Support/)
     assert.match(stateDirectory({ LOCALAPPDATA: 'C:\\L' }, 'win32'), /^C:\\L/)
   })
 
-  it('closes the tool calls that a transcript leaves open', () => {
+  it('close the tool calls that a transcript leaves open', () => {
     const ends = interruptions([
       { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'A', status: 'pending' },
       { sessionUpdate: 'tool_call', toolCallId: 'b', title: 'B', status: 'pending' },
@@ -168,7 +168,7 @@ describe('demo agent: store', () => {
     assert.deepEqual(errors, [])
   })
 
-  it("reports a disk that can't be written and continues", async () => {
+  it("reports that the disk can't be written, and continues", async () => {
     await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
     const errors: unknown[] = []
     const transcript = new Transcript(store, META.sessionId, error => errors.push(error))

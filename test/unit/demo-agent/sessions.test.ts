@@ -43,7 +43,7 @@ describe('demo agent: sessions', () => {
     assert.equal([...(titles[0] ?? '')].length, 60)
   })
 
-  it('forks a session: both have the conversation so far, and each its own continuation', async () => {
+  it('forks a session, after which both continue separately from the same conversation', async () => {
     const source = await open()
     await prompt(source, '/think about it')
     const before = rig.client.updates(source).length
@@ -66,7 +66,7 @@ describe('demo agent: sessions', () => {
     await assert.rejects(rig.agent.request('session/fork', unknown), /not found/i)
   })
 
-  it('replays the conversation on load: prompts, thoughts, tool calls and the plan', async () => {
+  it('replays prompts, thoughts, tool calls and the plan on load', async () => {
     const sessionId = await open()
     await prompt(sessionId, 'tour')
     const live = rig.client.updates(sessionId)
@@ -93,7 +93,7 @@ describe('demo agent: sessions', () => {
     assert.match(JSON.stringify(contents), /```console/)
   })
 
-  it('resumes without a replay and keeps the settings', async () => {
+  it('resumes without a replay, and keeps the options', async () => {
     const sessionId = await open()
     await prompt(sessionId, '/help')
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
@@ -105,7 +105,7 @@ describe('demo agent: sessions', () => {
     assert.equal((await prompt(sessionId, '/help')).stopReason, 'end_turn')
   })
 
-  it('lists page by page, newest first, filtered by folder, without sessions that were never prompted', async () => {
+  it('lists prompted sessions page by page, newest first, filtered by folder', async () => {
     const store = new SessionStore(rig.state)
     for (let index = 0; index < 45; index++) {
       const sessionId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
@@ -115,7 +115,7 @@ describe('demo agent: sessions', () => {
         cwd: index % 2 === 0 ? '/even' : '/odd',
         additionalDirectories: [],
         title: `Session ${index}`,
-        // Two equal ones, so that a page can end between them.
+        // two with the same time, so that a page can end between them
         updatedAt: new Date(Date.UTC(2026, 0, 1, 0, Math.floor(index / 2))).toISOString(),
         prompts: 1,
         settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
@@ -177,7 +177,7 @@ describe('demo agent: sessions', () => {
     })
   })
 
-  it('uses the folders of the latest load and reports folders and MCP servers', async () => {
+  it('uses the folders of the latest load, and reports folders and MCP servers', async () => {
     const sessionId = await open()
     await prompt(sessionId, '/help')
     await rig.agent.request('session/load', {
@@ -221,7 +221,7 @@ describe('demo agent: sessions', () => {
 })
 
 describe('demo agent: as a process', () => {
-  it('keeps its sessions across a restart, exits with its stdin, and marks what a kill interrupted', async () => {
+  it('keeps its sessions when restarted, exits when its stdin ends, and marks what a kill interrupted', async () => {
     const state = await temporary('state')
     const workspace = await temporary('workspace')
     try {

@@ -26,7 +26,7 @@ const ALL_CAPABILITIES: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
 }
 
-/** A client with the official SDK and a real folder that records all updates and requests. */
+/** A client with the official SDK and a real folder. Records all updates and requests. */
 export class TestClient {
   readonly app: ClientApp
   readonly notifications: SessionNotification[] = []
@@ -42,7 +42,7 @@ export class TestClient {
     request: RequestPermissionRequest,
   ) => RequestPermissionResponse | Promise<RequestPermissionResponse> = request =>
     select(request, 'allow_once')
-  /** Answers a question; by default submits the form, or opens the address. */
+  /** Answers an elicitation; by default submits the form or opens the URL. */
   elicited: (() => CreateElicitationResponse | Promise<CreateElicitationResponse>) | undefined
   readonly #terminals = new Map<
     string,
@@ -117,7 +117,7 @@ export class TestClient {
       })
   }
 
-  /** The whole group, since a shell doesn't stop its children. */
+  /** Kills the whole process group, since a shell doesn't stop its children. */
   #kill(terminalId: string): void {
     const child = this.#terminals.get(terminalId)?.child
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -146,7 +146,7 @@ export class TestClient {
       .join('')
   }
 
-  /** The last status of every tool call, by title. */
+  /** The latest status of every tool call, by title. */
   get toolStatuses(): Record<string, string> {
     const titles = new Map(this.updatesOfKind('tool_call').map(call => [call.toolCallId, call.title]))
     const entries = this.updatesOfKind('tool_call_update').flatMap(update =>
@@ -155,7 +155,7 @@ export class TestClient {
     return Object.fromEntries(entries)
   }
 
-  /** Resolves as soon as the condition is true, which is checked after every update and request. */
+  /** Resolves as soon as the condition is true. Checks it after every update and request. */
   waitUntil(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = () => {
@@ -191,7 +191,7 @@ export interface Rig {
   close(): Promise<void>
 }
 
-/** A demo agent in this process, without pauses, with one file in its workspace. */
+/** Starts a demo agent in this process, without pauses and with one file in its workspace. */
 export async function startDemo(
   options: { capabilities?: ClientCapabilities; state?: string; workspace?: string } = {},
 ): Promise<Rig> {
@@ -221,7 +221,7 @@ export async function startDemo(
   }
 }
 
-/** The demo agent as a separate process, over stdio. */
+/** Starts the demo agent as a separate process, over stdio. */
 export async function spawnDemo(options: { state: string; pace?: string }): Promise<{
   child: ChildProcess
   client: TestClient

@@ -18,7 +18,7 @@ describe('demo agent: turns', () => {
   const prompt = (words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
-  it('gives the whole tour for an unknown prompt', async () => {
+  it('runs the whole tour for an unknown prompt', async () => {
     const { stopReason } = await prompt('Please look at my project')
     assert.equal(stopReason, 'end_turn')
     const command = process.platform === 'win32' ? 'dir' : 'ls -la'
@@ -53,12 +53,12 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.messageText, /\| Edit \| written \|/)
   })
 
-  it('answers a request for a commit message with only a message', async () => {
+  it('answers a request for a commit message with only the message', async () => {
     await prompt('Write the message of a Git commit for …\n\ndiff --git a/src/one.ts b/src/one.ts\n+1')
     assert.equal(rig.client.messageText, 'Update src/one.ts')
   })
 
-  it('counts tokens per turn, and the cost of a session that continues in a fork', async () => {
+  it("counts tokens per turn and the session's cost, which a fork continues", async () => {
     const first = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
     const cost = () => rig.client.updatesOfKind('usage_update').at(-1)?.cost?.amount
     assert.equal(cost(), first.usage.totalTokens / 1000)
@@ -71,7 +71,7 @@ describe('demo agent: turns', () => {
     assert.equal(cost(), both)
   })
 
-  it('says nothing more when the user stops the turn instead of answering a question', async () => {
+  it('sends nothing more when the user stops the turn instead of answering a question', async () => {
     for (const question of ['/ask', '/visit']) {
       rig.client.clear()
       rig.client.elicited = async () => {
@@ -117,7 +117,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it("edits the content of the file after the user's answer", async () => {
+  it('edits what the file contains when the user answers', async () => {
     const file = path.join(rig.workspace, 'README.md')
     rig.client.answer = async request => {
       await fs.writeFile(file, 'Typed meanwhile.\n')
@@ -174,7 +174,7 @@ describe('demo agent: turns', () => {
     assert.deepEqual(rig.client.released, ['terminal-1'])
   })
 
-  it('cancels slow work immediately and closes its tool call', async () => {
+  it('cancels slow work immediately, and closes its tool call', async () => {
     const turn = prompt('/slow 3600')
     await rig.client.waitUntil(() => rig.client.toolStatuses['Work for 3600 seconds'] === 'in_progress')
     await rig.agent.notify('session/cancel', { sessionId })
@@ -208,13 +208,13 @@ describe('demo agent: turns', () => {
     await turn
   })
 
-  it('shows a failing tool and continues', async () => {
+  it('shows a failed tool call, and continues', async () => {
     assert.equal((await prompt('/fail')).stopReason, 'end_turn')
     assert.deepEqual(rig.client.toolStatuses, { 'Fetch https://demo.invalid/data.json': 'failed' })
     assert.match(rig.client.messageText, /The turn continues\.$/)
   })
 
-  it('lists what was attached', async () => {
+  it('lists the attachments of a prompt', async () => {
     const uri = pathToFileURL(path.join(rig.workspace, 'README.md')).href
     await rig.agent.request('session/prompt', {
       sessionId,
@@ -238,7 +238,7 @@ describe('demo agent: turns', () => {
     assert.deepEqual(new Set(Object.values(rig.client.toolStatuses)), new Set(['failed']))
   })
 
-  it('ends a turn for every stop reason of the protocol', async () => {
+  it('can end a turn with every stop reason of the protocol', async () => {
     for (const reason of ['max_tokens', 'max_turn_requests', 'refusal', 'end_turn']) {
       assert.equal((await prompt(`/stop ${reason}`)).stopReason, reason)
     }
@@ -267,7 +267,7 @@ describe('demo agent: turns', () => {
     }
   })
 
-  it('sends updates that only its optional commands show', async () => {
+  it('sends rare kinds of updates with its optional commands', async () => {
     await prompt('/notice')
     assert.deepEqual(
       rig.client.updatesOfKind('notice').map(update => update.severity),
@@ -305,7 +305,7 @@ describe('demo agent: modes', () => {
   const prompt = (words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
-  it('asks for permission to run a command in "Edit freely", but not to edit', async () => {
+  it('ask for permission to run a command, but not to edit, in "Edit freely"', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'edit' })
     await prompt('tour')
     assert.deepEqual(
@@ -315,7 +315,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.writes.length, 1)
   })
 
-  it('changes nothing in "Plan" until the user allows it', async () => {
+  it('change nothing in "Plan" until the user allows it', async () => {
     await rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'plan' })
     rig.client.answer = request => select(request, 'reject_once')
     await prompt('tour')
@@ -328,7 +328,7 @@ describe('demo agent: modes', () => {
     assert.deepEqual(rig.client.writes, [])
   })
 
-  it('leaves "Plan" when the user allows it and reports the new mode', async () => {
+  it('change from "Plan" when the user allows it, which is reported', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     await prompt('tour')
     assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
@@ -340,7 +340,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.writes.length, 1)
   })
 
-  it('keeps modes and config options in sync', async () => {
+  it('stay in sync with config options', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     const reported = rig.client.updatesOfKind('config_option_update').at(-1)
     assert.equal(reported?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
@@ -353,7 +353,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
   })
 
-  it('sends no thoughts when they are disabled', async () => {
+  it("don't affect thoughts, which an option disables", async () => {
     await rig.agent.request('session/set_config_option', {
       sessionId,
       configId: 'thoughts',
@@ -364,7 +364,7 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.updatesOfKind('agent_thought_chunk').length, 0)
   })
 
-  it('rejects an unknown mode, option or value', async () => {
+  it('are rejected if they are unknown, like options and values', async () => {
     await assert.rejects(rig.agent.request('session/set_mode', { sessionId, modeId: 'root' }), {
       code: -32602,
     })
@@ -394,7 +394,7 @@ describe('demo agent: a client without capabilities', () => {
   })
   afterEach(() => rig.close())
 
-  it('lets it read, edit and run by itself', async () => {
+  it('makes the agent read, edit and run by itself', async () => {
     await rig.agent.request('session/prompt', { sessionId, prompt: [text('tour')] })
     assert.deepEqual(rig.client.reads, [])
     assert.deepEqual(rig.client.writes, [])
@@ -411,7 +411,7 @@ describe('demo agent: a client without capabilities', () => {
     assert.match(output, /```console[\s\S]*README\.md/)
   })
 
-  it('has it kill its command when the turn is canceled', async () => {
+  it('makes the agent kill its command when the turn is canceled', async () => {
     const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
     const turn = rig.agent.request<PromptResponse>('session/prompt', {
       sessionId,
@@ -422,7 +422,7 @@ describe('demo agent: a client without capabilities', () => {
     assert.equal((await turn).stopReason, 'cancelled')
   })
 
-  it('gets no notice, compaction or form', async () => {
+  it('receives no notice, compaction or form', async () => {
     for (const words of ['/notice', '/compact', '/ask']) {
       await rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
     }

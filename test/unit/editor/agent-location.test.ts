@@ -23,7 +23,7 @@ function make(phase: 'ready' | 'loading' = 'ready') {
 }
 
 describe("the location of an agent's work", () => {
-  it('is reported once per place, the latest of a tool call', () => {
+  it("is reported once per place, and is a tool call's latest", () => {
     const { session, heard } = make()
     session.receive(tool('a', { locations: [{ path: '/w/a', line: 3 }] }))
     session.receive(tool('a', { status: 'in_progress' }))
@@ -61,19 +61,19 @@ const group = (viewColumn: number, more: Partial<EditorGroup> = {}): EditorGroup
 })
 
 describe('the editor group that follows an agent', () => {
-  it("is the active one if the user isn't working in it", () => {
+  it("is the active group if the user isn't working in it", () => {
     assert.equal(chooseEditorGroup([group(1), group(2, { isActive: true })], now), 2)
     assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'nothing' })], now), 1)
     assert.equal(chooseEditorGroup([group(1, { usedAt: now - IDLE_AFTER_MS })], now), 1)
   })
 
-  it('is never one in which the user types or that has unsaved text', () => {
+  it('is never a group in which the user types, or that has unsaved text', () => {
     assert.equal(chooseEditorGroup([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
     assert.equal(chooseEditorGroup([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
     assert.equal(chooseEditorGroup([group(1, { usedAt: now - 100 })], now), undefined)
   })
 
-  it('never contains a conversation', () => {
+  it('is never a group with a conversation', () => {
     assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'other' })], now), 'beside')
     assert.equal(chooseEditorGroup([group(1, { isActive: true, shows: 'other' }), group(2)], now), 2)
     assert.equal(

@@ -49,13 +49,13 @@ describe('the proposed text of a code block', () => {
     assert.equal(proposedText('', 'new\nfile', 'ts', {}), 'new\nfile\n')
   })
 
-  it('is otherwise inserted above the line of the cursor', () => {
+  it('is otherwise inserted above the cursor line', () => {
     const start = file.indexOf('return 1')
     const text = proposedText(file, 'log()', 'ts', { selection: { start, end: start } })
     assert.equal(text, file.replace('  return 1', 'log()\n  return 1'))
   })
 
-  it("applies a patch, and reports if it doesn't apply", () => {
+  it('is that of an applied patch, if it applies', () => {
     const patch = '--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@\n function one() {\n-  return 1\n+  return 5\n }\n'
     assert.equal(proposedText(file, patch, 'diff', {}), file.replace('return 1', 'return 5'))
     assert.equal(proposedText('nothing of it\n', patch, 'diff', {}), undefined)
@@ -83,7 +83,7 @@ describe('the proposed text of a code block', () => {
 
 describe('the language of a document', () => {
   const known = ['plaintext', 'typescript', 'shellscript', 'python', 'cpp', 'Log']
-  it('is found by the names that code fences use', () => {
+  it('is found by any name that code fences use', () => {
     assert.equal(languageId('ts', known), 'typescript')
     assert.equal(languageId('Bash', known), 'shellscript')
     assert.equal(languageId('c++', known), 'cpp')

@@ -78,7 +78,7 @@ posix('Git in a repository that wants to run programs', () => {
 
   const ran = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
 
-  /** Everything that a repository's configuration can run, once in its own file and once in an included one. */
+  /** Configures everything that Git can run, in the repository's own configuration or in an included file. */
   const arm = () => {
     const settings: Array<[string, string]> = [
       ['filter.trap.clean', program('clean')],
@@ -138,7 +138,7 @@ posix('Git in a repository that wants to run programs', () => {
       '*.late filter=late\nplain filter=late\nsub/* filter=trap\n',
     )
     writeFileSync(join(top, 'sub/.gitattributes'), '* filter=trap diff=trap\n')
-    // as after a checkout: the index can't tell whether they changed
+    // touched files, for which Git has to compare the content
     const later = new Date(Date.now() + 5000)
     for (const name of ['a.txt', 'b.dat', 'c.odd', 'plain', 'sub/file']) {
       writeFileSync(join(top, name), 'two\n')
@@ -147,7 +147,7 @@ posix('Git in a repository that wants to run programs', () => {
     rmSync(log, { force: true })
   }
 
-  it('would run them when a user runs it', () => {
+  it('runs them when a user runs Git', () => {
     arm()
     execFileSync('git', ['status'], { cwd: top, stdio: 'ignore' })
     execFileSync('git', ['diff'], { cwd: top, stdio: 'ignore' })
@@ -155,7 +155,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.match(ran(), /fsmonitor/)
   })
 
-  it('stops Git with all its child processes once it printed too much', async () => {
+  it('stops Git with all its child processes when it prints too much', async () => {
     const started = join(directory, 'started')
     const printed = "head -c 5000 /dev/zero | tr '\\0' x"
     git(top, 'config', 'alias.hang', `!trap '' TERM; sleep 600 & echo $! > '${started}'; ${printed}; wait`)
@@ -217,7 +217,7 @@ posix('Git in a repository that wants to run programs', () => {
     writeFileSync(join(top, 'wide.txt'), Buffer.from('\ufefftwo\n', 'utf16le'))
     const { changes } = await tree.changed(before)
     const was = (name: string) => changes.find(({ path }) => path === join(top, name))?.before
-    // both were requested
+    // both the line endings and the encodings were requested
     assert.equal(was('a.txt')?.text, 'one\r\n')
     const wide = was('wide.txt')?.attributes
     assert.equal(wide?.type === 'text' && wide.encoding, 'utf16le')
@@ -232,7 +232,7 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
-  it('fetches no missing object', async () => {
+  it('fetches no missing objects', async () => {
     arm()
     git(top, 'config', 'extensions.partialClone', 'origin')
     git(top, 'config', 'remote.origin.url', `ext::${trap} fetch`)

@@ -62,7 +62,7 @@ describe('the path guard', () => {
     assert.equal(await inside(at('root/relative')), false)
   })
 
-  it('resolves `..` in a link after the link before it', async () => {
+  it('resolves `..` in a path after the link before it', async () => {
     mkdirSync(at('outside/deep'))
     symlinkSync(at('outside/deep'), at('root/deep'))
     symlinkSync('deep/../new', at('root/tricky'))
@@ -112,7 +112,7 @@ describe('the path guard', () => {
   })
 
   it('compares the case as on disk', async () => {
-    // A Mac whose disk has only /Work/App, then one with a case-sensitive disk.
+    // first a Mac whose disk has only /Work/App, then one with a case-sensitive disk
     const folding = disk(['/Work/App', '/Work/App/a'], true)
     const mac = { rules: new PathRules('darwin'), links: folding }
     const onFolding = new PathGuard({ cwd: '/work/app', additionalDirectories: [] }, mac)
@@ -138,7 +138,7 @@ describe('the path guard', () => {
     assert.equal(await judge('c:\\work\\app\\..\\x'), false)
   })
 
-  it('never allows what leads outside, and returns the target', async () => {
+  it('never allows a path that leads outside, and returns the target of others', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const way = fc.array(fc.oneof(name, fc.constantFrom('..', '.')), { minLength: 1, maxLength: 5 })
     const entry = fc.record({
@@ -174,7 +174,7 @@ describe('the path guard', () => {
                 where,
               )
           } catch {
-            // Something else exists there.
+            // something else exists there
           }
         }
         let judged: Awaited<ReturnType<PathGuard['check']>>
@@ -184,12 +184,12 @@ describe('the path guard', () => {
           assert.equal((error as NodeJS.ErrnoException).code, 'ELOOP')
           return
         }
-        // The system itself reports the target: creates a file there and looks for it with the tested path.
+        // finds the real target by creating a file at the tested path
         try {
           mkdirSync(path.dirname(judged.realPath), { recursive: true })
           writeFileSync(judged.realPath, '', { flag: 'a' })
         } catch (error) {
-          // A folder exists there, or a file is in the path.
+          // there is a folder, or the path contains a file
           assert.match((error as NodeJS.ErrnoException).code ?? '', /^(EISDIR|ENOTDIR|EEXIST)$/)
         }
         if (!existsSync(judged.path)) return
@@ -201,7 +201,7 @@ describe('the path guard', () => {
       }),
       { numRuns: 500 },
     )
-    // The tested paths include both.
+    // the tested paths include allowed and forbidden ones
     assert.ok(judgedInside > 20 && judgedOutside > 20, `${judgedInside} inside, ${judgedOutside} outside`)
   })
 })
@@ -210,7 +210,7 @@ function isWithin(root: string, target: string): boolean {
   return target === root || target.startsWith(`${root}/`)
 }
 
-/** A disk with these folders and no links, as for realpath and readlink. */
+/** The realpath and readlink of a disk with these folders and no links. */
 function disk(folders: string[], folds: boolean, separator = '/'): Links {
   const key = (text: string) => {
     const bare = text.length > 3 ? text.replace(/[\\/]+$/, '') : text

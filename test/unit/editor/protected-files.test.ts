@@ -3,7 +3,7 @@ import { PathRules } from '../../../src/editor/path-rules.ts'
 import { isProtectedPath, ProtectedFiles } from '../../../src/editor/protected-files.ts'
 
 describe('protected files', () => {
-  it('include settings, hooks and MCP servers in any folder and spelling', () => {
+  it('include settings, hooks and MCP servers in any folder, in upper or lower case', () => {
     for (const path of [
       '.vscode/settings.json',
       '.vscode',

@@ -56,7 +56,7 @@ describe('the roots of a new session', () => {
     assert.deepEqual(plan.additional[0], { path: '/w/app', label: 'app' })
   })
 
-  it('start with the first folder if no editor is active, or one from elsewhere', () => {
+  it('start with the first folder if the active editor is in none of them', () => {
     assert.equal(planned().cwd, '/w/app')
     assert.equal(planned({ activePath: '/w/library/x.ts' }).cwd, '/w/app')
     assert.equal(planned({ setting: 'first', activePath: '/w/lib/x' }).cwd, '/w/app')
@@ -140,7 +140,7 @@ describe('the roots of a new session', () => {
 })
 
 describe('the roots of an existing session', () => {
-  it('are its own, and those that this window adds are marked', () => {
+  it('are its own and those of this window, which are marked', () => {
     const own = { cwd: '/w/lib', additionalDirectories: ['/w/docs', '/else/where', 'relative'] }
     const plan = rootsForExisting(own, input())
     assert.deepEqual(plan.additional, [
@@ -151,7 +151,7 @@ describe('the roots of an existing session', () => {
     assert.deepEqual(plan.unseen, [])
   })
 
-  it("are only its own if it belongs to another workspace, and this window's folders are reported", () => {
+  it("are only its own if it belongs to another workspace, which excludes this window's folders", () => {
     const own = { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] }
     const plan = rootsForExisting(own, input())
     assert.deepEqual(rootsOf(plan), { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] })
@@ -219,13 +219,13 @@ describe('the roots of an existing session', () => {
 describe('the scratch folder', () => {
   const storage = useTemporaryFolder()
 
-  it('is created when needed, with access only for the user', async function () {
+  it('is created when needed, and is accessible only to the user', async function () {
     if (process.platform === 'win32') this.skip()
     const folder = await ensureScratchFolder(path.join(storage(), 'global'))
     assert.equal(statSync(folder).mode & 0o777, 0o700)
   })
 
-  it('is made private again and keeps its content', async function () {
+  it('is made private again, and keeps its content', async function () {
     if (process.platform === 'win32') this.skip()
     const folder = await ensureScratchFolder(storage())
     writeFileSync(path.join(folder, 'note'), 'x')

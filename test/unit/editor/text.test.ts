@@ -84,7 +84,7 @@ describe('encoded text', () => {
         const edit = smallestEdit(from, to)
         if (!edit) return assert.equal(from, to)
         assert.equal(from.slice(0, edit.start) + edit.text + from.slice(edit.end), to)
-        // At most two more on each side, so that no character is split.
+        // at most two more on each side, so that no character is split
         assert.ok(edit.end - edit.start <= before.length + 2)
         for (const at of [edit.start, edit.end]) {
           assert.notEqual(from.slice(at - 1, at + 1), '\r\n')

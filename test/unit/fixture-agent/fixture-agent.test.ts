@@ -133,7 +133,7 @@ describe('fixture agent', () => {
     })
     await client.waitUntil(() => client.messageText.endsWith('two'))
     client.send({ method: 'session/cancel', params: { sessionId } })
-    // It responds to another request meanwhile, so it's running and has received the cancellation.
+    // the response to another request shows that it's running and has received the cancellation
     await client.request('session/list')
     assert.equal(answered, false)
   })
@@ -209,7 +209,7 @@ describe('fixture agent', () => {
     assert.deepEqual(client.frames.find(frame => frame.method === 'later')?.params, { of: sessionId })
   })
 
-  it("waits at a gate until it's opened, once for each time, or until it's canceled", async () => {
+  it('waits at a gate until it is opened once, or the turn is canceled', async () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-'))
     const file = path.join(directory, 'log.ndjson')
     start(undefined, { FIXTURE_LOG: file })

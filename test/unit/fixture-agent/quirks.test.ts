@@ -193,7 +193,7 @@ describe('fixture agent: quirks', () => {
     assert.equal(client.messageText.match(/same allow\. /g)?.length, 3)
   })
 
-  it('20: exits neither with its stdin nor on SIGTERM, and leaves child processes behind', async () => {
+  it("20: doesn't exit when its stdin ends or on SIGTERM, and leaves child processes behind", async () => {
     const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-')), 'log.ndjson')
     start('quirk-20', { FIXTURE_LOG: file })
     const sessionId = await client.open()

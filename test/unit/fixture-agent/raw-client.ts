@@ -13,7 +13,7 @@ export interface Frame {
 
 const FIXTURE = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
 
-/** A minimal client: the fixture's output is kept byte for byte, without interpretation. */
+/** A minimal client that keeps the fixture's output byte for byte. */
 export class RawClient {
   readonly child: ChildProcess
   readonly exited: Promise<{ code: number | null; signal: string | null }>
@@ -42,7 +42,7 @@ export class RawClient {
     this.child.stderr?.setEncoding('utf8').on('data', (data: string) => {
       this.stderr += data
     })
-    // Many tests need a fixture that exits while it's written to.
+    // in many tests the fixture exits while it's being written to
     this.child.stdin?.on('error', () => {})
   }
 
@@ -67,7 +67,7 @@ export class RawClient {
     return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
   }
 
-  /** The first matching frame, past or future. */
+  /** Waits for a matching frame; returns the first, which may be an earlier one. */
   async find(isMeant: (frame: Frame) => boolean): Promise<Frame> {
     await this.waitUntil(() => this.frames.some(isMeant))
     return this.frames.find(isMeant) as Frame
@@ -136,7 +136,7 @@ export function textOf(update: Json | undefined): string {
   return (update?.content as { text?: string } | undefined)?.text ?? ''
 }
 
-/** A list, whatever was received. */
+/** The value if it's a list, else an empty list. */
 export function listOf<T>(value: unknown): T[] {
   return Array.isArray(value) ? value : []
 }

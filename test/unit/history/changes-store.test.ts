@@ -41,7 +41,7 @@ describe('the stored changes of agents', () => {
     ],
   })
 
-  it('are available to the next window, each text once', async () => {
+  it('are available to the next window, with each text stored once', async () => {
     store.save('/w/a', changed('/w/a'))
     store.save('/w/b', changed('/w/b'))
     await store.flushed()
@@ -55,7 +55,7 @@ describe('the stored changes of agents', () => {
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
-  it('include checkpoints, and which ones were deleted', async () => {
+  it('include checkpoints, and whether they were deleted', async () => {
     const { segments, attributes } = changed('/w/a')
     const kept = { ...changed('/w/a'), segments: [1], history: { segments, attributes, at: 7 } }
     store.save('/w/a', kept)
@@ -70,7 +70,7 @@ describe('the stored changes of agents', () => {
     assert.deepEqual(await again().loadDropped(), [])
   })
 
-  it('are written in the background, only new ones, and immediately when the window closes', async () => {
+  it('are written in the background, without unchanged ones, and immediately when the window closes', async () => {
     const warnings: string[] = []
     const warned = (warning: Error) => warnings.push(warning.name)
     process.on('warning', warned)
@@ -84,11 +84,11 @@ describe('the stored changes of agents', () => {
     await new Promise(setImmediate)
     process.off('warning', warned)
     assert.deepEqual(warnings, [])
-    // the first one wasn't written again, and has the age that was set here
+    // the first one wasn't written again, so it still has the age that was set here
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
-  it('keep bytes while something refers to them', async () => {
+  it('keep content while something refers to it', async () => {
     const hash = await store.put(Buffer.from([0, 1, 2]))
     assert.deepEqual(await store.get(hash), Buffer.from([0, 1, 2]))
     store.save('/w/a', changed('/w/a'))

@@ -16,7 +16,7 @@ import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
 import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
 
-// Other tests use stores in memory. These tests apply to both such a store and the real one.
+// Other tests use stores in memory. These run for both such a store and the real one.
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 let directory = ''
@@ -110,7 +110,7 @@ describe('the session records', () => {
       assert.equal(all.get('a', 's')?.givenTitle, undefined)
     })
 
-    it(`${name} contain a session by any id`, () => {
+    it(`${name} can contain sessions with any ids`, () => {
       const all = create()
       const ids = ['\ud800', 'a\udfff', '\ufffd', 'id:"\ud800"', 'id:"', 'ż 👩‍💻']
       for (const [position, id] of ids.entries()) all.opened('a', record(id, `Title ${position}`))
@@ -127,7 +127,7 @@ describe('the session records', () => {
       assert.deepEqual(all.list('a'), [])
     })
 
-    it(`${name} contain an agent as it was when it last ran`, () => {
+    it(`${name} contain an agent as of its last run`, () => {
       const all = create()
       const agent = { name: 'A', list: true, load: true, resume: false, fork: true }
       assert.equal(all.agent('a'), undefined)
@@ -223,7 +223,7 @@ describe('the saved conversations', () => {
 })
 
 describe('the session leases', () => {
-  /** Two windows of one machine, and a function that makes both notice what the other did. */
+  /** Two windows on one machine, and a function that makes each notice what the other did. */
   const windows: Record<string, () => { one: SessionLeases; two: SessionLeases; poll(): void }> = {
     'in memory': () => {
       const machine = new Map<string, MemoryLeases>()

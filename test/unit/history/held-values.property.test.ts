@@ -13,7 +13,7 @@ import { FakeAgent } from '../conversation/fake-agent.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 
-describe('a secret that Parley holds is in no database', function () {
+describe('no secret that Parley holds is in the database', function () {
   this.timeout(60_000)
   let directory: string
   beforeEach(function () {
@@ -54,7 +54,7 @@ describe('a secret that Parley holds is in no database', function () {
     }
   }
 
-  it('of sessions: titles, names and system prompts', () => {
+  it('of sessions, with titles, names and system prompts', () => {
     fc.assert(
       fc.property(secrets, fc.nat(3), (secret, form) => {
         const said = texts(secret)[form]!
@@ -78,7 +78,7 @@ describe('a secret that Parley holds is in no database', function () {
         sessions.dispose()
         const again = records()
         const one = again.get('a', 'one')
-        // an incomplete prompt is worse than none
+        // an incomplete prompt would be worse than none
         assert.deepEqual([one?.title, one?.systemPrompt, one?.cwd], ['Plain', undefined, '/w'])
         assert.match(one?.formerTitles?.[0] ?? '', /^Use .*•••/)
         const stored = JSON.stringify([again.list('a'), again.agent('a')])
@@ -107,7 +107,7 @@ describe('a secret that Parley holds is in no database', function () {
     )
   })
 
-  it('of conversations, also if it arrives in pieces that are written one by one', () => {
+  it('of conversations, even if it arrives in pieces that are written one by one', () => {
     const cuts = fc.array(fc.nat(40), { maxLength: 4 })
     fc.assert(
       fc.property(secrets, fc.nat(3), cuts, fc.boolean(), (secret, form, where, isOver) => {
@@ -126,7 +126,7 @@ describe('a secret that Parley holds is in no database', function () {
           session.receive({ type: 'message_chunk', role: 'agent', content: { type: 'text', text } })
           session.receive({ type: 'terminal_output', terminalId: 't', text })
           recorder.flush()
-          // what was rejected is written completely
+          // rejected changes are written as a whole conversation
           recorder.flush()
         }
         if (isOver) session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })

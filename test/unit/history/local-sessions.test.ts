@@ -93,7 +93,7 @@ describe('LocalSessions', () => {
     assert.equal(sessions.agent('claude')?.name, 'Claude')
   }
 
-  it("stores a session's system prompt, also if it has none or an unknown one", function () {
+  it("stores a session's system prompt, even if there is none or an unknown kind", function () {
     if (!sqlite) this.skip()
     const sessions = make()
     const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
@@ -150,7 +150,7 @@ describe('LocalSessions', () => {
     ...more,
   })
 
-  it('sums up usage of all windows by day and agent, and stores up to where sessions are counted', function () {
+  it('sums up the usage of all windows by day and agent, and stores how far sessions are counted', function () {
     if (!sqlite) this.skip()
     now = new Date(2026, 10, 22).getTime()
     const [first, second] = [make(), make()]
@@ -158,7 +158,7 @@ describe('LocalSessions', () => {
     second.addUsage(used('two', { cost: 0.5, mark: 0.5 }))
     first.addUsage(used('one', { currency: '', totalTokens: 12, inputTokens: 10, outputTokens: 2 }))
     first.addUsage(used('one', { day: '2026-11-23', cost: 1, mark: 1.25 }))
-    // up to where it's counted, without any usage
+    // how far it's counted, even without any usage
     first.addUsage(used('three', { agentId: 'codex', day: '2026-11-23', mark: 9 }))
     first.forget('claude', 'two')
     for (const sessions of [first, second, make()]) {
@@ -277,7 +277,7 @@ describe('LocalSessions', () => {
 
   describe('with SQLite', () => {
     before(function () {
-      // Node 20 doesn't have it: there the run of these tests in the extension host counts.
+      // Node 20 has no SQLite; these tests also run in the extension host
       if (!sqlite) this.skip()
     })
 
@@ -393,7 +393,7 @@ describe('LocalSessions', () => {
       )
     })
 
-    it('counts the usage of a locked database later, once', () => {
+    it('counts usage once, later, if the database is locked', () => {
       const sessions = make()
       sessions.addUsage(used('one', { cost: 1, mark: 1 }))
       const other = new sqlite!.DatabaseSync(file)
@@ -479,7 +479,7 @@ describe('LocalSessions', () => {
       }
     })
 
-    it('saves everything when it is closed, even soon after it could not be opened', () => {
+    it("saves everything when it is closed, even right after it couldn't be opened", () => {
       writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
       const sessions = make()
       sessions.opened('claude', session('one', 'First'))

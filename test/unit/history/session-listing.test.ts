@@ -12,7 +12,7 @@ const info = (sessionId: string, updatedAt?: number, title?: string): SessionInf
   ...(title !== undefined && { title }),
 })
 
-/** An agent that responds with the page at a cursor; `''` is the first. */
+/** An agent that responds with the page at a cursor; the first page is at `''`. */
 function agentWith(pages: Record<string, Page>) {
   const asked: Array<string | undefined> = []
   return {
@@ -123,7 +123,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, endless.hasMore], [10, false])
   })
 
-  it('is limited', async () => {
+  it('lists a limited number of sessions', async () => {
     let asked = 0
     const listing = new SessionListing(
       {
@@ -139,7 +139,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, listing.sessions.length], [5, 5])
   })
 
-  it('lists as many pages again, and shows the old list until then', async () => {
+  it('refreshes as many pages as it has, and shows the old list until then', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 2)], nextCursor: 'x' },
       x: { sessions: [info('b', 1)], nextCursor: 'y' },
@@ -166,7 +166,7 @@ describe('SessionListing', () => {
     assert.deepEqual([listing.sessions.length, listing.hasMore], [2, false])
   })
 
-  it('performs one request after the other', async () => {
+  it('sends one request at a time', async () => {
     const agent = agentWith({ '': { sessions: [info('a')], nextCursor: 'x' }, x: { sessions: [info('b')] } })
     const listing = new SessionListing(agent)
     await Promise.all([listing.refresh(), listing.more(), listing.more()])

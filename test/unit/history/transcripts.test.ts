@@ -102,7 +102,7 @@ describe('Transcripts', () => {
     }
   })
 
-  it('saves once a file that could not be created can be, and never after it was closed', function () {
+  it("saves everything once a file that couldn't be created can be, and nothing after it was closed", function () {
     if (!sqlite) this.skip()
     writeFileSync(path.dirname(file), 'a file where a directory should be')
     let now = 1000
@@ -133,7 +133,7 @@ describe('Transcripts', () => {
     assert.equal(problems.length, 1)
   })
 
-  it('shows a damaged row as such, in its place', () => {
+  it('shows a damaged row as damaged, in its place', () => {
     for (const json of ['', '{', 'null', '[]', '{"kind":"message"}', '{"kind":"toString"}']) {
       const read = readEntry(json, 3)
       assert.deepEqual([read.kind, read.id], ['unknown', 'e3'], json)
@@ -154,7 +154,7 @@ describe('Transcripts', () => {
     raw,
   })
 
-  it("cuts what is nested too deeply, when it's written and when an earlier version wrote it", () => {
+  it('cuts what is nested too deeply, when it is written and when it is read', () => {
     for (const json of [
       entryJson(unknown(0, JSON.parse(deep(50_000)))),
       `{"kind":"unknown","id":"e0","turn":0,"updateKind":"x","raw":${deep(50_000)}}`,
@@ -347,7 +347,7 @@ describe('Transcripts', () => {
       assert.deepEqual(damaged(), [])
     })
 
-    it("stays below the configured size: the oldest conversations that aren't open anywhere are deleted", async () => {
+    it("stays below the configured size by deleting the oldest conversations that aren't open anywhere", async () => {
       let now = 0
       let maxBytes = 100 << 20
       const deleted: string[] = []
@@ -377,7 +377,7 @@ describe('Transcripts', () => {
       assert.equal(deleted[0], 'a/s2')
       assert.ok(deleted.every(key => !transcripts.has('a', key.slice(2))))
       await until(() => Number(query('PRAGMA page_count')?.page_count) * 4096 < 1_500_000, 'the file shrinks')
-      // also while it grows
+      // even while it grows
       now += 100_000
       transcripts.write('a', 'new', {
         replace: true,
@@ -401,7 +401,7 @@ describe('Transcripts', () => {
       now = 1_000_000
     })
 
-    it('writes for the window that has it, and merges what another one wrote', () => {
+    it('writes only for the window that has it, and merges what another one wrote', () => {
       const [one, two] = [make(options), make(options)]
       assert.equal(one.acquire('a', 's'), true)
       assert.equal(write(one, true, [0, 'the first answer']), true)
@@ -444,7 +444,7 @@ describe('Transcripts', () => {
       assert.equal(reported.length, 1)
     })
 
-    it('is free when the window that has it is gone or silent for long', () => {
+    it('is free when the window that has it is gone or silent for a long time', () => {
       const [one, two] = [make(options), make(options)]
       one.acquire('a', 's')
       one.acquire('a', 't')
@@ -460,7 +460,7 @@ describe('Transcripts', () => {
       assert.equal(two.acquire('a', 't'), false, 'it was asleep')
       one.dispose()
       assert.equal(two.acquire('a', 't'), true)
-      // a process that was killed
+      // the id of a process that was killed
       const dead = spawnSync(process.execPath, ['-e', '']).pid
       const three = make(options)
       three.acquire('a', 'v')

@@ -21,7 +21,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: 'sleep' as const }) },
 )
 
-/** A window with what matters of the extension: it shows the conversation and writes each turn as it happens. */
+/** A window with only the relevant parts of the extension: shows the conversation and writes each turn. */
 class TestWindow {
   #store: Transcripts
   readonly #make: () => Transcripts
@@ -36,7 +36,7 @@ class TestWindow {
   #begin(): Transcripts {
     const store = this.#make()
     store.onDidRequest(() => this.close())
-    // what wasn't written yet is written, then the conversation is closed
+    // writes what remains, then closes the conversation
     store.onDidLose(() => this.close())
     return store
   }
@@ -86,7 +86,7 @@ class TestWindow {
     this.#store.release('a', 's')
   }
 
-  /** Its leases stay in the file. */
+  /** Crashes, so that its leases stay in the file. */
   crash(file: string): void {
     this.#store.has('a', 's')
     const db = new sqlite!.DatabaseSync(file)

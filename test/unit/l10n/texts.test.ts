@@ -41,7 +41,7 @@ describe('a text that users see', () => {
         assert.deepEqual(translationProblems(readTextsOf(file), texts), [], language)
     })
 
-  it('has a key in the manifest that exists, and every key is used', () => {
+  it('has an existing key in the manifest, where every key is used', () => {
     const manifest = readFileSync(join(projectDirectory, 'package.json'), 'utf8')
     const used = [...manifest.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key)
     assert.deepEqual([...new Set(used)].sort(), Object.keys(readTextsOf(manifestFile)).sort())

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -148,7 +148,7 @@ describe('the MCP servers of a session', () => {
     assert.ok(passed[0]?.type === 'stdio' && passed[0].args[0] === join(root, 'two'))
   })
 
-  it('are passed only if the agent supports their transport, and the session reports the others', async () => {
+  it('are passed if the agent supports their transport, and the session reports the others', async () => {
     user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
     const { passed, notes } = await select({ stdio: true, http: false, sse: false })
     assert.deepEqual(
@@ -324,7 +324,7 @@ describe('the MCP servers of a session', () => {
       )
     })
 
-    it("don't share a value of the user settings with a server of the workspace, nor with another workspace", async () => {
+    it("don't share a value of the user settings with a workspace's server or another workspace", async () => {
       user({ a: { command: 'server', env: { KEY: '${input:key}' } } }, [key])
       await select()
       const thief = { url: 'http://thief/', headers: { K: '${input:key}' } }
@@ -370,7 +370,7 @@ describe('the MCP servers of a session', () => {
       assert.equal(notes[0]?.reason, "The server couldn't be prepared: the keyring is locked")
     })
 
-    it('log and report no values', async () => {
+    it('never log or report values', async () => {
       user(
         {
           a: { command: 'server', env: { KEY: '${input:key}' } },

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
@@ -199,7 +199,7 @@ describe('the setting parley.mcpServers', () => {
     assert.equal(problems.length, 1)
   })
 
-  it('reports an unknown property, which does no harm', () => {
+  it('reports an unknown property, and uses the server anyway', () => {
     const { servers, problems } = readMcpSettings([
       user({ servers: { a: { command: 'x', header: {} } }, nonsense: 1 }),
     ])

@@ -26,7 +26,7 @@ describe('a file kept by the build', () => {
     assert.equal(readdirSync(folder).length, 1)
   })
 
-  it('is created again when any input changed, however they are separated', async () => {
+  it('is created again when the inputs change, or are divided differently', async () => {
     await kept('font', 'abc')
     assert.equal(await kept('font', 'abcd'), 'made 2')
     assert.equal(await kept('fonta', 'bc'), 'made 3')

@@ -16,7 +16,7 @@ describe('the README', () => {
     keybindings: Array<{ key: string }>
   }
   const section = (title: string) => readme.split(`\n## ${title}\n`)[1]?.split(/\n#+ /)[0] ?? ''
-  /** The cells of a table's rows. */
+  /** The cells of each row of a table. */
   const rows = (text: string) =>
     [...text.matchAll(/^\| (.*) \|$/gm)].slice(1).map(([, row]) => row!.split(' | '))
   const codes = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
@@ -54,7 +54,7 @@ describe('the README', () => {
     for (const { key } of keybindings) {
       const last = key.split(' ').at(-1)!
       const before = key.slice(0, -last.length).replace(/[+']/g, '\\$&')
-      // or as the second of two: Ctrl+' K and U
+      // or as the second of two, as in Ctrl+' K and U
       assert.match(
         plain,
         new RegExp(`${before}(?:\\w+ and\\s+)?${last.replace(/[+']/g, '\\$&')}(?!\\w)`),

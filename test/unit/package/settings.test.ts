@@ -87,7 +87,7 @@ describe('the table of settings', () => {
     ])
   })
 
-  it('has one reader', () => {
+  it('is the only place that reads settings', () => {
     const source = join(projectDirectory, 'src')
     const readers = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter(file => /\.tsx?$/.test(file))

@@ -43,7 +43,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/demo-agent/main.ts', 'vscode'],
 ]
 
-/** Imports that it allows, as proof that the rules don't forbid everything. */
+/** Imports that the architecture allows, to prove that the rules don't forbid everything. */
 const permitted: Array<[file: string, imported: string]> = [
   ['src/acp/connection.ts', '../common/logger.ts'],
   ['src/acp/connection.ts', './v1/surface.ts'],
@@ -59,7 +59,7 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/demo-agent/main.ts', './session.ts'],
 ]
 
-/** As in the linter's report. */
+/** The parts of the linter's report that are used. */
 interface Diagnostic {
   category: string
   location: { path: string }
@@ -70,11 +70,11 @@ describe('the import rules', () => {
   let found: Diagnostic[]
 
   /**
-   * The path of a case's file in the project: next to the file it names, since several cases can name the same file.
+   * The path of the file for a case: next to the file that it names, since several cases can name the same one.
    */
   const placeOf = (at: number) => cases[at]![0].replace(/\.ts$/, `-${at}.ts`)
 
-  // the linter checks all of them in one run, since it takes longer to start than to check
+  // in one run, since the linter takes longer to start than to check
   before(() => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-rules-'))
     try {

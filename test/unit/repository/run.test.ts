@@ -17,7 +17,7 @@ describe('the run of all tests', () => {
     { noNullPrototype: true },
   )
 
-  it('reads its tallies anywhere in the output', () => {
+  it('reads tallies anywhere in the output', () => {
     fc.assert(
       fc.property(tally, tally, fc.lorem(), (early, last, text) => {
         const output = `${formatTally(early)}\n${text}\n${formatTally(last)}\n${text}\n`
@@ -51,7 +51,7 @@ describe('the run of all tests', () => {
     assert.ok(failureSummary(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
   })
 
-  it('reports tests that passed only on the second try', async () => {
+  it('reports tests that passed only on the retry', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
     const file = join(directory, 'some.cjs')
     writeFileSync(
@@ -87,7 +87,7 @@ describe('the run of all tests', () => {
     }
   })
 
-  /** Runs jobs that end when the test says so, and records what happens. */
+  /** Runs jobs whose ends the test controls, and records what happens. */
   function record(jobs: Array<{ name: string; needs: string[] }>, lanes: number, failing: string[] = []) {
     const events: string[] = []
     const finish = new Map<string, () => void>()
@@ -118,7 +118,7 @@ describe('the run of all tests', () => {
     await end
   })
 
-  it('waits for what a step needs and lets others pass', async () => {
+  it('waits for what a step needs, and runs others meanwhile', async () => {
     const jobs = [
       { name: 'late', needs: ['early'] },
       { name: 'early', needs: [] },
@@ -150,8 +150,8 @@ describe('the run of all tests', () => {
   })
 })
 
-describe('test shares', () => {
-  it('contain everything once, in order, about evenly', () => {
+describe('the division of tests into steps', () => {
+  it('contains each test once, in order, with similar totals', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 40 })
     fc.assert(
       fc.property(weights, fc.integer({ min: 1, max: 5 }), (all, count) => {

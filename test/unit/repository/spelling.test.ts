@@ -8,7 +8,7 @@ import { projectDirectory } from '../../host/paths.ts'
 const BRITISH =
   /\b(?:colours?|coloured|behaviours?|favour\w*|honour\w*|neighbour\w*|organis(?:e|ed|ing|ation)|recognis\w+|normalis\w+|initialis\w+|serialis\w+|synchronis\w+|sanitis\w+|summaris\w+|customis\w+|prioritis\w+|minimis\w+|maximis\w+|optimis(?:e|ed|ing|ation)|analys(?:e|ed|ing)|cent(?:re|red|ring)|grey|licence|dialogue|towards|afterwards|whilst|labell(?:ed|ing)\b|modell(?:ed|ing)|travell\w+|signall\w+|cancelling)\b/gi
 
-/** Where they are intended: in data of earlier versions, and in this list. */
+/** Files that need them: data of earlier versions, and this list. */
 const MEANT = new Map([
   ['src/views/storage/option-memory.ts', ['favourites']],
   ['test/unit/views/option-memory.test.ts', ['favourites']],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { projectDirectory } from '../../host/paths.ts'
 
-/** What newcomers see first, so each entry has to be necessary. */
+/** The first thing that newcomers see, so every entry has to be necessary. */
 const allowed = [
   /^(src|media|test|l10n|\.ci|\.github|\.vscode)$/,
   /^package(-lock)?\.json$/,

@@ -38,13 +38,13 @@ describe('an agent that is restarted for a sign-in', () => {
   }
   const kinds = (place: ConversationController) => [...place.failures.values()].map(({ type }) => type)
   const write = (place: ConversationController, text: string) => place.prompt({ text, attachments: [] })
-  /** Signs in at a place that wasn't refused anything. */
+  /** Signs in from a conversation without a refused request. */
   async function signIn(place: ConversationController, methodId: string, then?: () => Promise<void>) {
     await place.offerSignIn('one', then)
     const [id] = [...place.failures.keys()]
     return place.signIn(id!, methodId)
   }
-  /** Both conversations are restored with the new process. */
+  /** Checks that both conversations are restored with the new process. */
   async function resumed(count = 2): Promise<void> {
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === count)
     for (const resume of fixture.agent.resumes) resume.resolve({ sessionId: 'whatever' })
@@ -65,7 +65,7 @@ describe('an agent that is restarted for a sign-in', () => {
     })
   }
 
-  it('completes a running turn and the prompts queued behind it first', async () => {
+  it('first completes a running turn and the prompts queued behind it', async () => {
     const before = fixture.agent
     await write(there, 'work')
     await write(there, 'and more')
@@ -89,7 +89,7 @@ describe('an agent that is restarted for a sign-in', () => {
     assert.equal(there.current?.session.state.activity, 'idle')
   })
 
-  it('sends a prompt that waits for it when the conversation is restored', async () => {
+  it('sends a waiting prompt when the conversation is restored', async () => {
     const signing = signIn(here, 'terminal')
     await until(() => there.phase === 'starting')
     const sent = write(there, 'soon')
@@ -106,7 +106,7 @@ describe('an agent that is restarted for a sign-in', () => {
     assert.ok(failure?.type === 'ended' && /can't continue/.test(failure.exit.message ?? ''))
   })
 
-  it('continues with the other conversations if one restarts it', async () => {
+  it('continues all conversations if one of them restarts it', async () => {
     void here.restart()
     await resumed()
     assert.deepEqual([kinds(here), kinds(there)], [[], []])
@@ -128,7 +128,7 @@ describe('an agent that is restarted for a sign-in', () => {
     assert.deepEqual([here.key, there.key], ['one/s1', 'one/s2'])
   })
 
-  describe('and what was requested before', () => {
+  describe('and refused requests before', () => {
     async function refused(place: ConversationController): Promise<void> {
       const count = fixture.agent.prompts.length
       await write(place, 'refused')
@@ -138,7 +138,7 @@ describe('an agent that is restarted for a sign-in', () => {
     }
 
     for (const methodId of ['plain', 'terminal', 'key']) {
-      it(`continues in every conversation that was refused (${methodId})`, async () => {
+      it(`retries them in every conversation (${methodId})`, async () => {
         await refused(here)
         await refused(there)
         const before = fixture.agent.prompts.length
@@ -159,7 +159,7 @@ describe('an agent that is restarted for a sign-in', () => {
       })
     }
 
-    it("continues in a new session if the agent can't continue the old one", async () => {
+    it("retries them in a new session if it can't continue the old one", async () => {
       Object.assign(fixture.agent.capabilities, { load: false, resume: false })
       await refused(here)
       const [id] = [...here.failures.keys()]
@@ -171,7 +171,7 @@ describe('an agent that is restarted for a sign-in', () => {
       assert.equal(fixture.agent.prompts[0]?.sessionId, 's3')
     })
 
-    it('is retried outside of a conversation, too, when the process knows of the sign-in', async () => {
+    it('retries them outside of conversations once the process knows of the sign-in', async () => {
       let done = 0
       const deleted = async () => {
         assert.ok(fixture.hosts.get('one').running, 'an agent runs for it')
@@ -181,7 +181,7 @@ describe('an agent that is restarted for a sign-in', () => {
       await resumed()
       await signing
       assert.equal(done, 1)
-      // also with the card of another conversation
+      // even with the card of another conversation
       await here.offerSignIn('one', deleted)
       await there.offerSignIn('one')
       const [id] = [...there.failures.keys()]
@@ -206,7 +206,7 @@ describe('an agent without a conversation', () => {
 })
 
 describe('a conversation whose agent exited', () => {
-  it('says so again if something else fails', async () => {
+  it('still says so after something else fails', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)

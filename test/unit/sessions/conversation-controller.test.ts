@@ -24,7 +24,7 @@ describe('ConversationController', () => {
     return id
   }
 
-  /** A session of the first agent, ready for prompts. */
+  /** Starts a session with the first agent, which is ready for prompts. */
   async function ready(sessionId = 's1') {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -48,7 +48,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.records.list('one')[0]?.cwd, '/w/a')
   })
 
-  it('starts nothing in Restricted Mode and reports it', async () => {
+  it('starts nothing in Restricted Mode, and says so', async () => {
     fixture.trusted = false
     await fixture.controller.start()
     assert.equal(failure().type, 'untrusted')
@@ -64,7 +64,7 @@ describe('ConversationController', () => {
     assert.deepEqual(failure(), { type: 'no-agent' })
   })
 
-  it('shows the agents to choose from if no agent is known; the previous session stays open', async () => {
+  it('shows the list of agents if there is no default, and keeps the previous session open', async () => {
     const open = await ready()
     fixture.entries.length = 0
     await fixture.controller.start()
@@ -74,14 +74,14 @@ describe('ConversationController', () => {
     assert.ok(fixture.manager.list().includes(open))
   })
 
-  describe('while the agents of this machine are looked up', () => {
+  describe('while it searches for installed agents', () => {
     const found = () => {
       const search = new Deferred<void>()
       fixture.directory.ready = () => search.promise
       return search
     }
 
-    it('says at once that a new session starts, although another one is displayed', async () => {
+    it('shows immediately that a new session starts, even if another one is displayed', async () => {
       const open = await ready()
       const search = found()
       const started = fixture.controller.start()
@@ -108,7 +108,7 @@ describe('ConversationController', () => {
       assert.equal(fixture.agent.newSessions.length, 1)
     })
 
-    it('stays with a session that the user started meanwhile', async () => {
+    it('keeps a session that the user started meanwhile', async () => {
       await ready()
       const search = found()
       const started = fixture.controller.start()
@@ -124,7 +124,7 @@ describe('ConversationController', () => {
     })
   })
 
-  it('starts only the default agent in the settings, and reports what is wrong with it', async () => {
+  it('starts only the default agent in the settings, or says what is wrong with it', async () => {
     const problem = { agentId: 'codex', message: 'It is not there.' }
     fixture.defaultProblem = problem
     await fixture.controller.start()
@@ -135,7 +135,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends a prompt that was written during the preparation of the agent when its session is ready', async () => {
+  it('sends a prompt that was written while the agent was being prepared', async () => {
     fixture.defaultProblem = { message: 'Nothing is there yet.' }
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
@@ -170,7 +170,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('stays with a session that was started while another agent was being prepared', async () => {
+  it('keeps a session that was started while another agent was being prepared', async () => {
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
     const open = await ready()
@@ -183,7 +183,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('shows a card for a failed start, and starts again on Retry', async () => {
+  it('shows a card if an agent fails to start, and starts it again on Retry', async () => {
     let tries = 0
     fixture.onStart = () => {
       tries += 1
@@ -237,7 +237,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('lets a prompt wait for the session that is being started, with any agent', async () => {
+  it('holds a prompt until the session that is starting is ready, with any agent', async () => {
     void fixture.controller.start('two')
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -260,7 +260,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('reports which conversation continues under a key of its own', async () => {
+  it('reports when a conversation gets a key of its own', async () => {
     assert.equal(fixture.controller.key, 'new')
     const first = await ready()
     assert.equal(fixture.controller.keyBefore, 'new')
@@ -296,7 +296,7 @@ describe('ConversationController', () => {
     await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }))
   })
 
-  it('requests sign-in on -32000 and then retries', async () => {
+  it('asks the user to sign in on -32000, and then retries', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
@@ -309,7 +309,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s2')
   })
 
-  it('sends a prompt again that was refused because sign-in was required', async () => {
+  it('sends a prompt again that was refused until the user signed in', async () => {
     await ready()
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -322,7 +322,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends a prompt again whose turn ended because sign-in was required, as in v2', async () => {
+  it('sends a prompt again whose turn ended because sign-in is required, as in v2', async () => {
     await ready()
     await fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -339,7 +339,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('signs in with a terminal and retries with a new process', async () => {
+  it('signs in with a terminal, and retries with a new process', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     const methods = [{ methodId: 'login', type: 'terminal', name: 'Log in' }]
@@ -417,7 +417,7 @@ describe('ConversationController', () => {
     assert.ok(failed.type === 'sign-in' && failed.running === undefined)
   })
 
-  it('keeps the conversation of an agent that exits and continues it with a new process', async () => {
+  it('keeps the conversation of an agent that exits, and continues it with a new process', async () => {
     const open = await ready()
     await fixture.controller.prompt({ text: 'first', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
@@ -437,7 +437,7 @@ describe('ConversationController', () => {
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
   })
 
-  it('restarts an exited agent for the next prompt and sends it', async () => {
+  it('restarts an exited agent for the next prompt', async () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -463,7 +463,7 @@ describe('ConversationController', () => {
     assert.ok(fixture.controller.failures.size > 0)
   })
 
-  it('creates the content of a prompt when the agent is known, and sends nothing if that fails', async () => {
+  it("creates a prompt's content when the agent is known, and sends nothing if that fails", async () => {
     const asked: unknown[] = []
     const prompting = fixture.controller.prompt(async ({ agentName, can, roots }) => {
       asked.push(agentName, can.prompt.image, roots.cwd)
@@ -508,7 +508,7 @@ describe('ConversationController', () => {
     )
   })
 
-  it('moves the draft to the session of the same agent that replaces an ended one', async () => {
+  it('moves the draft of an ended session to the one with the same agent that replaces it', async () => {
     const starting = fixture.controller.start('two')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -585,7 +585,7 @@ describe('ConversationController', () => {
     assert.equal(failure().type, 'request')
   })
 
-  it('restores the session after a reload by loading it', async () => {
+  it('loads the session again after a reload', async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
     const restoring = fixture.controller.restore()
     await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
@@ -600,7 +600,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.current?.session.state.entries.length, 1)
   })
 
-  it("restores it by resuming if the agent can't load, and not at all if it can do neither", async () => {
+  it("resumes the session after a reload if the agent can't load it, or gives up if it can do neither", async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
     await fixture.hosts.get('two').ensure()
     fixture.agent.capabilities.load = false
@@ -655,7 +655,7 @@ describe('ConversationController', () => {
       fixture.agent.capabilities.resume = false
     }
 
-    it('resumes instead of loading, since it has more than a replay', async () => {
+    it('resumes instead of loading, since the saved conversation has more than a replay', async () => {
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.resumes.length === 1)
       fixture.agent.resumes[0]?.resolve({ sessionId: 's9' })
@@ -699,7 +699,7 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'start')
     })
 
-    it("shows it immediately when it's opened from a list, also if its agent can't be started or is gone", async () => {
+    it("shows it immediately when it's opened from a list, even if its agent can't start or is gone", async () => {
       const open = await ready()
       fixture.onStart = () => {
         throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
@@ -761,7 +761,7 @@ describe('ConversationController', () => {
       )
     })
 
-    it('shows it until the replay is complete and then merges them, also on disk', async () => {
+    it('shows it until the replay is complete, and then merges them, even on disk', async () => {
       await onlyLoads()
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
@@ -839,7 +839,7 @@ describe('ConversationController', () => {
       assert.ok(fixture.transcripts.writes.every(write => !write.replace))
     })
 
-    it('saves it as it grows, also after the disk was full for a while', async () => {
+    it('saves it as it grows, even after the disk was temporarily full', async () => {
       await ready('s1')
       fixture.transcripts.fails = true
       await fixture.controller.prompt({ text: 'hello', attachments: [] })
@@ -854,7 +854,7 @@ describe('ConversationController', () => {
     })
   })
 
-  it('reports a slow agent with possible actions until it responds', async () => {
+  it('reports a slow agent until it responds, and offers actions', async () => {
     fixture.slowAfterMs = 1
     fixture.plan!.mcpServers = [
       { name: 'git', type: 'stdio', passed: true },
@@ -930,7 +930,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it("reports a config option without a response, and shows the agent's value when it's abandoned", async () => {
+  it("reports an unanswered config option, and shows the agent's value if the user stops waiting", async () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
     const starting = place.start('one')
@@ -960,7 +960,7 @@ describe('ConversationController', () => {
     place.giveUpOption(reported()[0]?.[0] ?? '')
     await given
     assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
-    // it responds later, and reports its value from then on
+    // the agent responds later, and its value counts from then on
     option(false)
     fixture.agent.options[1]?.answer.resolve()
     assert.equal(shown(), false)

@@ -3,7 +3,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
 describe('SessionManager: deleting', () => {
-  it('deletes with the agent, closes the session, and deletes what is saved', async () => {
+  it('deletes the session with the agent, closes it, and deletes what is saved', async () => {
     const fixture = await SessionsFixture.withSession()
     const deleted: string[] = []
     fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))

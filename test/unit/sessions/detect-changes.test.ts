@@ -30,9 +30,9 @@ describe('files that only a command changed', () => {
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
   let looks: number
-  /** Scans wait for it. */
+  /** Scans wait for this. */
   let looking: Promise<void> | undefined
-  /** Called when a look has read the files. */
+  /** Called when a scan has read the files. */
   let searched = () => {}
 
   beforeEach(() => {
@@ -82,7 +82,7 @@ describe('files that only a command changed', () => {
   async function turn(toolKind: 'execute' | 'read', meanwhile = async () => {}): Promise<void> {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)
-    // a model needs longer for its first word
+    // a real model needs longer for its first word
     await snapshot
     session.receive(tool('t', { kind: toolKind, status: 'in_progress' }))
     writeFileSync(join(root, 'a.txt'), 'b\n')
@@ -122,7 +122,7 @@ describe('files that only a command changed', () => {
     assert.equal(readFileSync(path, 'utf8'), 'a\nby the user\n')
   })
 
-  it("aren't searched for when the user edits a file that wasn't written during the turn", async () => {
+  it("aren't searched for because the user edits a file that wasn't written during the turn", async () => {
     editor.open(join(root, 'mine.txt'))
     await waitFor(
       'a file older than the turn',
@@ -141,7 +141,7 @@ describe('files that only a command changed', () => {
     assert.equal(looks, 1)
   })
 
-  it("don't include what the user saves right after the turn, while they are detected", async () => {
+  it("don't include what the user saves right after the turn, during the search", async () => {
     const { promise, resolve } = deferred()
     looking = promise
     await turn('execute')
@@ -151,7 +151,7 @@ describe('files that only a command changed', () => {
     changes.endTurn = () => endTurn().then(ended.resolve)
     for (const name of ['late.txt', 'later.txt']) writeFileSync(join(root, name), 'saved after the turn\n')
     saved.fire(join(root, 'late.txt'))
-    // the editor tells of a save a moment after it
+    // the editor reports a save a moment later
     searched = () => saved.fire(join(root, 'later.txt'))
     resolve()
     await ended.promise
@@ -161,7 +161,7 @@ describe('files that only a command changed', () => {
     )
   })
 
-  it('belong to the ended turn, also if the next one starts before they are found', async () => {
+  it('belong to the ended turn, even if the next one starts before they are found', async () => {
     await turn('execute')
     void session.prompt([{ type: 'text', text: 'go on' }])
     await until(() => changes.list().length > 0)
@@ -198,7 +198,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [])
   })
 
-  it("aren't reported if a tool call reported them and the user reverted them while they were detected", async () => {
+  it("aren't reported if a tool call reported them and the user reverted them during the search", async () => {
     rmSync(join(root, '.git'), { recursive: true })
     const path = join(root, 'a.txt')
     const { promise, resolve } = deferred()
@@ -206,7 +206,7 @@ describe('files that only a command changed', () => {
     void session.prompt([{ type: 'text', text: 'go' }])
     await until(() => agent.prompts.length === 1)
     const taken = await snapshot!
-    // as for a file that was written while it was read
+    // like a file that is written while it's being read
     delete taken.folders[0]!.files.get(path)!.hash
     session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
     const change = { operation: 'modify' as const, path, oldText: 'a\n', newText: 'b\n' }
@@ -226,7 +226,7 @@ describe('files that only a command changed', () => {
     assert.deepEqual(told, [0])
   })
 
-  it("aren't searched for after a turn that only read", async () => {
+  it("aren't searched for after a turn that only read files", async () => {
     await turn('read')
     await until(() => session.state.activity === 'idle')
     await new Promise(setImmediate)

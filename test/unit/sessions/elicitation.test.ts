@@ -60,7 +60,7 @@ describe('forms and URLs', () => {
     assert.equal(fixture.controller.shownAs('nobody'), undefined)
   })
 
-  it('are shown where the user works with the agent if they name no session, and else nowhere', async () => {
+  it('are shown where the user works with the agent, if anywhere, if they name no session', async () => {
     const { fixture, client, question } = await begin()
     void client.createElicitation!(ofNoSession, never)
     assert.equal(question()?.kind, 'elicitation')
@@ -114,7 +114,7 @@ describe('forms and URLs', () => {
     assert.deepEqual(opened, [])
   })
 
-  it("open a URL before the agent gets the consent, and send none if it can't be opened", async () => {
+  it("open a URL before they send the user's consent, and send none if that fails", async () => {
     const { client, session, pending } = await begin()
     const asked = client.createElicitation!(visit, never)
     const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }
@@ -137,7 +137,7 @@ describe('forms and URLs', () => {
     assert.deepEqual(opened, ['https://example.com/'])
   })
 
-  it('report values that the form rejects', async () => {
+  it('report invalid values', async () => {
     const { client, session, pending } = await begin()
     void client.createElicitation!(form(), never)
     const actions = { openLink: async () => {} }

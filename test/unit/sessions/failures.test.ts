@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import { Failures, SlowOptions } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
-/** A conversation with only its pending options. */
+/** A conversation that consists only of pending options. */
 function conversation(...pendingOptions: string[]): OpenSession {
   const state = { configOptions: [{ id: 'mode', name: 'Mode', type: 'unknown' }] }
   const session = { pendingOptions, phase: 'ready', state }
@@ -23,7 +23,7 @@ describe('SlowOptions', () => {
   })
   afterEach(() => mock.timers.reset())
 
-  it('reports each option once while it waits', () => {
+  it('reports each waiting option once', () => {
     const open = conversation('mode', 'web')
     slow.look(open)
     mock.timers.tick(10_000)

@@ -31,7 +31,7 @@ describe('forking a session', () => {
     const fork = fixture.controller.current?.session
     assert.deepEqual(fork && summarize(fork.state).slice(0, 2), ['user: hello', 'agent: Hi'])
     assert.match((fork && summarize(fork.state).at(-1)) ?? '', /^notice: Forked/)
-    // its checkpoints include the turns of the original
+    // the fork's checkpoints include the turns of the original
     assert.deepEqual(fixture.controller.current?.changes.origins(), [{ session: 'one/s1', turn: 1 }])
     assert.equal(fork?.state.activity, 'idle')
     const original = fixture.manager.find('one', 's1')

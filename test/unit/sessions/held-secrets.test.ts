@@ -11,7 +11,7 @@ import { MemorySecrets } from './memory-secrets.ts'
 
 const SECRET = 'hunter2-hunter2'
 
-/** What another window replaces that knows only the secret storage. */
+/** Registered secrets are redacted everywhere, even in a window that only reads them from the secret storage. */
 describe('a secret that Parley resolves itself is registered', () => {
   let store: MemorySecrets
   let held: SecretRegistry
@@ -22,7 +22,7 @@ describe('a secret that Parley resolves itself is registered', () => {
     held = new SecretRegistry()
   })
 
-  it('for inputs of MCP servers, when entered and when read; not for values in the settings', async () => {
+  it('for inputs of MCP servers, when they are entered or read, but not for values in the settings', async () => {
     const input: McpInput = { id: 'i', scope: 'user', type: 'promptString', password: false, options: [] }
     const server = { name: 's', scope: 'user' } as McpServerDefinition
     const resolve = (value: string, more: Partial<McpInput> = {}) =>
@@ -61,7 +61,7 @@ describe('a secret that Parley resolves itself is registered', () => {
     assert.ok(isHeld())
   })
 
-  it('for headers of providers, also the token alone', async () => {
+  it("for providers' headers, including the token alone", async () => {
     const agent = { capabilities: { providers: true }, setProvider: async () => {} } as unknown as Agent
     const configs = () => new ProviderConfigs(store, () => 'launch', held)
     const headers = { Authorization: `Bearer ${SECRET}` }

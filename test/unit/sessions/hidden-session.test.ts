@@ -13,7 +13,7 @@ describe('a prompt in a hidden session', () => {
   const said = (text: string, messageId = 'm') =>
     ({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } }) as const
 
-  /** An agent that has received the prompt. */
+  /** Starts a hidden session whose agent has received the prompt. */
   async function asked(can: Partial<FakeAgent['capabilities']> & { archive?: boolean } = {}) {
     const fixture = new SessionsFixture()
     const usage = new MemoryStore()
@@ -49,7 +49,7 @@ describe('a prompt in a hidden session', () => {
     const { fixture, agent, answer, deleted } = await asked()
     assert.deepEqual(agent.prompts[0]?.content, [{ type: 'text', text: 'Say something.' }])
     assert.deepEqual(fixture.manager.list(), [])
-    // in a list that is requested meanwhile, it's among the archived sessions
+    // a list that is requested meanwhile includes it among the archived sessions
     assert.equal(fixture.records.get('one', 'aside')?.archived, true)
     agent.say('aside', said('Let me see.', 'a'))
     agent.say('aside', said('Some', 'b'), said('thing ', 'b'))
@@ -83,7 +83,7 @@ describe('a prompt in a hidden session', () => {
     assert.equal(fixture.records.get('one', 'aside')?.archived, true)
   })
 
-  it('rejects all requests of the agent, which can change nothing in the editor', async () => {
+  it("rejects all of the agent's requests, so that it can't change anything in the editor", async () => {
     const { fixture, agent, answer } = await asked()
     const running = fixture.hosts.get('one').running!
     const client = fixture.manager.client('one', () => running.sessions)
@@ -113,7 +113,7 @@ describe('a prompt in a hidden session', () => {
     await until(() => deleted.length === 1)
   })
 
-  it('separates a required sign-in from other errors', async () => {
+  it('distinguishes a required sign-in from other errors', async () => {
     const refused = await asked()
     refused.agent.prompts[0]!.answer.reject(
       new AgentRequestError('session/prompt', 'auth-required', { code: -32000, message: 'Sign in first.' }),

@@ -58,7 +58,7 @@ describe('Interrupted', () => {
     assert.deepEqual([...disk.values()], [[['one', 's1']]])
   })
 
-  it('tolerates any content of its file', async () => {
+  it('accepts any content of its file', async () => {
     disk.set('parley.atWork', [['one', 's1'], 7, ['x'], { y: 1 }])
     const { interrupted } = await window()
     assert.equal(interrupted.has('one', 's1'), true)

@@ -8,7 +8,7 @@ import {
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('a session is shown in one place per window', () => {
+describe('a session is shown in only one place per window', () => {
   let fixture: SessionsFixture
   let revealed: ConversationController[]
   let surfaces: ConversationSurfaces
@@ -51,7 +51,7 @@ describe('a session is shown in one place per window', () => {
     })
   }
 
-  it("also if its agent exited, and it's restored where it is", async () => {
+  it('even if its agent exited, and is restored there', async () => {
     fixture.agent.exit()
     await until(() => tab.phase === 'ended')
     await sideBar.retry({ type: 'load', ...reference() })
@@ -74,7 +74,7 @@ describe('a session is shown in one place per window', () => {
     assert.equal(other.current, undefined)
   })
 
-  it("while it's being opened in one", async () => {
+  it('even while it is being opened', async () => {
     const { sessionId: _, ...rest } = reference()
     void sideBar.reopen('load', { ...rest, sessionId: 's2' })
     await until(() => fixture.agent.loads.length === 1)
@@ -84,7 +84,7 @@ describe('a session is shown in one place per window', () => {
     assert.equal(tab.key, 'one/s1')
   })
 
-  it('also by its new key after it was opened', async () => {
+  it('even by the new key that it gets when opened', async () => {
     await surfaces.reveal(tab.current!)
     assert.deepEqual(revealed, [tab])
     assert.equal(sideBar.current, undefined)

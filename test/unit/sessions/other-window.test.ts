@@ -42,13 +42,13 @@ describe('a session that is open in another window', () => {
     await turn(first, 'and more', 'The second answer.')
     await until(() => texts(second)?.length === 4)
     assert.equal(second.controller.phase, 'ended')
-    // prompts aren't sent, with a reason
+    // prompts are refused with a reason
     await assert.rejects(second.controller.prompt({ text: 'mine', attachments: [] }))
     assert.equal(failure()?.type, 'elsewhere')
     second.controller.dispose()
   })
 
-  it('can be taken over: the other window stops the turn, and both have the whole conversation', async () => {
+  it('can be taken over, after which the turn is stopped and both windows show the whole conversation', async () => {
     await first.controller.prompt({ text: 'and more', attachments: [] })
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', chunk('Half of the ans'))
@@ -72,7 +72,7 @@ describe('a session that is open in another window', () => {
     first.controller.dispose()
   })
 
-  it("isn't opened by a takeover that ends after the user has opened something else", async () => {
+  it("isn't opened if the user opens something else during the takeover", async () => {
     await first.controller.prompt({ text: 'and more', attachments: [] })
     await until(() => first.agent.prompts.length === 2)
     await second.controller.reopen('resume', reference)
@@ -88,7 +88,7 @@ describe('a session that is open in another window', () => {
     assert.equal(second.agent.resumes.length, 0)
   })
 
-  it('is taken over from a window that is gone: its turn is interrupted, and the next one is another turn', async () => {
+  it('can be taken over from a window that is gone, whose turn is marked as interrupted', async () => {
     await second.controller.reopen('resume', reference)
     await first.controller.prompt({ text: 'and more', attachments: [] })
     await until(() => first.agent.prompts.length === 2)
@@ -98,7 +98,7 @@ describe('a session that is open in another window', () => {
     })
     const shown = () => second.controller.current!.session.state.entries
     await until(() => shown().some(({ kind }) => kind === 'tool_call'))
-    // its process was killed: nothing more is saved
+    // the window's process was killed, so nothing more is saved
     first.leases.release('one', 's1')
     const reported = failure()
     assert.ok(reported?.type === 'elsewhere')
@@ -117,7 +117,7 @@ describe('a session that is open in another window', () => {
     assert.deepEqual(turns, [1, 2, 3])
   })
 
-  it('can be forked if the agent supports it, and opens when the other window has closed it', async () => {
+  it('can be forked if the agent supports that, and can be opened when the other window has closed it', async () => {
     second.records.agentRuns('one', { list: true, load: true, resume: true, fork: true })
     await second.controller.reopen('resume', reference)
     const reported = failure()
@@ -131,7 +131,7 @@ describe('a session that is open in another window', () => {
     assert.equal(first.leases.acquire('one', 's1'), false)
   })
 
-  it('is restored when the window before a reload has closed it', async () => {
+  it('is restored after a reload as soon as the earlier window has closed it', async () => {
     const restoring = second.controller.restore(reference)
     await until(() => second.controller.phase === 'starting')
     assert.equal(second.controller.failures.size, 0)

@@ -31,7 +31,7 @@ describe('the prompts of a conversation', () => {
     await starting
   }
 
-  it('start a session, together with those written meanwhile', async () => {
+  it('start a session, and are sent together with those written meanwhile', async () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), make('one'))
     controller.enqueue('new', prompt('p2'), make('two'))
@@ -46,7 +46,7 @@ describe('the prompts of a conversation', () => {
     ])
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => received().length === 1 && controller.queue.queued.length === 1)
-    // a page that doesn't know the session yet
+    // the page doesn't know the session yet
     controller.enqueue('new', prompt('p3'), make('three'))
     await until(() => controller.queue.queued.length === 2)
     assert.deepEqual(received(), ['one'])
@@ -60,7 +60,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(received(), ['one', 'two'])
   })
 
-  it('return with a refused prompt that precedes them, until the composer has them', async () => {
+  it('return to the composer together with a refused one before them', async () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), async () => {
       throw new Error('No images, please.')
@@ -82,7 +82,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(received(), ['four'])
   })
 
-  it('are sent in their own conversation, also if another one is shown meanwhile', async () => {
+  it('are sent in their own conversation, even if another one is shown meanwhile', async () => {
     await begin('one', 's1')
     const { controller } = fixture
     let go = () => {}
@@ -152,7 +152,7 @@ describe('the prompts of a conversation', () => {
     assert.deepEqual(states('one/s1'), [])
   })
 
-  it('have a draft and a queue for each place without a conversation', async () => {
+  it('have their own draft and queue in each place without a conversation', async () => {
     const tab = fixture.place(undefined, 'new 2')
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
     assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
@@ -165,7 +165,7 @@ describe('the prompts of a conversation', () => {
     assert.equal(fixture.drafts.get('new').text, 'in the side bar')
   })
 
-  it('are taken over from another window after it closed', async () => {
+  it('are taken over from another window after it closes', async () => {
     fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
     await until(() => states('two/s9')[0]?.[1] === 'returned')
     const next = new SessionsFixture()
@@ -182,7 +182,7 @@ describe('the prompts of a conversation', () => {
       new AgentRequestError('session/new', 'auth-required', { code: -32000, message: 'Sign in' })
     const failureId = () => [...fixture.controller.failures.keys()][0] ?? assert.fail('nothing failed')
     const texts = (agent: FakeAgent) => agent.prompts.map(({ content }) => content)
-    /** The second agent was selected, next to a conversation with the first one. */
+    /** Selects the second agent, while there is a conversation with the first. */
     const refuse = async () => {
       await begin('one', 's1')
       const starting = fixture.controller.start('two')
@@ -217,7 +217,7 @@ describe('the prompts of a conversation', () => {
       assert.equal(controller.key, 'two/s2')
     })
 
-    it("return to the composer if the user doesn't sign in, and are for that agent", async () => {
+    it("return to that agent's composer if the user doesn't sign in", async () => {
       await refuse()
       const { controller } = fixture
       controller.dismiss(failureId())
@@ -231,7 +231,7 @@ describe('the prompts of a conversation', () => {
       assert.deepEqual(texts(fixture.started[0]!.agent), [])
     })
 
-    it('wait also if the agent refuses to start', async () => {
+    it('also wait if the agent refuses to start', async () => {
       fixture.onStart = () => {
         const failure = {
           kind: 'initialize-error' as const,

@@ -17,7 +17,7 @@ describe('the prompts of a conversation', () => {
     return block?.type === 'text' ? block.text : undefined
   }
 
-  it('are found from the entries that follow them', () => {
+  it('can be found from the entries after them', () => {
     assert.equal(textBefore(state.entries[1]!.id), 'first')
     assert.equal(textBefore(state.entries[0]!.id), 'first')
     assert.equal(textBefore(state.entries[3]!.id), 'second')

@@ -59,7 +59,7 @@ describe('notifications of a pending request', () => {
   const ask = (title: string) => open.session.requestPermission(permissionRequest({ title }), never)
   const first = () => open.session.pendingRequests[0]!.requestId
   const optionId = permissionRequest().options[0]!.optionId
-  /** Long after everything that is due, and its consequences. */
+  /** Lets enough time pass for everything that is due. */
   const settled = async () => {
     mock.timers.tick(60_000)
     await new Promise(resolve => setImmediate(resolve))
@@ -77,7 +77,7 @@ describe('notifications of a pending request', () => {
     assert.equal(calls.length, 1, 'not again to one that was waved away')
   })
 
-  it("are shown when a visible request is hidden, but not if it's visible again", async () => {
+  it("are shown when the request is hidden, but not if it's visible again", async () => {
     seen = true
     void ask('One?')
     look.fire()

@@ -28,7 +28,7 @@ describe('a request in a notification', () => {
     assert.deepEqual(question?.options, permissionRequest().options)
   })
 
-  it("can't be answered there if it isn't shown completely", () => {
+  it("can't be answered there if it doesn't fit", () => {
     for (const line of [
       `echo ${'x'.repeat(300)}`,
       'npm test\nrm -rf /',

@@ -35,7 +35,7 @@ describe('the indicator of a session', () => {
     await until(() => open().session.state.activity === 'idle')
   }
 
-  it("shows work that ended while the session wasn't visible, until it is", async () => {
+  it("shows that work ended while the session wasn't visible, until it is", async () => {
     assert.equal(indicators.of(open()), 'idle')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
@@ -52,14 +52,14 @@ describe('the indicator of a session', () => {
     assert.equal(indicators.of(open()), 'idle', 'it was looked at all the time')
   })
 
-  it('separates failed from completed work, and is reset when work starts', async () => {
+  it('distinguishes failed from completed work, and is reset when work starts', async () => {
     await turn('error')
     assert.equal(indicators.of(open()), 'failed')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
   })
 
-  it('shows that the user is asked while a request is pending', async () => {
+  it('shows that a request is pending', async () => {
     await fixture.controller.prompt({ text: 'go', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })

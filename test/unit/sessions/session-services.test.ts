@@ -68,7 +68,7 @@ describe('the requests of an agent in the editor', () => {
   const notices = (session: Awaited<ReturnType<typeof begin>>) =>
     session.state.entries.filter((entry): entry is NoticeEntry => entry.kind === 'notice')
 
-  /** Waits until the protected files were read, in order: this is the last one. */
+  /** Waits until all protected files were read; this one is the last. */
   const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))
 
   describe('before its session is known', () => {
@@ -124,14 +124,14 @@ describe('the requests of an agent in the editor', () => {
       })
       await client.waitForTerminalExit('child', terminalId)
       assert.equal((await client.terminalOutput('child', terminalId)).output.trim(), join(root, 'sub'))
-      // outside of its own folder it asks, although the session has that folder
+      // it asks outside of its own folder, even in a folder of the session
       const outside = client.readTextFile({ sessionId: 'child', path: join(root, 'a.txt') })
       await until(() => waiting(session).length === 1)
       session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
       await assert.rejects(outside, /outside of the session/)
     })
 
-    it("get no folder that the session doesn't have", async () => {
+    it("never use a folder that the session doesn't have", async () => {
       const session = await begin()
       fixture.agent.say('s1', {
         type: 'subagent',
@@ -209,7 +209,7 @@ describe('the requests of an agent in the editor', () => {
       await assert.rejects(other)
       await write('{\n  "a": 2\n}\n')
       assert.match(readFileSync(join(root, '.vscode/settings.json'), 'utf8'), /"a": 2/)
-      // it was valid for one write
+      // the permission was valid for only one write
       const again = write('{\n  "a": 1\n}\n')
       await until(() => waiting(session).length === 1)
       session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
@@ -240,7 +240,7 @@ describe('the requests of an agent in the editor', () => {
       const { left } = await changes.undo({ paths: [join(root, '.git/hooks/pre-commit')] })
       assert.deepEqual(left, [])
       assert.equal(existsSync(join(root, '.git/hooks/pre-commit')), false)
-      // what no watcher reported is found at the end of the turn; what a push changes isn't reported
+      // what no watcher reported is found at the end of the turn; changes by a push aren't reported
       writeFileSync(join(root, '.git/config'), `${config}[branch "b"]\n\tmerge = refs/heads/b\n`)
       writeFileSync(join(root, '.mcp.json'), '{"evil": 1}')
       fixture.saved.fire(join(root, 'a.txt'))
@@ -251,7 +251,7 @@ describe('the requests of an agent in the editor', () => {
       assert.deepEqual(notices(session)[1]?.files, [join(root, '.mcp.json')])
     })
 
-    it("report a file that was seen half written, and don't attribute that content to the user", async () => {
+    it("report a half-written file, and don't attribute its content to the user", async () => {
       for (const [name, caught] of [
         ['.mcp.json', ''],
         ['x.code-workspace', '{ "evil": '],
@@ -264,7 +264,7 @@ describe('the requests of an agent in the editor', () => {
         void session.prompt([{ type: 'text', text: 'go' }])
         await until(() => fixture.agent.prompts.length > turns)
         const told = notices(session).length
-        // the turn has begun, and its snapshot is taken now
+        // the turn has begun, and takes its snapshot now
         writeFileSync(join(root, name), caught)
         fixture.looked.clear()
         resolve([])
@@ -299,7 +299,7 @@ describe('the requests of an agent in the editor', () => {
     })
   })
 
-  it('ask if the environment of a command changed that a rule allowed', async () => {
+  it('ask if a rule allows the command but its environment has changed', async () => {
     const session = await begin()
     void session.prompt([{ type: 'text', text: 'go' }])
     session.answerByRule = async () => ({

@@ -132,7 +132,7 @@ export class MemoryLeases implements SessionLeases {
   readonly onDidLose = this.#lose.event
   readonly onDidRequest = this.#request.event
   readonly #all: Map<string, MemoryLeases>
-  /** It no longer responds to requests of others. */
+  /** The window no longer responds to other windows. */
   hangs = false
 
   constructor(all: Map<string, MemoryLeases>) {
@@ -159,10 +159,10 @@ export class MemoryLeases implements SessionLeases {
   }
 }
 
-/** Shared by fixtures that are created later, as by windows of one machine. */
+/** Shared by fixtures that are created later, like windows on one machine. */
 let machine: { leases: Map<string, MemoryLeases>; transcripts: MemoryTranscripts } | undefined
 
-/** Two windows of one machine. */
+/** Two windows on one machine. */
 export function twoWindows(): [SessionsFixture, SessionsFixture] {
   machine = { leases: new Map(), transcripts: new MemoryTranscripts() }
   try {
@@ -172,21 +172,21 @@ export function twoWindows(): [SessionsFixture, SessionsFixture] {
   }
 }
 
-/** All of sessions/ with fake agents that a test controls. */
+/** All of `sessions/`, with fake agents that the test controls. */
 export class SessionsFixture {
   readonly entries: AgentEntry[] = [
     { agentId: 'one', name: 'Agent One', source: 'settings' },
     { agentId: 'two', name: 'Agent Two', source: 'settings' },
   ]
   readonly started: Array<{ agentId: string; agent: FakeAgent }> = []
-  /** Throws the error of a failing start. */
+  /** Can throw, so that the start fails. */
   onStart: (agentId: string) => void | Promise<void> = () => {}
   /** Adds capabilities to an agent. */
   prepare: (agent: FakeAgent) => void = () => {}
   readonly agentsChanged = new Emitter<void>()
-  /** A file was saved in the editor. */
+  /** Fires when a file was saved in the editor. */
   readonly saved = new Emitter<string>()
-  /** Files that were checked on disk. */
+  /** The files that were checked on disk. */
   readonly looked = new Set<string>()
   /** Listeners for files that change on disk. */
   readonly watched: Array<(path: string) => void> = []
@@ -208,7 +208,7 @@ export class SessionsFixture {
   readonly completed: string[] = []
   readonly terminalSignIns: string[] = []
   terminalFails: Error | undefined
-  /** The time after which opening is reported as slow. */
+  /** The milliseconds after which opening is reported as slow. */
   slowAfterMs: number | undefined
   elsewhere: NonNullable<ControllerOptions['elsewhere']> = () => undefined
   plan: SessionPlan | undefined = {
@@ -321,7 +321,7 @@ export class SessionsFixture {
     for (const listener of [...this.watched]) listener(path)
   }
 
-  /** A place for conversations, such as a tab. */
+  /** Creates a place for conversations, such as a tab. */
   place(kept = new Map<string, unknown>(), newKey = 'new'): ConversationController {
     return new ConversationController({
       ...(this.slowAfterMs !== undefined && { slowAfterMs: this.slowAfterMs }),

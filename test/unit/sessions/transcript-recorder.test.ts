@@ -57,7 +57,7 @@ describe('TranscriptRecorder', () => {
     other.dispose()
   })
 
-  it("writes the whole conversation if changes can't be written, without waiting for another change", () => {
+  it("writes the whole conversation if changes can't be written, even without another change", () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('Half of'))
@@ -78,7 +78,7 @@ describe('TranscriptRecorder', () => {
     assert.equal(transcripts.writes.length, length)
   })
 
-  it('writes only the appended part of a growing text', () => {
+  it('writes only what was appended to a growing text', () => {
     keep('ready')
     session.receive(running)
     session.receive(chunk('The beginning.'))
@@ -153,13 +153,13 @@ describe('TranscriptRecorder', () => {
         session.receiveWithin('sub', chunk(`helped ${i}`))
       }
       mock.timers.tick(1000)
-      // as it would be read after a crash now
+      // what would be read after a crash now
       assert.deepEqual(texts(kept()), texts(session.state.entries))
     }
     assert.equal(texts(kept()).length, 6)
   })
 
-  it("writes a replay once, when it's complete", () => {
+  it('writes a replay only once, when it is complete', () => {
     keep('loading')
     for (let i = 0; i < 1000; i++) {
       session.receive(chunk('one'))
@@ -189,7 +189,7 @@ describe('TranscriptRecorder', () => {
     assert.deepEqual(kept(), session.state.entries)
   })
 
-  it('writes everything once the disk has room, without another change', () => {
+  it('writes everything once the disk has room, even without another change', () => {
     keep('ready')
     transcripts.fails = true
     session.receive(running)

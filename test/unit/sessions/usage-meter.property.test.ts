@@ -14,7 +14,7 @@ import { forkUsage, UsageMeter } from '../../../src/sessions/usage-meter.ts'
 const HOUR = 3_600_000
 const START = new Date(2026, 10, 22, 20).getTime()
 
-/** A session like an open one: its updates are reduced, and every change is reported. */
+/** A simulated open session: reduces its updates and reports every change. */
 class FakeSession {
   readonly state = createSessionState()
   phase: 'loading' | 'ready' = 'ready'
@@ -31,19 +31,19 @@ class FakeSession {
   }
 }
 
-/** The true state of a session, whoever knows it. */
+/** The true state of a session, whether or not anyone knows it. */
 interface Truth {
   agentId: string
   sessionId: string
   currency: string
-  /** the costs that the agent reports, each time */
+  /** all costs that the agent has reported */
   told: number[]
   cost: number
   runs: boolean
   open: { session: FakeSession; meter: UsageMeter }
 }
 
-/** The sum of a day and agent, in thousandths and tokens. */
+/** The total of an agent on a day, in thousandths and tokens. */
 type Sums = Map<string, number>
 
 class World {
@@ -52,7 +52,7 @@ class World {
   now = START
   readonly sessions: Truth[] = []
   readonly expected: Sums = new Map()
-  /** Its agents continue counting when a session is resumed; others restart at zero. */
+  /** Whether agents continue counting when a session is resumed. Others restart at zero. */
   readonly countsOn: boolean
 
   constructor(countsOn: boolean) {
@@ -247,7 +247,7 @@ function run(countsOn: boolean, steps: readonly Action[], check: (world: World) 
 }
 
 describe('usage and cost', () => {
-  it('match what was spent per day and agent, whatever is repeated, loaded, resumed and forked', () => {
+  it('match what was spent per day and agent, whatever is repeated, loaded, resumed or forked', () => {
     fc.assert(
       fc.property(actions, steps =>
         run(true, steps, world => assert.deepEqual(sorted(world.counted()), sorted(world.expected))),
@@ -269,7 +269,7 @@ describe('usage and cost', () => {
     )
   })
 
-  it('include a turn that costs less than all before after the agent restarted at zero', () => {
+  it('include a turn that costs less than all earlier ones, after the agent restarted at zero', () => {
     run(
       false,
       [
@@ -292,7 +292,7 @@ function sorted(sums: Sums): Array<[string, number]> {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** Over all days. */
+/** The total of all days. */
 function totals(sums: Sums): Sums {
   const all: Sums = new Map()
   for (const [key, amount] of sums) {

@@ -40,7 +40,7 @@ describe('the active conversation', () => {
     assert.equal(changes, 2)
   })
 
-  it('is the one that keeps the focus', () => {
+  it('is the one that gets and keeps the focus', () => {
     tell('tab', 'came')
     assert.equal(active.current, 'side bar')
     later()
@@ -53,7 +53,7 @@ describe('the active conversation', () => {
     assert.equal(active.current, 'side bar')
   })
 
-  it('is the one that the user acts in, whatever another page reports late', async () => {
+  it('is the one that the user acts in, whatever late reports another page sends', async () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -62,7 +62,7 @@ describe('the active conversation', () => {
     assert.equal(await command(), 'side bar')
   })
 
-  it('is the one that has the focus when the previous one reports losing it', () => {
+  it('is the one that has the focus when the previous one reports that it lost it', () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -90,7 +90,7 @@ describe('the active conversation', () => {
     assert.equal(await command(), 'tab')
   })
 
-  it('is kept while a command asks for input, unless the user acts elsewhere', async () => {
+  it('stays the same while a command asks for input, unless the user acts elsewhere', async () => {
     tell('side bar', 'used', 'left')
     const seen: Place[] = []
     const answers: Array<() => void> = []
@@ -112,7 +112,7 @@ describe('the active conversation', () => {
     assert.deepEqual(seen, ['side bar', 'tab'])
   })
 
-  it('changes when a tab closes, also for a command that falls back to it', async () => {
+  it('changes when a tab closes, even for a command that is running', async () => {
     tell('tab', 'used', 'left')
     tell('side bar', 'came')
     later()
@@ -124,7 +124,7 @@ describe('the active conversation', () => {
     assert.equal(active.current, 'side bar')
   })
 
-  it('is reset after a command that fails, like after one that succeeds', async () => {
+  it('is reset after a command, even if that fails', async () => {
     await assert.rejects(
       active.run(() => Promise.reject(new Error('No'))),
       /No/,
@@ -144,7 +144,7 @@ describe('the active conversation', () => {
     const place = fc.constantFrom<Place>('tab', 'side bar')
     const step = fc.record({
       at: place,
-      /** with a shortcut in the page, which is an action there; else with the mouse, after the focus moved there */
+      /** by a shortcut, which is an action in the page, or else by mouse after the focus moved there */
       byKey: fc.boolean(),
       /** where VS Code moves the focus when the palette closes: the active editor, or outside of Parley */
       back: fc.constantFrom<Place | undefined>('tab', 'side bar', undefined),
@@ -161,10 +161,10 @@ describe('the active conversation', () => {
           if (focus !== undefined && focus !== at) tell(focus, 'left')
           if (focus !== at) tell(at, 'came')
           if (byKey) tell(at, 'used')
-          // a mouse user sees where the focus is first
+          // before using the mouse, the user sees where the focus is
           else later()
           const asked: Place[] = []
-          // a page reports in order: before it reports the focus again, it has reported that it lost it
+          // a page's reports arrive in order: it reports that it lost the focus before it reports the focus again
           const told = back === at ? ['left', ...order.filter(one => one !== 'left')] : order
           // with the mouse, the palette opens only after the focus has left
           const arriving = byKey ? told : ['left', ...told.filter(one => one !== 'left')]

@@ -55,7 +55,7 @@ function rows(more: Partial<AgentRowsOptions> = {}, there: AgentRowsOptions['ins
 }
 
 describe('the rows of Manage Agents', () => {
-  it('list startable agents by source, without the demo agent, then the rest of the registry', () => {
+  it('list agents that can start by source, without the demo agent, then the rest of the registry', () => {
     const agents = [
       agent('mine', 'settings'),
       agent('codex', 'installed', { version: '1.0.0' }),
@@ -94,7 +94,7 @@ describe('the rows of Manage Agents', () => {
     )
   })
 
-  it('describe what an installation runs, and how one failed', () => {
+  it('describe what an installation runs, and how it failed', () => {
     const other = rows().find(({ registryId }) => registryId === 'other')
     assert.deepEqual([other?.plan, other?.action], ['Runs: npm install x', 'npm install x'])
     assert.deepEqual([other?.license, other?.hasRepository], ['MIT', true])

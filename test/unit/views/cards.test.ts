@@ -75,7 +75,7 @@ describe('cards', () => {
     ],
   ]
 
-  it('each say what happened in a full sentence and offer a next step', () => {
+  it('say what happened in a full sentence, and offer a next step', () => {
     const titles = new Set<string>()
     for (const [name, failure] of failures) {
       const card = cardFor('id', failure)
@@ -87,7 +87,7 @@ describe('cards', () => {
     assert.equal(titles.size, failures.length, 'each failure has a card of its own')
   })
 
-  it('mention installing an agent only if that is possible', () => {
+  it('mention the installation of agents only if that is possible', () => {
     const text = (canInstall: boolean) => cardFor('id', { type: 'no-agent' }, canInstall).text
     assert.match(text(true), /^Install /)
     assert.doesNotMatch(text(false), /install/i)
@@ -153,7 +153,7 @@ describe('cards', () => {
     assert.equal(cardFor('id', silent).unfolded, undefined)
   })
 
-  it('show what follows a colon, and keep the rest of a long message', () => {
+  it('show the part after a colon, and keep the rest of a long message in the details', () => {
     const refused = (message: string) =>
       cardFor(
         'id',
@@ -208,7 +208,7 @@ describe('cards', () => {
     assert.equal(gateway.choices?.[0]?.description, "Set up in the agent's own settings")
   })
 
-  it('explain why sign-in is required if the agent says more', () => {
+  it('explain why sign-in is required if the agent gives a reason', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const said = (message: string) => cardFor('id', { ...signIn, message }).text
     assert.equal(said('Authentication required'), 'Choose how to sign in.')

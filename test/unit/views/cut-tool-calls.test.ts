@@ -65,7 +65,7 @@ describe('a tool call that is shown as one line', () => {
   const known = (id: string) => store.slot(id)?.entry.peek() as ToolCallEntry
   const seen = (entry: Entry | undefined) => JSON.parse(JSON.stringify(entry))
 
-  it('costs as much as the line, whatever its content', async () => {
+  it('costs only as much as the line, whatever its content', async () => {
     const snapshotOf = (content: readonly ToolCallContent[], more: object = {}) => {
       for (let i = 0; i < 100; i++) tell(`t${i}`, { status: 'completed', kind: 'read', content, ...more })
       pump.reset()
@@ -77,12 +77,12 @@ describe('a tool call that is shown as one line', () => {
     const short = snapshotOf([text('done')])
     const much = snapshotOf(long, { rawInput: { path: '/w/a.ts', text: OUTPUT }, rawOutput: OUTPUT })
     assert.ok(much / short < 2, `${(much / short).toFixed(1)} times the bytes of short ones`)
-    // loaded
+    // the loaded entry
     bytes = 0
     pump.entriesFetched(session.state.entries)
     const fetched = JSON.stringify(pump.entriesFetched(session.state.entries)).length
     assert.ok(fetched / short < 2, `${(fetched / short).toFixed(1)} times the bytes when fetched`)
-    // the rest is sent for the expanded one
+    // the rest is sent once it's expanded
     bytes = 0
     const close = store.showWhole('e7')
     await until(() => messages > 0 && !isCut(known('e7')))
@@ -128,7 +128,7 @@ describe('a tool call that is shown as one line', () => {
     assert.deepEqual(known('e0'), seen(whole('e0')))
   })
 
-  it("is complete wherever it's expanded, and always either complete or shortened", async () => {
+  it('is complete where it is expanded, and never a mix of complete and shortened', async () => {
     const content = fc.array(
       fc.oneof(
         fc.constantFrom(...long, text('short'), { type: 'terminal', terminalId: 'x' } as const),

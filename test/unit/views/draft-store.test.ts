@@ -12,7 +12,7 @@ import { WindowFiles } from '../../../src/views/storage/window-states.ts'
 
 describe('DraftStore', () => {
   let directory: string
-  /** names of the running windows; one that is removed has crashed */
+  /** the names of the running windows; removing one simulates a crash */
   const running = new Set<string>()
   const opened: DraftStore[] = []
   let last = ''
@@ -29,7 +29,7 @@ describe('DraftStore', () => {
     return store
   }
   const crash = (name = last) => void running.delete(name)
-  /** What the next window finds. */
+  /** The store of the next window. */
   const reopen = () => {
     crash()
     return open()
@@ -111,7 +111,7 @@ describe('DraftStore', () => {
     assert.deepEqual(itemFiles(), [])
   })
 
-  it("doesn't touch the drafts and prompts of a window that is running", () => {
+  it("doesn't touch the drafts and prompts of a running window", () => {
     const first = open()
     const draft = { text: 'mine', marks: [], items: [] }
     first.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
@@ -135,7 +135,7 @@ describe('DraftStore', () => {
     assert.equal(second.get('two').text, 'yours')
   })
 
-  it('no longer sends a prompt that another window took over', () => {
+  it("doesn't send a prompt that another window took over", () => {
     const first = open()
     const draft = { text: 'p', marks: [], items: [] }
     first.save('one', [{ id: 'p1', draft }])
@@ -167,7 +167,7 @@ describe('DraftStore', () => {
     assert.equal(open().height, undefined)
   })
 
-  it('deletes the oldest of more than a hundred drafts, with their images', () => {
+  it('keeps a hundred drafts, and deletes older ones with their images', () => {
     const drafts = open()
     for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, marks: [], items: [image('y')] })
     assert.equal(drafts.get('k0').text, '')

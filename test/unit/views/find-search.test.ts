@@ -64,7 +64,7 @@ describe('finding in a conversation', () => {
     assert.equal(last().searching, false)
   })
 
-  it("searches a tool's output as it is", async () => {
+  it("searches the literal text of a tool's output", async () => {
     const call = (toolCallId: string, kind: string, text: string) =>
       update({
         type: 'tool_call',
@@ -85,7 +85,7 @@ describe('finding in a conversation', () => {
 
   it('follows changes, and stops when the widget closes', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
-    /** long after everything that is due */
+    /** lets enough time pass for everything that is due */
     const later = () => mock.timers.tick(60_000)
     update(said('one', 'm1'))
     await search.start(1, query('word'))
@@ -136,7 +136,7 @@ describe('finding in a conversation', () => {
     assert.equal(hits[2]! + hits[5]! + hits[8]!, FIND_LIMIT)
   })
 
-  it('finds all matches in 10,000 entries, also with one more letter', async () => {
+  it('finds all matches in 10,000 entries, and again with one more letter', async () => {
     for (let i = 0; i < 10_000; i++) update(said(`Message **${i}** says \`value_${i}\`.`, `m${i}`))
     assert.equal(state.entries.length, 10_000)
     await search.start(1, query('says'))

@@ -34,7 +34,7 @@ describe('the rows of History', () => {
     return historyState(list, around).rows[0]?.elsewhere
   }
 
-  it("show what a session does in another client, as far as it's known", () => {
+  it('show what a session does in another client, if that is known', () => {
     assert.equal(elsewhere({}), undefined)
     assert.equal(elsewhere({ status: { status: 'saved' } }), 'saved')
     assert.equal(elsewhere({ status: { status: 'open' } }), 'open')

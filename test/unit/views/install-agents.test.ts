@@ -18,7 +18,7 @@ describe('an updated agent', () => {
     window: {
       withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
         run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
-      // the user clicks the offered button, or confirms what will run
+      // answers for the user, who clicks the offered button or confirms what will run
       showInformationMessage: async (text: string, ...buttons: unknown[]) => {
         const button = buttons.findLast(one => typeof one === 'string') as string
         if (button !== 'Install') offered.push([text, button])

@@ -7,7 +7,7 @@ import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 type Item = { action?: string }
 
-/** The parts of VS Code that show the requests: lists that stay until they are answered or their token is canceled. */
+/** The parts of VS Code that show requests: lists that stay until they are answered or their token is canceled. */
 class Workbench {
   readonly dialogs: unknown[] = []
   readonly opened: string[] = []
@@ -60,7 +60,7 @@ describe('requests outside of a session', () => {
   let prompts: NativePrompts
 
   before(async () => {
-    // the bundle keeps this object; each test replaces the workbench behind it
+    // the bundle keeps this object, whose content each test replaces
     const names = Object.keys(new Workbench().api) as Array<keyof Workbench['api']>
     const api = Object.defineProperties(
       {},
@@ -109,7 +109,7 @@ describe('requests outside of a session', () => {
     const withdrawn = new AbortController()
     const late = prompts.ask('a', visit, withdrawn.signal)
     await settle()
-    // the answer and the cancellation cross
+    // the answer and the cancellation happen at the same time
     workbench.lists[1]!.pick('accept')
     withdrawn.abort()
     assert.deepEqual(await late, { action: 'cancel' })

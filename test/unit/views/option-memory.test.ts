@@ -8,7 +8,7 @@ describe('OptionMemory', () => {
     set: (key: string, value: unknown) => void values.set(key, value),
   })
 
-  it('stores the favorites and the last five used values by agent and option', () => {
+  it('stores favorites and the last five used values by agent and option', () => {
     const values = new Map<string, unknown>()
     const memory = new OptionMemory(keepOf(values))
     let reported = 0
@@ -72,7 +72,7 @@ describe('the sections of a config option', () => {
     ])
   })
 
-  it('include one for all values without groups, and none without favorites', () => {
+  it('include one for all values if there are no groups, and none for missing favorites', () => {
     const flat = many.map(({ value }) => ({ value }))
     assert.deepEqual(shape(sectionsOf(flat, { favorites: ['m1'], recent: [] })), [
       ['favorites', 1],

@@ -18,7 +18,7 @@ const preview = (rows: PreviewPart[], more: Partial<Preview> = {}): Preview => (
 const message = (of: Preview) =>
   conversationMessages['conversation/preview'].safeParse({ key: 'a/s', revision: 1, preview: of })
 
-/** A page with the preview, as the host writes it. */
+/** A page with the preview that the host writes into it. */
 function pageOf(of: Preview, themeId = 'dark'): Document {
   const html = `<body data-vscode-theme-id="${themeId}">${previewHtml(of, 'Looking for agents…')}</body>`
   const { window } = new JSDOM(html, { runScripts: 'outside-only' })
@@ -27,7 +27,7 @@ function pageOf(of: Preview, themeId = 'dark'): Document {
 }
 
 describe('the preview of a conversation', () => {
-  it('is the title and the rows, inert and unknown to assistive technology', () => {
+  it('contains the title and the rows, inert and hidden from assistive technology', () => {
     const document = pageOf(
       preview([
         { tag: 'div', class: 'row row-markdown' },
@@ -57,7 +57,7 @@ describe('the preview of a conversation', () => {
     assert.equal(shown.querySelector<HTMLElement>('.composer')?.style.height, '66px')
   })
 
-  it('has the colors of the theme only while that is the theme', () => {
+  it('has the colors of the theme only if the theme is still the same', () => {
     const quiet = (document: Document) => document.documentElement.style.getPropertyValue('--parley-quiet')
     assert.equal(quiet(pageOf(preview([]))), 'rgb(1 2 3)')
     assert.equal(quiet(pageOf(preview([]), 'light')), '')
@@ -87,7 +87,7 @@ describe('the preview of a conversation', () => {
     assert.equal(document.getElementById('after')?.parentElement, document.body)
   })
 
-  it('ends its own elements, and no others, for any parts', () => {
+  it('closes its own elements and no others, whatever its parts', () => {
     const part = fc.oneof(
       fc.constant(null),
       fc.string(),
@@ -103,14 +103,14 @@ describe('the preview of a conversation', () => {
     )
   })
 
-  it('is accepted from a page only with known elements and up to a size', () => {
+  it('is accepted from a page only with known elements and below a maximum size', () => {
     assert.ok(message(preview([{ tag: 'p' }, 'text', null])).success)
     assert.ok(!message(preview([{ tag: 'script' }, null])).success)
     assert.ok(!message(preview(['x'.repeat(MAX_PREVIEW_LENGTH)])).success)
     assert.ok(!message(preview([], { colors: { color: 'red' } })).success)
   })
 
-  it('is read only if it is one', () => {
+  it('is read only if it is valid', () => {
     const stored = preview(['text'])
     assert.equal(asPreview(stored), stored)
     for (const other of [
@@ -127,7 +127,7 @@ describe('the preview of a conversation', () => {
       assert.equal(asPreview(other), undefined)
   })
 
-  it('is read only if every part of it is what it should be, so that showing it never fails', () => {
+  it('is read only if every part is valid, so that showing it never fails', () => {
     for (const damaged of [
       { tag: 7 },
       { tag: 'div', class: { toString: 1 } },
@@ -175,7 +175,7 @@ describe('the stored previews', () => {
     writes = 0
   })
 
-  it('are removed when the conversation changes, once for all chunks of a stream', () => {
+  it('are removed when the conversation changes, only once for all chunks of a stream', () => {
     const previews = make()
     previews.save('a/s', preview(['old']))
     previews.save('a/other', preview(['other']))
@@ -188,7 +188,7 @@ describe('the stored previews', () => {
     assert.deepEqual([...values.keys()], ['a/other'])
   })
 
-  it('are removed with their session, also if another window stored one since', () => {
+  it('are removed with their session, even if another window has stored one since', () => {
     const [one, other] = [make(), make()]
     one.outdated('a/s')
     other.save('a/s', preview(['text']))
@@ -196,7 +196,7 @@ describe('the stored previews', () => {
     assert.equal(values.size, 0)
   })
 
-  it('are removed when the conversation changes again, also if another window stored one since', () => {
+  it('are removed when the conversation changes again, even if another window has stored one since', () => {
     const [one, other] = [make(), make()]
     one.outdated('a/s')
     other.save('a/s', preview(['text']))
@@ -205,14 +205,14 @@ describe('the stored previews', () => {
     assert.equal(values.size, 0)
   })
 
-  it('include none of a deleted conversation that a page still shows', () => {
+  it("don't include one of a deleted conversation that a page still shows", () => {
     const previews = make()
     deleted.add('a/s')
     previews.save('a/s', preview(['text']))
     assert.equal(values.size, 0)
   })
 
-  it('contain no secret, not even one that is divided between elements', () => {
+  it('contain no secret, not even one that is split between elements', () => {
     const previews = make(text => text.replaceAll('hunter2', '•••'))
     previews.save('a/s', preview(['the password is hunt', { tag: 'b' }, 'er2', null]))
     previews.save('a/t', preview([], { title: 'hunter2' }))

@@ -120,7 +120,7 @@ describe('PatchPump', () => {
     })
   }
 
-  it('sends the entries of a pending request, however far back they are', async () => {
+  it("sends a pending request's entries, however far back they are", async () => {
     const never = new AbortController().signal
     const ask = (sessionId: string, toolCallId: string) =>
       void session.requestPermission(
@@ -248,7 +248,7 @@ describe('PatchPump', () => {
     assert.deepEqual(patches[1]?.ops, [{ op: 'text', id: 'e1000', block: 0, text: ' and on' }])
   })
 
-  it('sends a load rarely, and only its last entries', async () => {
+  it('sends patches rarely during a load, with only the last entries', async () => {
     const loading = new Session({
       agent: new FakeAgent(),
       sessionId: 's',
@@ -325,7 +325,7 @@ describe('PatchPump', () => {
       session.receive({ type: 'terminal_output', terminalId, text: 'more' })
     await until(() => patches.length === 2)
     assert.deepEqual(patches[1]?.ops, [{ op: 'terminal_output', terminalId: 'seen', text: 'more' }])
-    // shown again after it was hidden
+    // the view is shown again after it was hidden
     pump.setVisible(false)
     pump.setVisible(true)
     await until(() => snapshots.length === 2)

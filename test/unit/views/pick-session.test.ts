@@ -66,7 +66,7 @@ describe('the list of sessions to open', () => {
     assert.deepEqual(told, ['There are no sessions to open.'])
   })
 
-  it('shows where a session without a title is', async () => {
+  it('shows the place of a session without a title', async () => {
     assert.deepEqual(
       await listed([
         [openSession('Claude'), 'side-bar'],
@@ -81,7 +81,7 @@ describe('the list of sessions to open', () => {
     )
   })
 
-  it('separates earlier sessions without a title by their times', async () => {
+  it('distinguishes earlier sessions without a title by their times', async () => {
     const past = (day: number) => ({
       agentId: 'a',
       agentName: 'Claude',

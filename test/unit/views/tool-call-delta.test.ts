@@ -29,7 +29,7 @@ describe('the changes of a tool call', () => {
     })
   })
 
-  it('are only a status', () => {
+  it('can be only a status', () => {
     const before = toolCall('t', { status: 'in_progress', content: [text('all')], rawOutput: 'big' })
     assert.deepEqual(toolCallDelta(before, { ...before, status: 'completed' }), {
       op: 'tool',
@@ -86,7 +86,7 @@ describe('the changes of a tool call', () => {
     )
   })
 
-  it("keep the diffs that a view has, so that they aren't compared again", () => {
+  it("keep a view's diffs, so that they aren't compared again", () => {
     const store = new ConversationStore(() => Promise.reject(new Error('nothing is fetched')))
     const entry = toolCall('t', { content: [diff('/a', 'new'), diff('/b', 'new')] })
     const snapshot = (revision: number, entries: ToolCallEntry[]) =>

@@ -20,7 +20,7 @@ const fits = (name: keyof typeof messages, value: unknown) => {
 }
 
 describe('a message from a webview', () => {
-  it('is accepted or rejected for any value, without an exception', () => {
+  it('is either accepted or rejected, whatever its value', () => {
     fc.assert(
       fc.property(fc.anything(), value => {
         for (const name of names) fits(name, value)
@@ -53,7 +53,7 @@ describe('a message from a webview', () => {
       assert.equal(fits('manageAgents/act', wrong), false)
   })
 
-  it('answers a form with plain values only', () => {
+  it('can answer a form only with plain values', () => {
     const accepts = (content: unknown) =>
       fits('conversation/elicitation', {
         key: 'k',
@@ -76,12 +76,12 @@ describe('a message from a webview', () => {
     assert.equal(fits('conversation/elicitation', odd), false)
   })
 
-  it('accepts the ids that agents use: any text, also an empty one', () => {
+  it('can contain any id that agents use, even an empty one', () => {
     const empty = { key: 'k', requestId: 'p1', optionId: '' }
     assert.deepEqual(conversationMessages['conversation/permission'].parse(empty), empty)
   })
 
-  it('accepts long ids: of a session, a tool call with a signature in it, and an option', () => {
+  it('can contain long ids of sessions, options, and tool calls with signatures', () => {
     const long = 'signature'.repeat(4000)
     const key = sessionKey('an agent', long)
     assert.ok(fits('conversation/draft', { key, text: 'x', marks: [] }))
@@ -91,7 +91,7 @@ describe('a message from a webview', () => {
     assert.ok(fits('history/act', { action: 'load', agentId: 'a', sessionId: long }))
   })
 
-  it('is refused with a sentence', async () => {
+  it('is rejected with a full sentence', async () => {
     const posted: object[] = []
     let receive = (_: unknown) => {}
     const page = {

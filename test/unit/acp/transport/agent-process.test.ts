@@ -34,7 +34,7 @@ describe('AgentProcess', () => {
     started.push(agent)
     return agent
   }
-  /** Resolves with the first line of output, when it's ready. */
+  /** Resolves with the first line of output, which shows that the agent is ready. */
   const ready = async (agent: AgentProcess): Promise<string> =>
     String((await once(agent.stdout, 'data'))[0]).trim()
 
@@ -51,14 +51,14 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 7, signal: null })
   })
 
-  it('waits before the first signal long enough for slow agents that exit by themselves (quirk 20)', async () => {
+  it('gives slow agents enough time to exit by themselves before the first signal (quirk 20)', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
     )
     await ready(agent)
     const waits: unknown[] = []
     const inTime = globalThis.setTimeout
-    // The process is real; only the wait before the signal ends immediately.
+    // the process is real; only the wait before the signal is skipped
     const timers = mock.method(globalThis, 'setTimeout', (run: () => void, ms?: number) => {
       waits.push(ms)
       return inTime(run, ms === 5000 ? 0 : ms)
@@ -103,7 +103,7 @@ describe('AgentProcess', () => {
     assert.equal(isRunning(-agent.pid), false)
   })
 
-  it('stops shells in separate process groups, also if the agent left them behind when its input ended', async function () {
+  it('stops shells in separate process groups, even if the agent left them behind when its input ended', async function () {
     if (process.platform === 'win32') this.skip()
     const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
@@ -116,7 +116,7 @@ describe('AgentProcess', () => {
     await until(() => !isRunning(shell))
   })
 
-  it('stops what is left behind by an agent that exited by itself', async () => {
+  it('stops what an agent left behind that exited by itself', async () => {
     const child = `setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
       `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -136,7 +136,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 5, signal: null })
   })
 
-  it('keeps the output that an agent wrote before it exited', async () => {
+  it('keeps output that the agent wrote before it exited', async () => {
     const agent = await start(`process.stdout.write('last words', () => process.exit(1))`)
     const words = agent.stdout.toArray()
     await agent.exited
@@ -156,7 +156,7 @@ describe('AgentProcess', () => {
     assert.equal(agent.stderrTail, 'zażółć ż\nsecond\r\nlast')
   })
 
-  it("stops once, however often it's called", async () => {
+  it('stops only once, however often `stop` is called', async () => {
     const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`)
     const stops = [agent.stop(QUICK), agent.stop(QUICK)]
     agent.dispose()

@@ -68,7 +68,7 @@ describe('LineSplitter', () => {
     assert.throws(() => split([Buffer.from('12345'), Buffer.from('6789\n')], 8), LineTooLongError)
   })
 
-  it('yields the lines before one that is too long, however they arrive', () => {
+  it('yields all lines before one that is too long, however they arrive', () => {
     const bytes = Buffer.from('one\ntwo\nmuch too long\nthree\n')
     for (let cut = 0; cut <= bytes.length; cut++) {
       const splitter = new LineSplitter(8)
@@ -87,7 +87,7 @@ describe('LineSplitter', () => {
     assert.throws(() => split([Buffer.alloc(3 << 20, 97)], 2 << 20), /more than 2 MB/)
   })
 
-  it('reads a line of 64 MB in pieces of 64 kB and copies each byte twice on average', () => {
+  it('copies each byte of a line of 64 MB only twice on average', () => {
     const piece = Buffer.alloc(64 * 1024, 97)
     const { copy } = Buffer.prototype
     let copied = 0
@@ -104,7 +104,7 @@ describe('LineSplitter', () => {
     } finally {
       Buffer.prototype.copy = copy
     }
-    // into the buffer, and when it grows: growing by a piece each time would copy 32 GB
+    // once into the buffer and once when the buffer grows; growing it by one piece at a time would copy 32 GB
     assert.ok(copied >= 64 << 20 && copied <= 128 << 20, `${copied} bytes`)
   })
 

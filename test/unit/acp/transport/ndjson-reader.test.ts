@@ -10,7 +10,7 @@ interface Read {
   errors: Error[]
 }
 
-/** Reads a whole stream that arrives in the given pieces. */
+/** Reads a stream that arrives in the given pieces. */
 async function read(pieces: Array<string | Uint8Array>, maxFrameBytes = 1 << 20): Promise<Read> {
   const stream = new PassThrough()
   const result: Read = { messages: [], noise: [], errors: [] }
@@ -27,7 +27,7 @@ async function read(pieces: Array<string | Uint8Array>, maxFrameBytes = 1 << 20)
 const note = (n: number) => ({ jsonrpc: '2.0', method: 'note', params: { n } })
 
 describe('NdjsonReader', () => {
-  it('reads one message per line, also the last one without a newline', async () => {
+  it('reads one message per line, including a last one without a newline', async () => {
     const { messages, noise } = await read([`${JSON.stringify(note(1))}\n${JSON.stringify(note(2))}`])
     assert.deepEqual(messages, [note(1), note(2)])
     assert.deepEqual(noise, [])
@@ -135,7 +135,7 @@ describe('NdjsonReader', () => {
     assert.ok(errors[0] instanceof LineTooLongError)
   })
 
-  it('yields the same messages and noise however the stream is cut (quirk 18)', async () => {
+  it('yields the same messages and noise however the stream is split (quirk 18)', async () => {
     const line = fc.oneof(
       fc.nat(1000).map(n => JSON.stringify({ ...note(n), text: 'żółć 日本 👩‍💻' })),
       fc.string({ unit: 'grapheme' }),
@@ -162,7 +162,7 @@ describe('NdjsonReader', () => {
     )
   })
 
-  it('tolerates any JSON', async () => {
+  it('accepts any JSON', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json({ maxDepth: 5 })), async values => {
         const { errors } = await read([values.map(value => `${value}\n`).join('')])
@@ -179,7 +179,7 @@ describe('NdjsonReader', () => {
     reader.listen(message => {
       seen.push((message as unknown as { params: { n: number } }).params.n)
       reader.pause()
-      // The rest of the chunk and of the batch must wait, too.
+      // the rest of the chunk and of the batch must wait too
       const before = seen.length
       setImmediate(() => {
         assert.equal(seen.length, before)
@@ -203,7 +203,7 @@ describe('NdjsonReader', () => {
       reader.pause()
     })
     const line = `${JSON.stringify(note(1))}\n`
-    // Written piece by piece until the pipe is full.
+    // write piece by piece until the pipe is full
     let written = 0
     while (stream.write(line)) written++
     await new Promise(resolve => setImmediate(resolve))

@@ -14,7 +14,7 @@ describe('NdjsonWriter', () => {
     assert.deepEqual(lines, [...[1, 2, 3].map(n => JSON.stringify(message(n))), ''])
   })
 
-  it("waits while the reader doesn't read", async () => {
+  it('waits while the pipe is full', async () => {
     const stream = new PassThrough({ highWaterMark: 100 })
     const writer = new NdjsonWriter(stream)
     let done = 0
@@ -39,7 +39,7 @@ describe('NdjsonWriter', () => {
     await assert.rejects(writer.write(message(2)), WriterClosedError)
   })
 
-  it('reports a broken pipe with its own error and rejects later writes', async () => {
+  it("reports a broken pipe with the stream's error, and rejects later writes", async () => {
     const stream = new Writable({
       write(_chunk, _encoding, done) {
         done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))

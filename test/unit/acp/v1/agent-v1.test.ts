@@ -67,7 +67,7 @@ describe('AgentV1', () => {
       assert.deepEqual(await start, { sessionId: 's' })
     })
 
-    it('start with SSE servers if the agent supports them, otherwise without', async () => {
+    it('start with SSE servers only if the agent supports them', async () => {
       const server = {
         type: 'sse' as const,
         name: 'events',
@@ -158,7 +158,7 @@ describe('AgentV1', () => {
       })
     }
 
-    it('replay before they are loaded and continue afterward', async () => {
+    it('are replayed before the load is done, and continue afterward', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const seen: string[] = []
       agent.onUpdate(({ update }) => {
@@ -172,7 +172,7 @@ describe('AgentV1', () => {
       assert.deepEqual(seen, ['one', 'two', 'loaded', 'late'])
     })
 
-    it("show the agent's terminals in their tool calls again when loaded", async () => {
+    it("show the agent's terminals in their tool calls again when they are loaded", async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const output = {
         method: 'session/update',
@@ -208,7 +208,7 @@ describe('AgentV1', () => {
       assert.deepEqual((await pipe.waitForMethod('$/cancel_request')).params, { requestId: id })
     })
 
-    it('close if the agent creates them after they were abandoned', async () => {
+    it('are closed if the agent creates them after they were abandoned', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const sessions = new AgentSessions(agent)
       const controller = new AbortController()
@@ -254,7 +254,7 @@ describe('AgentV1', () => {
       const second = agent.listSessions({ cursor: 'p2' })
       const { id, params } = await pipe.waitFor(frame => frame.id === 1)
       assert.deepEqual(params, { cursor: 'p2' })
-      // The same cursor again would never end.
+      // a repeated cursor would never end
       pipe.send({ id, result: { sessions: [], nextCursor: 'p2' } })
       assert.deepEqual(await second, { sessions: [] })
     })
@@ -340,7 +340,7 @@ describe('AgentV1', () => {
       await turn
     })
 
-    it("doesn't start with unsupported content, nor with none", async () => {
+    it("doesn't start with unsupported content or without content", async () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompts = [
         [],
@@ -385,7 +385,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('ends as canceled if it was canceled, also if the agent responds with an error', async () => {
+    it('ends as canceled after a cancellation, even if the agent responds with an error', async () => {
       const { agent, pipe, updates } = memoryAgent()
       for (const [n, answer] of [
         { result: { stopReason: 'cancelled' } },
@@ -404,7 +404,7 @@ describe('AgentV1', () => {
   })
 
   describe('config options', () => {
-    it("for modes and models are set with their own methods, and reported if the agent doesn't", async () => {
+    it("for modes and models are set with their own methods, and Parley reports the change if the agent doesn't", async () => {
       const { agent, pipe, updates } = memoryAgent({}, {}, { alsoAllowed: ['session/set_model'] })
       const start = agent.newSession(SETUP)
       pipe.send({
@@ -498,7 +498,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('for a mode that is reported as text for another client are updated, without the text (quirk 13)', async () => {
+    it('are updated by a mode that the agent reports as text, which is dropped (quirk 13)', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       const modes = { currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'autoEdit' }] }
@@ -522,7 +522,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('are set by id, and the response has all of them', async () => {
+    it('are set by id, and are all in the response', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'effort', 'high')
       const { id, params } = await pipe.waitForMethod('session/set_config_option')
@@ -705,7 +705,7 @@ describe('AgentV1', () => {
       }
     })
 
-    /** A client whose user answers when the test does. */
+    /** A client whose user answers when the test decides. */
     function person() {
       const asked: PermissionRequest[] = []
       const withdrawn: string[] = []
@@ -767,7 +767,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('for permission are answered when they are canceled', async () => {
+    it('for permission are answered when the agent cancels them', async () => {
       const { withdrawn, client } = person()
       const { pipe } = memoryAgent({}, client)
       pipe.send(permission('q', 'Edit'), { method: '$/cancel_request', params: { requestId: 'q' } })
@@ -775,7 +775,7 @@ describe('AgentV1', () => {
       assert.deepEqual(withdrawn, ['Edit'])
     })
 
-    it('for permission are answered when the turn of their session is canceled or ends', async () => {
+    it("for permission are answered when their session's turn is canceled or ends", async () => {
       const { withdrawn, client, answers } = person()
       const { agent, pipe } = memoryAgent({}, client)
       const turn = agent.prompt('s', [text('go')])

@@ -111,7 +111,7 @@ describe('a v1 update', () => {
   })
 
   describe('of a tool call', () => {
-    it('creates or updates it with the given properties', () => {
+    it('creates or updates the tool call with the given properties', () => {
       const whole = {
         toolCallId: 't1',
         title: 'Read a',
@@ -252,7 +252,7 @@ describe('a v1 update', () => {
       ])
     })
 
-    it("shows such a terminal once in its tool call if the content doesn't", () => {
+    it("shows the agent's terminal once in its tool call if the content doesn't contain it", () => {
       const output = (data: string) => ({
         sessionUpdate: 'tool_call_update',
         toolCallId: 't',
@@ -278,7 +278,7 @@ describe('a v1 update', () => {
     })
   })
 
-  it("of a plan with an id is a list, a document or a file until it's removed", () => {
+  it("of a plan with an id can be a list, a document or a file, until it's removed", () => {
     const entries = [{ content: 'do', priority: 'high', status: 'completed' }]
     const plan = (content: object) => ({ sessionUpdate: 'plan_update', plan: content })
     assert.deepEqual(
@@ -492,7 +492,7 @@ describe('generated text in a replay', () => {
     })
   })
 
-  it('is dropped if it only says that a tool responded (quirk 12)', () => {
+  it('is dropped if it only reports the result of a tool (quirk 12)', () => {
     assert.equal(withoutMachineText(textBlock('[Function Response: read_file]')), undefined)
     assert.equal(withoutMachineText(textBlock('[Function Response: a][Function Response: b]')), undefined)
   })
@@ -522,7 +522,7 @@ describe('generated text in a replay', () => {
     }
   })
 
-  it('is distinguished from text that a user wrote', () => {
+  it("isn't confused with text that a user wrote", () => {
     for (const written of [
       'hello',
       '<b>hello</b>',

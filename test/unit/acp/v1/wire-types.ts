@@ -1,6 +1,6 @@
 /**
- * Compares Parley's schemas of the v1 wire with the official types at compile time: a schema accepts whatever the types
- * allow an agent to send, and whatever Parley sends matches the types. If not, this file doesn't compile.
+ * Compares Parley's v1 wire schemas with the official types when this file is compiled. The schemas must accept
+ * everything that the types allow an agent to send, and everything that Parley sends must match the types.
  */
 import type * as sdk from '@agentclientprotocol/sdk'
 import type * as unstable from '@agentclientprotocol/sdk/unstable'
@@ -22,7 +22,7 @@ import type * as update from '../../../../src/acp/wire/update.ts'
 
 /** `true` if the schema accepts every value of the type. */
 type Takes<Schema extends z.ZodType, Value> = [Value] extends [z.input<Schema>] ? true : false
-/** An error if one in the list isn't `true`. */
+/** A compile error if one in the list isn't `true`. */
 type All<T extends true[]> = T
 type Kind<K extends sdk.SessionUpdate['sessionUpdate']> = Extract<sdk.SessionUpdate, { sessionUpdate: K }>
 

@@ -52,7 +52,7 @@ describe('AgentV2', () => {
     })
   })
 
-  it('has every baseline method without a capability, and no others', () => {
+  it('supports every baseline method without a capability, and no others', () => {
     const { capabilities } = memoryAgent({ info: INFO, capabilities: { session: {} } }).agent
     assert.deepEqual(capabilities, {
       load: true,
@@ -106,7 +106,7 @@ describe('AgentV2', () => {
       })
     })
 
-    it('load by resuming with a replay, which arrives first', async () => {
+    it('are loaded by resuming with a replay, which arrives first', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const seen: string[] = []
       agent.onUpdate(({ update }) => seen.push(update.type))
@@ -130,7 +130,7 @@ describe('AgentV2', () => {
       assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
     })
 
-    it('request the output of terminals again when a session is loaded', async () => {
+    it('request the output of terminals again when they are loaded', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const output = (bytes: number[]) =>
         update('s', {
@@ -138,7 +138,7 @@ describe('AgentV2', () => {
           terminalId: 'x',
           data: Buffer.from(bytes).toString('base64'),
         })
-      // the first byte of a character whose rest never arrives
+      // only the first byte of a character
       pipe.send(output([0xc3]))
       await until(() => updates.length === 1)
       const load = agent.loadSession('s', SETUP)
@@ -200,7 +200,7 @@ describe('AgentV2', () => {
   })
 
   describe('a turn', () => {
-    it('is accepted with the message id and reports its states in order', async () => {
+    it('is accepted with a message id, and reports its states in order', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const seen: string[] = []
       agent.onUpdate(({ update }) => seen.push(update.type === 'state' ? update.state : update.type))
@@ -232,7 +232,7 @@ describe('AgentV2', () => {
       ])
     })
 
-    it('rejects without a state if the agent refuses it', async () => {
+    it('rejects without any state if the agent refuses it', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompt = agent.prompt('s', [text('go')])
       prompt.catch(() => {})
@@ -245,14 +245,14 @@ describe('AgentV2', () => {
       await assert.rejects(agent.prompt('s', []), refused('unsupported'))
     })
 
-    it('stops, and its questions wait until the agent cancels them', async () => {
+    it('can be stopped, and its requests wait until the agent cancels them', async () => {
       const { agent, pipe } = memoryAgent(ALL, { requestPermission: () => new Promise(() => {}) })
       pipe.send({
         id: 'q',
         method: 'session/request_permission',
         params: { sessionId: 's', title: 'Go?', options: [] },
       })
-      // A later request is answered after earlier messages were handled.
+      // the answer to a later request shows that the earlier messages were handled
       pipe.send({ id: 'x', method: '_probe', params: {} })
       await pipe.responseTo('x')
       agent.cancel('s')
@@ -264,7 +264,7 @@ describe('AgentV2', () => {
       assert.deepEqual((await pipe.responseTo('q')).result, { outcome: { outcome: 'cancelled' } })
     })
 
-    it('can stop a single tool call or terminal', async () => {
+    it('lets the user stop a single tool call or terminal', async () => {
       const { agent, pipe } = memoryAgent()
       const call = agent.cancelToolCall?.('s', 't')
       const asked = await pipe.waitForMethod('tool_call/cancel')
@@ -294,7 +294,7 @@ describe('AgentV2', () => {
     }
     const options = [{ optionId: 'y', name: 'Yes', kind: '_maybe' }]
 
-    it('is for a tool call, a command, an unknown subject, or none', async () => {
+    it('can be about a tool call, a command, something unknown, or nothing', async () => {
       const base = { sessionId: 's', title: 'Go?', options }
       const cases: Array<[unknown, PermissionRequest['subject']]> = [
         [

@@ -59,7 +59,7 @@ describe('a v2 update', () => {
   describe('state_update', () => {
     const state = (raw: object) => read({ sessionUpdate: 'state_update', ...raw })
 
-    it('is running, waiting, or an unknown state', () => {
+    it('can be running, waiting, or an unknown state', () => {
       for (const name of ['running', 'requires_action', 'unknown', '_dreaming']) {
         assert.deepEqual(state({ state: name }), [{ type: 'state', state: name }])
         assert.deepEqual(state({ state: name, background: null }), [{ type: 'state', state: name }])
@@ -70,7 +70,7 @@ describe('a v2 update', () => {
       }
     })
 
-    it('is idle, with a reason or without one', () => {
+    it('can be idle, with or without a reason', () => {
       for (const stopReason of ['end_turn', 'max_tokens', 'refusal', 'cancelled', '_tired']) {
         assert.deepEqual(state({ state: 'idle', stopReason, usage: { totalTokens: 1 } }), [
           { type: 'state', state: 'idle', stopReason },
@@ -81,7 +81,7 @@ describe('a v2 update', () => {
       }
     })
 
-    it('is idle with an error', () => {
+    it('can be idle with an error', () => {
       const error = { code: 429, message: 'Too many', data: { details: 'wait a minute' } }
       assert.deepEqual(state({ state: 'idle', stopReason: 'error', error }), [
         {
@@ -186,7 +186,7 @@ describe('a v2 update', () => {
       assert.deepEqual(call({ content: [{ type: 'diff', changes: [], patch: null }] }).content, [
         { type: 'diff', changes: [] },
       ])
-      // A change without a path is of an unknown kind.
+      // a change without a path is unknown
       const raw = { type: 'diff', changes: [{ operation: '_world' }], patch }
       assert.deepEqual(call({ content: [raw] }).content, [{ type: 'unknown', kind: 'diff', raw }])
     })
@@ -253,7 +253,7 @@ describe('a v2 update', () => {
       })
     })
 
-    it('with output replaces all earlier output and a partial character', () => {
+    it('replaces all earlier output, including a partial character', () => {
       const bytes = Buffer.from('é')
       const chunk = (data: Uint8Array) => ({
         sessionUpdate: 'terminal_output_chunk',
@@ -345,7 +345,7 @@ describe('a v2 update', () => {
     )
   })
 
-  it('of a session matches v1', () => {
+  it("of the session's properties is read as in v1", () => {
     const option = { configId: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: 'a' }
     const groups = [{ groupId: 'g', name: 'Group', options: [{ value: 'a', name: 'A' }] }]
     assert.deepEqual(
@@ -394,7 +394,7 @@ describe('a v2 update', () => {
     }
   })
 
-  it('that is malformed is the only one dropped, and is reported', () => {
+  it('that is malformed is reported and dropped, without affecting others', () => {
     const malformed = [
       null,
       5,

@@ -50,7 +50,7 @@ function client(answer: ElicitationOutcome) {
   }
 }
 
-/** Leaves a client request pending; returns its id. */
+/** Starts a client request that stays pending; returns its id. */
 async function underWay(agent: Agent, pipe: MemoryPipe): Promise<number> {
   agent.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] }).catch(() => {})
   return Number((await pipe.waitForMethod('session/new')).id)
@@ -153,7 +153,7 @@ for (const version of [1, 2] as const) {
       ])
     })
 
-    it('reads a URL of a session or a client request, and its completion', async () => {
+    it('reads a URL for a session or a client request, and its completion', async () => {
       const host = client({ action: 'accept' })
       const { agent, pipe } = memoryAgent({}, host, { version })
       const requestId = await underWay(agent, pipe)

@@ -7,7 +7,7 @@ const clientInfo = { name: 'parley', title: 'Parley', version: '1.0.0' }
 const createElicitation: AgentClient['createElicitation'] = async () => ({ action: 'decline' })
 
 describe('the initialize request', () => {
-  it('is valid for agents of both versions, stable and unstable', () => {
+  it('is valid in both versions, stable and unstable', () => {
     for (const version of [1, 2] as const) {
       for (const unstable of [false, true]) {
         for (const terminalAuth of [false, true]) {

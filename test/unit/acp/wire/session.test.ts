@@ -120,7 +120,7 @@ describe('the options of a v1 session', () => {
     })
   })
 
-  it('contain one for each purpose, preferably the config option', () => {
+  it('contain only one for each purpose, preferably the config option', () => {
     const same: unknown[] = [
       { id: 'model', name: 'Model', type: 'select', currentValue: 'big', options: [] },
       { ...MODEL_OPTION, id: 'x', category: 'model' },
@@ -170,12 +170,12 @@ describe('the options of a v1 session', () => {
     assert.ok(update.type === 'config_options')
     const model = byId(update.options, 'model')
     assert.equal(model?.type === 'select' && model.currentValue, 'small')
-    // The mode isn't in the list, and is still there with its new value.
+    // the mode isn't in the update, and is kept with its new value
     const mode = update.options.find(option => option.category === 'mode')
     assert.equal(mode?.type === 'select' && mode.currentValue, 'auto')
   })
 
-  it('update a mode that is a config option, too', () => {
+  it('are also updated by a mode update if the mode is a config option', () => {
     const { options } = started({
       configOptions: [
         {
@@ -193,7 +193,7 @@ describe('the options of a v1 session', () => {
     assert.equal(mode?.type === 'select' && mode.currentValue, 'b')
   })
 
-  it("report a value that was set only if the agent didn't", () => {
+  it("are reported by Parley after a value was set only if the agent doesn't report them", () => {
     const { options } = started({ modes: MODES, configOptions: [MODEL_OPTION] })
     const mode = options.all?.find(option => option.category === 'mode')
     assert.ok(mode)
@@ -205,7 +205,7 @@ describe('the options of a v1 session', () => {
 
     options.replace([{ ...MODEL_OPTION, currentValue: 'small' }])
     assert.equal(options.confirm('model', 'small', false), undefined)
-    // The response has all options, with another value.
+    // the response contains all options, with another value
     assert.equal(options.confirm('model', 'big', true), undefined)
     const own = options.confirm('model', 'big', false)
     assert.ok(own?.type === 'config_options')

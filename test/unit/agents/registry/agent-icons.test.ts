@@ -105,7 +105,7 @@ describe('AgentIcons', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  it('are fetched only with the registry, and cached', async () => {
+  it('are fetched together with the registry, and cached', async () => {
     const first = icons()
     await first.load()
     assert.equal(server.requests.length, 0)
@@ -127,7 +127,7 @@ describe('AgentIcons', () => {
     assert.equal(server.requests.length, 4)
   })
 
-  it('ignore invalid icons, and keep the cached ones if a fetch fails', async () => {
+  it('are ignored if they are invalid, and kept from the cache if a fetch fails', async () => {
     const all = icons()
     await all.refresh([agent('one')])
     const known = all.get('one')
@@ -151,7 +151,7 @@ describe('AgentIcons', () => {
     assert.equal(server.requests.length, 0)
   })
 
-  it('are sanitized again when read; a damaged file counts as none', async () => {
+  it('are sanitized again when read from the cache, where a damaged file counts as none', async () => {
     const file = join(directory, 'registry-icons.json')
     const entry = (svg: string) => ({ address: 'x', checkedAt: 1, svg })
     await writeFile(file, JSON.stringify({ one: entry('<svg><script/></svg>'), two: entry(square) }))

@@ -96,13 +96,13 @@ describe('AgentInstaller', () => {
     assert.equal(run(agent!), '1.0.0 --acp')
     assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
     assert.ok(reported.some(({ step }) => step.includes('mine@1.0.0')))
-    // another window finds it
+    // another window finds the agent
     const other = new InstalledAgents(storage, log)
     await other.ready()
     assert.deepEqual(other.agents, installed.agents)
   })
 
-  it('reports in advance which commands will run and what is missing', async () => {
+  it('reports beforehand which commands will run and what is missing', async () => {
     assert.deepEqual(await installer().plan(npx()), {
       distribution: 'npx',
       action: 'npm install mine@1.0.0',
@@ -151,7 +151,7 @@ describe('AgentInstaller', () => {
     assert.equal(run(installed.agents[0]!), 'x')
   })
 
-  it("uses VS Code's own Node if the user's is too old, and reports if neither is new enough", async () => {
+  it("uses VS Code's own Node if the user's is too old, and reports it if neither is new enough", async () => {
     publish('1.0.0', { engines: { node: '>=99' } })
     await installer({ editorNode: '99.1.0' }).install(npx())
     assert.equal(installed.agents[0]?.launch.type, 'script')
@@ -166,7 +166,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it("fails with the last output if the package doesn't exist, and leaves nothing behind", async () => {
+  it("fails with the last output and leaves nothing behind if the package doesn't exist", async () => {
     const missing = agentOf({ npx: { package: 'nothing-here' } })
     await assert.rejects(installer().install(missing), (error: unknown) => {
       assert.ok(error instanceof InstallError)
@@ -183,7 +183,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('rejects a package without a program, or with one outside of the package', async () => {
+  it('rejects a package without a program, or with a program outside of the package', async () => {
     for (const bin of [
       undefined,
       { other: 'run.js', another: 'b.js' },
@@ -225,7 +225,7 @@ describe('AgentInstaller', () => {
     assert.equal(installed.agents[0]?.verified, true)
   })
 
-  it('leaves nothing behind of an archive that is wrong, unsafe, truncated or lacks its program', async () => {
+  it('leaves nothing behind if an archive is wrong, unsafe, truncated or lacks its program', async () => {
     const bad: Array<[Buffer, object]> = [
       [zip(), { sha256: '0'.repeat(64) }],
       [Buffer.from(zipSync({ '../../run': new Uint8Array(3) })), {}],
@@ -251,8 +251,8 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  it('leaves nothing behind on a disk that is actually full', async function () {
-    // a small RAM disk, if the machine supports it
+  it('leaves nothing behind on a real disk that is full', async function () {
+    // a small RAM disk, if the system can create one
     await mkdir(storage)
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', storage], { stdio: 'ignore' })
@@ -261,7 +261,7 @@ describe('AgentInstaller', () => {
     }
     try {
       const installing = (agent: RegistryAgent) => installer(linux).install(agent)
-      // a tenth of its size when compressed
+      // shrinks to a tenth when compressed
       const text = Array.from({ length: 300 }, () => randomBytes(500).toString('hex').repeat(10)).join('')
       const archive = binary(`${files.origin}/a.zip`)
       const packed = zip(text)
@@ -354,7 +354,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('removes what a window left behind that was killed during an installation', async () => {
+  it('removes what an installation left behind in a killed window', async () => {
     const held = join(storage, 'mine', '1.0.0-half')
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
     await mkdir(held, { recursive: true })
@@ -367,7 +367,7 @@ describe('AgentInstaller', () => {
     await nothingLeft()
   })
 
-  /** A process that installs the agent like an extension host. */
+  /** Starts a process that installs the agent, like an extension host. */
   const installingHost = async () => {
     const program = join(import.meta.dirname, 'install-in-host.ts')
     const guard = join(home, 'process-guard.cjs')
@@ -403,7 +403,7 @@ describe('AgentInstaller', () => {
     assert.equal((await readdir(join(storage, 'mine'))).length, 2)
   })
 
-  it('leaves no package manager and no files behind if the extension host is killed during an installation', async function () {
+  it('leaves no package manager and no files behind if the extension host is killed', async function () {
     if (process.platform === 'win32') this.skip()
     publish('1.0.0')
     npm.gate = new Promise(() => {})
@@ -420,7 +420,7 @@ describe('AgentInstaller', () => {
     await waitFor('the end of the files', async () => (await readdir(storage)).length === 0)
   })
 
-  it('stops waiting for a window that hangs when canceled', async () => {
+  it('can be canceled while it waits for a window that hangs', async () => {
     await mkdir(storage, { recursive: true })
     await writeFile(join(storage, 'mine.lock'), String(process.pid))
     const options: InstallOptions = { signal: AbortSignal.timeout(200) }

@@ -80,7 +80,7 @@ describe('download', () => {
     answer = (_request, response) => void response.write('x')
     await fails(/no data was received/, { idleMs: 50 })
     await rm(file, { force: true })
-    // never connected to: no connection is left over
+    // a new server, so that there is no earlier connection to it
     const gone = await LoopbackServer.start(() => {})
     const { origin } = gone
     await gone.stop()
@@ -100,7 +100,7 @@ describe('download', () => {
     await fails(/disk space/, { maxBytes: Number.MAX_SAFE_INTEGER })
   })
 
-  it('writes every byte, also if the system takes some at a time', async () => {
+  it('writes every byte, even if each write accepts only some of them', async () => {
     answer = (_request, response) => response.end(content)
     const handle = await open(join(directory, 'other'), 'w')
     const prototype = Object.getPrototypeOf(handle)

@@ -1,6 +1,5 @@
 /**
- * An extension host that installs the agent in `agent-installer.test.ts`: `install-in-host.ts <storage> <guard
- * script>`.
+ * Installs the agent of `agent-installer.test.ts` like an extension host: `install-in-host.ts <storage> <guard script>`.
  */
 import { AgentInstaller } from '../../../../src/agents/registry/agent-installer.ts'
 import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'

@@ -102,7 +102,7 @@ describe('InstallManager', () => {
 
   const stated = 'npm install @example/mine@1.0.0'
 
-  it('fetches nothing and loads no installer until the user looks for agents or installs one', async () => {
+  it('downloads nothing and loads no installer until the user looks for agents or installs one', async () => {
     await installs.load()
     assert.deepEqual([installs.find('mine')?.version, fetches, loads], ['1.0.0', 0, 0])
     await installs.plan(['mine'])
@@ -112,7 +112,7 @@ describe('InstallManager', () => {
     assert.equal(fetches, 1)
   })
 
-  it("shows the registry's icon of an agent once it's fetched, until then its codicon", async () => {
+  it("shows an agent's codicon until the registry's icon is fetched", async () => {
     await installs.load()
     assert.deepEqual([installs.iconOf('mine'), installs.iconOf('github-copilot-cli')], ['sparkle', 'copilot'])
     let changes = 0
@@ -145,7 +145,7 @@ describe('InstallManager', () => {
     assert.equal(installs.planOf('mine'), undefined)
   })
 
-  it('installs nothing if a different command would run than was confirmed, and shows the new one', async () => {
+  it("installs nothing if the command isn't the confirmed one any more, and shows the new one", async () => {
     fetched = async () => snapshot('1.0.0', '@other/mine')
     install = () => assert.fail('It was installed')
     assert.equal(await installs.install('mine', stated), 'changed')
@@ -171,7 +171,7 @@ describe('InstallManager', () => {
     assert.ok(steps.includes('Downloading… 0.5'), steps.join('\n'))
   })
 
-  it("keeps the error, the last output and the next step of a failed installation until it's retried", async () => {
+  it('shows the error, the last output and the next step of a failed installation until a retry', async () => {
     const retries: unknown[] = []
     install = async (_agent, options) => {
       retries.push(options?.isRetry)
@@ -224,7 +224,7 @@ describe('InstallManager', () => {
     assert.equal(installs.status('mine'), undefined)
   })
 
-  it("installs from the known data if the registry can't be reached, and reports it", async () => {
+  it("installs from cached data if the registry can't be reached, and reports it", async () => {
     fetched = async () => {
       throw new RegistryError("The agent registry can't be reached: offline")
     }
@@ -261,7 +261,7 @@ describe('InstallManager', () => {
     assert.deepEqual(installs.installed, [])
   })
 
-  it('offers the best-known agents under their ids in the registry', () => {
+  it('offers well-known agents by their ids in the registry', () => {
     assert.deepEqual(
       installs.featured().map(({ id, preset }) => [id, preset.name]),
       [

@@ -48,7 +48,7 @@ describe('starting an installed agent', () => {
     env: {},
     cwd: storage,
   })
-  /** Starts as the test defines; returns a function that closes the agent. */
+  /** Starts an agent as the test defines; returns a function that closes it. */
   const start = async (fails?: Error) => {
     let close = () => {}
     const agent = {
@@ -74,7 +74,7 @@ describe('starting an installed agent', () => {
       'It failed.',
     )
 
-  it("keeps its folder while the agent runs, also when it's updated or uninstalled", async () => {
+  it("keeps its folder while the agent runs, even if it's updated or uninstalled", async () => {
     await install('1')
     const { directory } = installed.agents[0]!
     const close = await start()

@@ -13,7 +13,7 @@ describe('lenientFetch', () => {
   })
   after(() => server.stop())
 
-  it('reads the response of a server with any certificate, like fetch', async () => {
+  it('reads responses like fetch, but with any certificate', async () => {
     answer = ({ headers }, response) =>
       response.writeHead(200, { etag: '"1"', 'x-asked': headers.accept }).end('a text')
     const response = await lenientFetch(`${server.origin}/a`, { headers: { accept: 'text/plain' } })
@@ -23,7 +23,7 @@ describe('lenientFetch', () => {
     await assert.rejects(fetch(`${server.origin}/a`))
   })
 
-  it('follows a limited number of redirects, but not to a URL without encryption', async () => {
+  it('follows a limited number of redirects, but not to unencrypted URLs', async () => {
     answer = ({ url }, response) =>
       url === '/a' ? response.writeHead(302, { location: '/b' }).end('gone') : response.end(url)
     const response = await lenientFetch(`${server.origin}/a`)
@@ -34,7 +34,7 @@ describe('lenientFetch', () => {
     await assert.rejects(lenientFetch(server.origin), /too many redirects/)
   })
 
-  it("doesn't read the body of an unchanged or failed response, and stops with its signal", async () => {
+  it("doesn't read the body of an unchanged or failed response, and can be aborted", async () => {
     for (const status of [304, 404]) {
       answer = (_request, response) => response.writeHead(status).end()
       const response = await lenientFetch(server.origin)

@@ -76,7 +76,7 @@ describe('a network problem', () => {
     } finally {
       await rude.stop()
     }
-    // never connected to: no connection is left over
+    // a new server, so that there is no earlier connection to it
     const gone = await LoopbackServer.start(() => {})
     const { origin } = gone
     await gone.stop()
@@ -108,7 +108,7 @@ describe('a network problem', () => {
     }
   })
 
-  it('is found only in the output of a package manager', () => {
+  it('is only searched for in the output of package managers', () => {
     const npm = 'npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error request to https://npm.example/x failed'
     assert.match(networkProblemOfOutput(npm)?.reason ?? '', /certificate isn't trusted/)
     const uv =

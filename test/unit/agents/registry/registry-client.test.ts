@@ -70,7 +70,7 @@ describe('RegistryClient', () => {
     assert.equal((await client().known()).checkedAt, 2000)
   })
 
-  it("doesn't use the response of one URL for another", async () => {
+  it("doesn't use the cached response of another URL", async () => {
     answer = (_request, response) => response.end(registryOf('a'))
     await client().refresh()
     const other = client({ url: () => `${server.origin}/other.json` })
@@ -123,7 +123,7 @@ describe('RegistryClient', () => {
     assert.deepEqual(idsOf(await client().known()), ['bundled'])
   })
 
-  it('logs the entries that it left out', async () => {
+  it('logs the entries that it omits', async () => {
     answer = (_request, response) => response.end(JSON.stringify({ agents: [{ id: '../x' }] }))
     assert.deepEqual(idsOf(await client().refresh()), [])
     assert.match(logged.join('\n'), /agents\[0\]: id/)

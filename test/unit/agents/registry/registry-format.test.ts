@@ -17,7 +17,7 @@ const agent = (more: object = {}) => ({
 const one = (more: object) => readRegistry({ version: '1.0.0', agents: [agent(more)], extensions: [] })
 
 describe('the registry', () => {
-  it('is read entry by entry; an invalid one is left out and reported', () => {
+  it('is read entry by entry, and invalid ones are omitted and reported', () => {
     const { agents, problems } = readRegistry({
       agents: [agent(), { id: '../up' }, agent({ id: 'other' }), 7],
     })
@@ -43,7 +43,7 @@ describe('the registry', () => {
     assert.deepEqual(packages({ uvx: { package: 'tool[acp]==9' } }), ['tool[acp]==9'])
   })
 
-  it('keeps an entry with an invalid picture, license or other distribution', () => {
+  it('keeps an entry with an invalid icon, license or other distribution', () => {
     const { agents } = one({
       icon: 'javascript:alert(1)',
       repository: 'nowhere',

@@ -16,7 +16,7 @@ import { CancelledError } from '../../../../src/common/errors.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A tar file with any entries, also with those that no tool would create. */
+/** A tar file with any entries, including ones that no tool would create. */
 function tarOf(entries: Array<HeaderData & { text?: string }>): Buffer {
   const pieces = entries.flatMap(({ text = '', ...about }) => {
     const data = Buffer.from(text)
@@ -34,7 +34,7 @@ const unix = (data: string, mode: number): Zippable[string] => [
   { os: 3, attrs: (mode << 16) >>> 0 },
 ]
 
-/** The tar file of the first test, and a million zeros, compressed with bzip2. */
+/** Compressed with bzip2: the tar file of the first test, and a million zeros. */
 const bzip2Files = Buffer.from(
   'QlpoOTFBWSZTWYxktx4AAJ1bkNMCQAD/hAAmciMeAARAABggAJKGp6Q1AaAPUAAFUSm1DTQZAAyZKmw9R4tpxsrGkWSpsERP' +
     'wmIiiIVCTmwXFknDCUXxcVNshWhQEnQwKDMGeoLjWQAyJZAZyiFAWKoSCCSQYF4DucTPP3u/ZGWcMyhlGlqpvMYaOy9D+LuS' +
@@ -59,7 +59,7 @@ describe('an archive of an agent', () => {
     await writeFile(archive, data)
     await unpackArchive(archive, folder, { kind, cmd: './run', ...more })
   }
-  /** Rejected, and its files are only in the folder that is deleted. */
+  /** Checks that an archive is rejected, and has created no files outside of its folder. */
   const refused = async (
     data: Uint8Array,
     kind: UnpackOptions['kind'],
@@ -158,7 +158,7 @@ describe('an archive of an agent', () => {
       'tar',
     )
     await refused(zipSync({ 'a/b': unix('..', 0o120777), 'a/b/c/l': unix('../../..', 0o120777) }), 'zip')
-    // `x` seems to lead to `d`, but leads to the folder's parent
+    // `x` seems to point to `d`, but points to the folder's parent
     const chain = { 'd/b': unix('..', 0o120777), x: unix('d/b/..', 0o120777) }
     await refused(zipSync({ ...chain, 'x/l': unix('d', 0o120777) }), 'zip')
     await refused(zipSync({ ...chain, 'x/new/l': unix('../d', 0o120777) }), 'zip')
@@ -192,7 +192,7 @@ describe('an archive of an agent', () => {
     await refused(zipSync({ x: unix('', 0o010644) }), 'zip')
   })
 
-  it("is rejected before writing if it's larger than allowed when unpacked", async () => {
+  it('is rejected before anything is written if its content is too large', async () => {
     const large = 'x'.repeat(5000)
     await refused(zipSync({ x: bytes(large) }), 'zip', { maxBytes: 4000 })
     await refused(gzipSync(tarOf([{ path: 'x', text: large }])), 'tar', { maxBytes: 4000 })

@@ -15,12 +15,12 @@ const SOURCE = path.resolve(import.meta.dirname, '../../../../src/common/process
 
 const treeIsAlive = (pid: number) => operatingSystem.exists(-pid)
 
-/** An agent that doesn't exit: it ignores the end of its input and SIGTERM. */
+/** An agent that ignores the end of its input and SIGTERM. */
 const STUBBORN = `process.on('SIGTERM', () => {}); process.stdin.resume(); setInterval(() => {}, 1000); console.log('ready')`
 
 /**
- * The parent: starts two such process groups and a guard that watches both, removes the second, and prints their
- * ids; then it runs until it's killed, or disposes its guard on request.
+ * The parent: starts two such process groups and a guard that watches both, removes the second, and prints their ids.
+ * Then it runs until it's killed, or disposes its guard on request.
  */
 const PARENT = `
 import { spawn } from 'node:child_process'
@@ -95,7 +95,7 @@ describe('the process guard', () => {
     })
   })
 
-  it('stops what is left some time after it was disposed', async () => {
+  it('stops remaining processes some time after it was disposed', async () => {
     await withParent(
       async (parent, watched, forgotten) => {
         parent.stdin?.write('dispose\n')
@@ -106,7 +106,7 @@ describe('the process guard', () => {
     )
   })
 
-  it('closes as soon as all processes have exited by themselves', async () => {
+  it('exits as soon as all processes have exited by themselves', async () => {
     await withParent(
       async (parent, watched) => {
         const said = once(parent.stdout!, 'data')
@@ -119,7 +119,7 @@ describe('the process guard', () => {
     )
   })
 
-  it('waits 3 s for processes to exit when the window closes, and 5 s after it was killed', async () => {
+  it('gives processes 3 s to exit after the window was closed, and 5 s after it was killed', async () => {
     const told = path.join(folder, 'told.txt')
     const script = path.join(folder, 'tell.cjs')
     await writeFile(
@@ -148,7 +148,7 @@ describe('the process guard', () => {
     await until(() => existsSync(told) && readFileSync(told, 'utf8') === '5000')
   })
 
-  it("doesn't keep its process alive", async () => {
+  it("doesn't keep its parent process alive", async () => {
     const source = `
 import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
 const log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }

@@ -15,7 +15,7 @@ describe('the list of processes', () => {
     assert.ok(rows?.some(row => row.pid === process.ppid))
   })
 
-  it('is read from /proc, whatever name a process has', () => {
+  it('is read from /proc, whatever the names of the processes', () => {
     const rest = '1 7 7 34816 42 4194304 100 0 0 0 1 2 0 0 20 0 1 0 98765 1000 200 0'
     assert.deepEqual(parseStat(42, `42 (a ) S 1) (b) S ${rest}`), {
       pid: 42,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { ProcessRow, ProcessSystem } from '../../../../src/common/processes/process-system.ts'
 import { ProcessTree } from '../../../../src/common/processes/process-tree.ts'
 
-/** The process table of Windows: parents stay listed after they exited, and ids are reused. */
+/** A process table like that of Windows, where processes keep the ids of exited parents and ids are reused. */
 class SimulatedWindows implements ProcessSystem {
   readonly platform = 'win32'
   readonly ended: number[] = []
@@ -21,7 +21,7 @@ class SimulatedWindows implements ProcessSystem {
   exists = (pid: number) => this.rows.has(pid)
   signal = (pid: number) => this.#end(pid)
 
-  /** Like `taskkill /T /F`: only by the parents' ids, and only from a running root. */
+  /** Like `taskkill /T /F`, which needs a running root and knows descendants only by their parents' ids. */
   endTree = async (root: number) => {
     if (!this.rows.has(root)) return
     const all = [root]
@@ -135,8 +135,7 @@ describe('ProcessTree on Windows', () => {
           time += 10
           if (kind === 'look') await tree.look()
           else if (kind === 'exit') {
-            // A process that starts and exits unseen is missing between its children and their ancestors: that can't be
-            // known.
+            // a process that starts and exits without being listed hides the relation of its children to their ancestors
             await tree.look()
             system.exit(pid)
           } else if (!system.rows.has(pid)) {

@@ -34,7 +34,8 @@ interface Turn {
 }
 
 /**
- * A folder that a user, another program and the agents of two sessions change. Every line is unique and has an author.
+ * A folder that is changed by a user, another program, and the agents of two sessions. Every line is unique and has an
+ * author.
  */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-world-')))
@@ -43,11 +44,11 @@ class World {
   readonly shared = filesShared({ documents: this.editor, fileSystem: disk })
   tracker!: ChangeTracker
   sessions!: Map<string, SessionChanges>
-  /** agents' lines that the user kept */
+  /** lines of agents that the user kept */
   readonly taken = new Set<string>()
   /** the user's lines that the user removed */
   readonly removed = new Set<string>()
-  /** files in whose unsaved text changes were reverted */
+  /** files with reverted changes in their unsaved text */
   readonly undoneUnsaved = new Set<string>()
   /** the running turns by session */
   readonly turns = new Map<string, Turn>()
@@ -61,7 +62,7 @@ class World {
     for (const name of NAMES.slice(0, 2)) writeFileSync(this.path(name), this.fresh('user', 6).join(''))
   }
 
-  /** The author of a line that a command of this session writes: unknown while others are working, too. */
+  /** The author of a line that a command of this session writes. Unknown while another session is working. */
   commander(session: string): string {
     return this.turns.size > 1 ? 'some' : session
   }
@@ -72,13 +73,13 @@ class World {
     const changes = this.sessions.get(session)!
     const tree = new WorkTree(changes)
     const number = ++this.#turns
-    // nothing is written while it's taken
+    // nothing is written while the snapshot is taken
     const before = await tree.snapshot([this.root], Number.POSITIVE_INFINITY)
     this.turns.set(session, { number, tree, before, calls: [] })
     changes.beginTurn(number, () => true)
   }
 
-  /** Finds the changes of commands, as during and after a turn. */
+  /** Looks for changes by commands, as during and after a turn. */
   async look(session: string, turn: Turn): Promise<void> {
     await this.#accepted
     const { changes, omitted, unseen } = await turn.tree.changed(turn.before)
@@ -94,7 +95,7 @@ class World {
     await this.sessions.get(session)!.endTurn()
   }
 
-  /** The user changed a file in the editor. */
+  /** Records that the user changed a file in the editor. */
   async byUser(path: string): Promise<void> {
     for (const { tree, before } of this.turns.values()) await tree.accept(before, path)
   }
@@ -233,7 +234,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     const before = world.on(name)?.split(/(?<=\n)/) ?? []
     await editor.save(path)
     await world.byUser(path)
-    // the user overwrote what was on disk and not in the editor
+    // the user overwrote what was only on disk
     const now = world.lines(name)
     for (const line of before) if (!now.includes(line)) world.removed.add(line)
   }
@@ -288,7 +289,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (!call || editor.isDirty(world.path(call.name)) || world.on(call.name) === undefined) return
       const { toolCallId } = call
       const at = world.path(call.name)
-      // what was read meanwhile
+      // reports what it reads now
       const oldText = world.on(call.name)!
       const newText = world.edited(call.name, session, place)
       const diffs = [{ changes: [{ operation: 'modify' as const, path: at, oldText, newText }] }]
@@ -332,7 +333,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      // during a turn it can't be distinguished from a command
+      // during a turn, the other program can't be distinguished from a command
       if (dirty || world.turns.size > 0) return
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
@@ -414,7 +415,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       const others = [...world.visible()].filter(line => line.startsWith(other))
       const hunk = changes.hunks(path)[place.at % Math.max(1, changes.hunks(path).length)]
       if (what === 'undo a hunk' && !hunk) return
-      // a file that was moved away and exists again counts as a deletion and an addition, reverted separately
+      // a file that was moved and exists again is a deletion and an addition, which are reverted separately
       const deleted = NAMES.filter(one => one !== name).flatMap(one =>
         changes.hunks(world.path(one)).flatMap(({ before }) => before),
       )
@@ -426,7 +427,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
         if (editor.isDirty(one)) world.undoneUnsaved.add(one)
       const after = world.visible()
       for (const line of before) {
-        // the user removed it, and it's left in an agent's copy
+        // the user removed the line, but an agent's copy still has it
         if (world.removed.has(line)) continue
         assert.ok(after.has(line) || isMoved(line), `undo took ${line}`)
       }
@@ -438,21 +439,21 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await world.settled()
       const hunk = changes.hunks(path)[0]
       if (!hunk) return
-      // with a file that stays deleted, its earlier content
+      // the earlier content of a file that stays deleted
       if (!exists) for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
-      // both names of a renamed file are kept
+      // keeping a renamed file keeps the changes of both names
       const entry = changes.file(path)
       for (const one of [entry?.path, entry?.from])
         if (one !== undefined)
           for (const who of ['a', 'b', 'some'])
             for (const line of linesOf(tracker.view(one)?.store(), who)) world.taken.add(line)
-      // including that lines were removed that it had before it was renamed
+      // including the removal of lines from before it was renamed
       if (entry?.from !== undefined)
         for (const line of linesOf(tracker.view(entry.from)?.store()))
           if (!world.lines(name).includes(line)) world.removed.add(line)
-      // also below what another session removed later
+      // even below what another session removed later
       for (const line of linesOf(tracker.view(path)?.store(), session)) world.taken.add(line)
-      // also if the agent removed what the user wrote there after an earlier change of the agent
+      // even if the agent removed what the user wrote there after an earlier change by the agent
       const place = tracker
         .view(path)!
         .store()
@@ -475,7 +476,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'reload': {
-      // what was reverted in unsaved text is known while the window is open
+      // changes that were reverted in unsaved text are known only while the window is open
       for (const one of world.undoneUnsaved) if (editor.isDirty(one)) await editor.save(one)
       await world.settled()
       tracker.dispose()
@@ -490,7 +491,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
 }
 
 describe('the change tracker (property)', () => {
-  it("never loses the user's text, and finds every change of an agent", async function () {
+  it("never loses the user's text, and finds every agent's change", async function () {
     this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async steps => {
@@ -535,7 +536,7 @@ describe('the change tracker (property)', () => {
             }
           }
           for (const session of ['a', 'b']) await world.end(session)
-          // without later changes of the user, everything is reverted and restored
+          // without later changes by the user, everything can be reverted and restored
           for (const name of NAMES)
             if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))
           await world.settled()
@@ -547,7 +548,7 @@ describe('the change tracker (property)', () => {
             for (const session of ['a', 'b']) {
               const report = await world.sessions.get(session)!.undo({}, { force: true })
               for (const { why } of report.left) assert.equal(why, 'agent')
-              // what is below another session's changes is reverted after those
+              // changes below those of another session are reverted after them
               left = report.undone ? 2 : left - 1
               if (report.undone) undone.push(report.undone.id)
             }
@@ -574,7 +575,7 @@ describe('the change tracker (property)', () => {
   })
 })
 
-/** Someone's lines in something stored. */
+/** The lines of an author in a stored value. */
 function linesOf(stored: unknown, who = 'user'): string[] {
   const found =
     JSON.stringify(stored ?? null).match(new RegExp(`(?:\\b|(?<=\\\\n))${who}\\d+(?=\\\\n)`, 'g')) ?? []

@@ -117,7 +117,7 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('a.txt'))?.text, 'one\ntwo\nthree\n')
     })
 
-    it('through the client, also if the editor formats on save', async () => {
+    it('through the client, even if the editor formats on save', async () => {
       editor.open(file('a.txt'))
       editor.format = saved => saved.replace(/\s*=\s*/, ' = ')
       await write('a.txt', 'one\ntwo=2\nthree\n')
@@ -126,7 +126,7 @@ describe('the change tracker', () => {
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
       editor.reload()
-      // more than spaces could be what the user typed meanwhile, so it's checked
+      // a difference other than whitespace could be what the user typed meanwhile, so it's checked
       editor.format = saved => saved.replace('2', '2;')
       await write('a.txt', 'one\n2\nthree\n')
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
@@ -137,7 +137,7 @@ describe('the change tracker', () => {
     })
 
     for (const isWritten of [false, true])
-      it(`through the client, also with a crash ${isWritten ? 'after' : 'before'} the file is written`, async () => {
+      it(`through the client, even after a crash right ${isWritten ? 'after' : 'before'} the file is written`, async () => {
         const folder = join(root, '.store')
         const open = () => {
           const kept = new ChangesStore(folder, silentLogger)
@@ -162,7 +162,7 @@ describe('the change tracker', () => {
         first.kept.dispose()
       })
 
-    it('by a tool call that is reported while its file is truncated to be written', async () => {
+    it('by a tool call that is reported while its file is truncated for writing', async () => {
       writeFileSync(file('a.txt'), '')
       await tool('running', change('a.txt', 'two', '2'))
       writeFileSync(file('a.txt'), 'one\n2\nthree\n')
@@ -183,7 +183,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('by tool calls with a reported diff, whenever the file is written', async () => {
+    it('by tool calls with a diff, whenever the file is written', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')
@@ -192,14 +192,14 @@ describe('the change tracker', () => {
       await writeFile(file('late.txt'), 'x\n')
       await tool('done', change('late.txt', undefined, 'x\n'))
       assert.equal(changes.before(file('late.txt'))?.attributes.type, 'absent')
-      // written before it could be read, and reported as a fragment
+      // the file was written before it could be read, and the diff is a fragment
       writeFileSync(file('b.txt'), 'a\nB\nc\n')
       await tool('running', change('b.txt', 'b', 'B'))
       await tool('done', change('b.txt', 'b', 'B'))
       assert.equal(changes.before(file('b.txt'))?.text, 'a\nb\nc\n')
     })
 
-    it('by tool calls that are reported when the next one has already written', async () => {
+    it('by a tool call that is reported after the next one has already written', async () => {
       writeFileSync(file('a.txt'), '1\ntwo\n3\n')
       for (const [id, from, to] of [
         ['first', 'one\n', '1\n'],
@@ -221,7 +221,7 @@ describe('the change tracker', () => {
       assert.equal(changes.hunks(file('a.txt'))[0]?.authors[0]?.toolCallId, 't')
     })
 
-    it('but not edits that were reported and never made', async () => {
+    it('but not those that were reported and never made', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       await tool('done', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
@@ -235,7 +235,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('as uncertain, if they happen during a turn and no tool call reports them', async () => {
+    it('during a turn without a tool call, as uncertain', async () => {
       let working = false
       await write('a.txt', 'one\ntwo\nthree\nfour\n')
       changes.beginTurn(1, () => working)
@@ -288,7 +288,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it('saved right before the agent writes again, which is seen before the editor reports the save', async () => {
+    it('saved right before the agent writes again, even if that is seen before the save is reported', async () => {
       changes.beginTurn(1, () => true)
       await tool('running', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -345,7 +345,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it("unsaved after the agent wrote: it stays unsaved, and the agent's lines are reverted", async () => {
+    it("unsaved after the agent wrote, and keeps it unsaved when the agent's lines are reverted", async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree\nmine\n')
@@ -359,7 +359,7 @@ describe('the change tracker', () => {
       await until(() => store.files.size === 0)
     })
 
-    it('unsaved in an editor that opened the file through a link', async () => {
+    it('unsaved in an editor that opened the file through a symbolic link', async () => {
       mkdirSync(file('real'))
       symlinkSync(file('real'), file('link'))
       writeFileSync(file('real/a.txt'), 'one\ntwo\n')
@@ -371,7 +371,7 @@ describe('the change tracker', () => {
       assert.equal(text('real/a.txt'), 'one\n2\n')
     })
 
-    it("unsaved next to a session's lines that come back when another session's change is reverted", async () => {
+    it("unsaved next to one session's lines, which another session's reverted change restores", async () => {
       const other = session('other')
       await tool('running', change('a.txt', 'one\n', '1\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -390,7 +390,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it("next to a reverted change, also if the editor's own undo and redo follow", async () => {
+    it("next to a reverted change, even after the editor's own undo and redo", async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       const [before, after] = ['mine\none\nthree\n', 'mine\none\ntwo\nthree\n']
@@ -403,14 +403,14 @@ describe('the change tracker', () => {
       editor.type(file('a.txt'), after)
       editor.type(file('a.txt'), `${after}end\n`)
       assert.deepEqual(listed(), [])
-      // the file on disk still has it
+      // the file on disk still has the change
       editor.revert(file('a.txt'))
       await until(() => listed().length === 1)
       await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it("restored with the editor's own undo: nothing is left to revert", async () => {
+    it("restored with the editor's own undo, after which nothing is left to revert", async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\ntwo\nthree\n')
@@ -421,7 +421,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('on top of lines of two sessions: both are reverted, one after the other', async () => {
+    it('on top of lines of two sessions, which are reverted one after the other', async () => {
       const other = session('other')
       await write('a.txt', 'mine\none\ntwo\nthree\n')
       await write('a.txt', 'mine\ntwo\nthree\n', other)
@@ -435,7 +435,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('in a file that the agent added, and deleted', async () => {
+    it('in a file that the agent added and deleted', async () => {
       await write('new.txt', '')
       editor.open(file('new.txt'))
       editor.type(file('new.txt'), 'mine\n')
@@ -466,7 +466,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('unsaved below what an agent wrote to disk: the user is asked first', async () => {
+    it('unsaved over what the agent wrote to disk, and asks the user first', async () => {
       editor.open(file('a.txt'))
       await tool('running', change('a.txt', 'two', '2'))
       editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
@@ -479,7 +479,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('typed while the editor saves what the agent wrote, where only a space was saved', async () => {
+    it('typed while the editor saves what the agent wrote', async () => {
       editor.open(file('a.txt'))
       editor.format = saved => saved.replace('three', 'three ')
       const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
@@ -503,7 +503,7 @@ describe('the change tracker', () => {
       editor.open(file('a.txt'))
       for (const [at, look] of [
         () => Promise.resolve(),
-        // the change on disk is seen before the editor reports that it saved it
+        // the change on disk is seen before the editor reports the save
         () => tracker.refresh(),
       ].entries()) {
         const mine = `one\n2\nthree\nmine ${at}\n`
@@ -564,7 +564,7 @@ describe('the change tracker', () => {
       assert.equal(existsSync(file('b.txt')), false)
     })
 
-    it('that the agent removed from its own file, if the user then moves that file to the path of one it deleted', async () => {
+    it("that the agent removed from its own file, if the user then moves that file to a deleted file's path", async () => {
       await write('b.txt', '')
       writeFileSync(file('b.txt'), 'mine\n')
       await tracker.refresh()
@@ -613,7 +613,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it("typed after a command wrote the file, whose changes stay the turn's", async () => {
+    it('typed after a command wrote the file, whose changes still belong to the turn', async () => {
       changes.beginTurn(1, () => true)
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
@@ -628,7 +628,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('unsaved when the agent deletes the file: saving it continues from the deleted text', async () => {
+    it('unsaved when the agent deletes the file, and continues from the deleted text when it is saved', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree mine\n')
@@ -644,7 +644,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it("within the agent's lines: it's kept until the user discards it, and can be restored", async () => {
+    it("within the agent's lines until the user discards it, which can be undone", async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       writeFileSync(file('a.txt'), 'one\nmine\nthree\nfour\n')
       const report = await undo()
@@ -660,7 +660,7 @@ describe('the change tracker', () => {
       assert.equal(changes.hunks(file('a.txt')).length, 2)
     })
 
-    it("in a file that the agent added: it's kept", async () => {
+    it('in a file that the agent added', async () => {
       await write('new.txt', 'agent\n')
       editor.open(file('new.txt'))
       editor.type(file('new.txt'), 'agent\nmine\n')
@@ -670,7 +670,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('of a file that its creator deleted with the line of another session, one after the other', async () => {
+    it('of another session in a file that its creator deleted', async () => {
       const other = session('other')
       await write('new.txt', 'a\n')
       await write('new.txt', 'b\na\n', other)
@@ -697,7 +697,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it("of another session: neither session lists or reverts the other's changes", async () => {
+    it("of another session, and doesn't list one session's changes in the other", async () => {
       const other = session('other')
       await write('a.txt', '1\ntwo\nthree\n')
       await write('a.txt', '1\ntwo\n3\n', other)
@@ -716,7 +716,7 @@ describe('the change tracker', () => {
   })
 
   describe('follows a file to its new name', () => {
-    /** A command of the agent; its changes are only found when it has ended. */
+    /** Runs a command of the agent, whose changes are found only when it has ended. */
     const command = async (work: () => void, found: string[], by = changes, turn = 1) => {
       const before = found.map(name => ({
         path: file(name),
@@ -738,7 +738,7 @@ describe('the change tracker', () => {
       removed,
     })
 
-    it('if a command moved it: one change, reverted as one, with its mode, and restored', async () => {
+    it('if a command moved it, as one change that is reverted and restored with its mode', async () => {
       chmodSync(file('a.txt'), 0o754)
       await moved()
       assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
@@ -793,7 +793,7 @@ describe('the change tracker', () => {
       assert.deepEqual([text('a.txt'), text('b.txt')], ['one\ntwo\nthree\n', 'mine\n'])
     })
 
-    it('which it keeps while the old name is taken', async () => {
+    it('and keeps that if the old name is taken', async () => {
       mkdirSync(file('d'))
       writeFileSync(file('d/a.txt'), 'one\ntwo\n')
       await command(() => renameSync(file('d/a.txt'), file('b.txt')), ['d/a.txt', 'b.txt'])
@@ -807,7 +807,7 @@ describe('the change tracker', () => {
       assert.equal(text('b.txt'), 'one\ntwo\n')
     })
 
-    it('only within a turn of one session, and only if the content is the same or similar', async () => {
+    it('only within a turn of one session, and only if the content is similar', async () => {
       const other = session('t')
       await command(() => rmSync(file('a.txt')), ['a.txt'])
       await command(() => writeFileSync(file('b.txt'), 'one\ntwo\nthree\n'), ['b.txt'], other)
@@ -825,7 +825,7 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('a.txt')), existsSync(file('d.txt'))], [false, false])
     })
 
-    it('next to another file that the user gave the old name, which keeps all its lines', async () => {
+    it('even if the user gave the old name to another file, which keeps all its lines', async () => {
       writeFileSync(file('mine.txt'), 'mine\n')
       await command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'])
       changes.beginTurn(2, () => true)
@@ -838,7 +838,7 @@ describe('the change tracker', () => {
       assert.match(text('a.txt'), /^one\ntwo\nthree$/m)
     })
 
-    it('and keeps it if the user gives the old one to another file that the agent edited', async () => {
+    it('and keeps it if the user gives the old name to another file that the agent edited', async () => {
       const bytes = Buffer.from([0, 1, 2])
       writeFileSync(file('p.png'), bytes)
       for (const name of ['x.txt', 'y.txt']) writeFileSync(file(name), 'mine\n')
@@ -901,7 +901,7 @@ describe('the change tracker', () => {
       )
     })
 
-    it('one by one if a folder was moved, each with its name, bytes and links', async () => {
+    it('file by file if a folder was moved, with names, bytes and links', async () => {
       mkdirSync(file('from'))
       for (const name of ['x', 'y']) writeFileSync(file(`from/${name}.txt`), 'the same\n')
       writeFileSync(file('from/p.png'), Buffer.from([0, 1, 2]))
@@ -981,14 +981,14 @@ describe('the change tracker', () => {
       assert.equal(readlinkSync(file('a.txt')), 'p.png')
     })
 
-    it("nothing of a file that the agent added: it's moved to the trash", async () => {
+    it("a state without the agent's new file by moving it to the trash", async () => {
       await write('new.txt', 'x')
       await undo()
       assert.deepEqual(trashed, [file('new.txt')])
       assert.equal(existsSync(file('new.txt')), false)
     })
 
-    it('a removed file from its own store if there is no trash', async () => {
+    it('a removed file from its own storage if there is no trash', async () => {
       trash = undefined
       create()
       await write('new.txt', 'x')
@@ -1028,7 +1028,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('the only change of an added file, and so the file', async () => {
+    it('the only change of an added file, and with it the file', async () => {
       for (const way of ['keep', 'undo'] as const) {
         await write('new.txt', 'x\n')
         const ids = new Set(changes.hunks(file('new.txt')).map(({ id }) => id))
@@ -1065,7 +1065,7 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('a.txt'))?.text, 'x')
     })
 
-    it('nothing of an earlier session with the same id', async () => {
+    it('no changes of an earlier session with the same id', async () => {
       await write('a.txt', 'x')
       changes.clear()
       await until(() => listed().length === 0)
@@ -1088,7 +1088,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('when a program removes a file for a moment', async () => {
+    it('when a program briefly removes a file', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       renameSync(file('a.txt'), file('a.tmp'))
       await changes.refresh()
@@ -1133,7 +1133,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'x')
       assert.ok(watching)
       changes.keep()
-      // its checkpoint must restore from what the user does now
+      // still watched, since a restore has to know what the user changes now
       assert.ok(watching)
       await undo({ since: 0 })
       assert.equal(watching, undefined)

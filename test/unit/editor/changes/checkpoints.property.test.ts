@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   add: fc.nat(2),
 })
 
-/** All files at the start of a turn, and what others than its session changed since then. */
+/** All files at the start of a turn, and what anyone but its session changed since then. */
 interface Snapshot {
   turn: number
   files: Map<string, string | undefined>
@@ -69,7 +69,7 @@ interface Snapshot {
   touched: Set<string>
 }
 
-/** A folder with a user, another program, and agents of two sessions. Every line is unique and has an author. */
+/** A folder that a user, another program and two sessions change. Every line is unique and has an author. */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-checkpoints-')))
   readonly store = new MemoryStore()
@@ -131,7 +131,7 @@ class World {
     return lines
   }
 
-  /** Someone other than the agent of `session` changed the file. */
+  /** Records that someone other than the agent of `session` changed the file. */
   touch(name: string, session?: string): void {
     for (const [owner, snapshots] of this.snapshots)
       if (owner !== session) for (const { touched } of snapshots) touched.add(name)
@@ -237,7 +237,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      // during a turn it can't be distinguished from a command
+      // during a turn, the other program can't be distinguished from a command
       if (dirty || world.working.size > 0) return
       world.touch(name)
       writeFileSync(path, world.edited(name, 'user', place))
@@ -303,7 +303,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
     if (line.startsWith('user')) assert.ok(after.has(line), `the restore took ${line}`)
     if (line.startsWith(others)) assert.ok(after.has(line), `the restore took ${line} of the other session`)
   }
-  // the list contains what isn't restored
+  // what isn't restored has to be listed
   const left = new Set(report.left.map(one => one.path))
   const listed = new Map(plan.map(one => [one.path, one]))
   for (const path of left) assert.ok(listed.get(path)?.left, `${path} stayed and nobody said so`)
@@ -317,7 +317,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
       assert.equal(entry.action === 'delete', now === undefined, `${name} is not what the list said`)
       if (entry.action === 'create') assert.ok(before[i] === undefined && now !== undefined)
     }
-    // nobody else changed it, so it's exactly the same
+    // if no one else changed the file, it's exactly as before
     if (!touched.has(name)) {
       assert.equal(now, files.get(name), `${name} is not as before turn ${turn}`)
       assert.ok(!left.has(path))
@@ -326,7 +326,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
       assert.deepEqual(world.lines(name).filter(mine), [], `${name} has lines of later turns`)
   }
   const taken = NAMES.filter((name, i) => world.on(name) !== before[i])
-  // undone immediately, it's restored
+  // an immediate undo restores everything
   if (report.undone && at % 2 === 0 && NAMES.every(name => !editor.isDirty(world.path(name)))) {
     assert.deepEqual(await tracker.restore(report.undone.id), [])
     editor.reload()
@@ -342,7 +342,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
 }
 
 describe('checkpoints (property)', () => {
-  it('restore the state before a turn, and lose nothing of other sessions or the user', async function () {
+  it('restore the state before a turn, and lose nothing of the user or other sessions', async function () {
     this.timeout(120_000 * Math.max(1, Number(process.env.PARLEY_RUNS ?? 0) / 1000))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 18 }), async steps => {
@@ -366,7 +366,7 @@ describe('checkpoints (property)', () => {
                 `${line.trim()} is lost after ${one.what}`,
               )
             }
-            // a file's stored content is complete
+            // the stored content of each file is complete
             for (const view of views) {
               const again = TrackedFile.restore(JSON.parse(JSON.stringify(view.store())))
               assert.equal(again?.historyAt, view.historyAt)

@@ -32,7 +32,7 @@ describe('a checkpoint', () => {
   const file = (name: string) => join(root, name)
   const text = (name: string) => readFileSync(file(name), 'utf8')
   const roots = () => ({ cwd: root, additionalDirectories: [] })
-  /** Another window: the previous one was closed, or crashed. */
+  /** Opens another window, after the previous one was closed or crashed. */
   const create = async () => {
     tracker = new ChangeTracker({ files: shared, store, checkpoints: () => limits })
     editor.tracker = tracker
@@ -58,7 +58,7 @@ describe('a checkpoint', () => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
     return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
   }
-  /** A tool call that reports a file's location and changes it directly. */
+  /** Runs a tool call that reports a file's location and changes it directly. */
   const tool = async (name: string, work: () => void, by = changes) => {
     await by.tool({ toolCallId: 't', begun: true, done: false }, [], [file(name)])
     work()
@@ -69,7 +69,7 @@ describe('a checkpoint', () => {
     changes.checkpoint(since).map(({ path, ...rest }) => ({ name: path.slice(root.length + 1), ...rest }))
   const restore = (since: number, options = {}) => changes.undo({ since }, options)
 
-  it('restores an empty file that the agent deletes, as its tool call reports', async () => {
+  it("restores an empty file that the agent's tool call deletes", async () => {
     begin(1)
     writeFileSync(file('empty.txt'), '')
     begin(2)
@@ -81,7 +81,7 @@ describe('a checkpoint', () => {
     assert.equal(text('empty.txt'), '')
   })
 
-  it('restores the state before a turn, also of kept changes, and can be undone', async () => {
+  it('restores the state before a turn, including kept changes, and can be undone', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -139,7 +139,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
-  it("reverts a restore, including the user's edits that it discarded", async () => {
+  it("can be undone, including the user's edits that it discarded", async () => {
     const before = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n'
     const now = 'one\nmine\nthree\nfour\nfive\n6\nseven\n'
     writeFileSync(file('a.txt'), before)
@@ -207,7 +207,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
-  it('removes the empty file that replaced one that another session had deleted', async () => {
+  it('removes an empty file that replaced one that another session had deleted', async () => {
     begin(1, other)
     await tool('a.txt', () => rmSync(file('a.txt')), other)
     begin(1)
@@ -242,7 +242,7 @@ describe('a checkpoint', () => {
     if (process.platform !== 'win32') assert.equal(statSync(file('run.sh')).mode & 0o777, 0o755)
   })
 
-  it('covers a turn that started with what a later turn reverted', async () => {
+  it('restores the start of a turn even if a later turn reverted that', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -294,7 +294,7 @@ describe('a checkpoint', () => {
       [[1, 1, undefined]],
     )
     assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
-    // what the user saved belongs to them, whatever is reported
+    // what the user saved is the user's, whatever a tool call reports
     writeFileSync(file('a.txt'), 'one\n2\nIII\n')
     editor.open(file('a.txt'))
     await tracker.refresh()
@@ -304,7 +304,7 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
-  it('includes what a tool call reported right before the end of its turn', async () => {
+  it('includes what a tool call reports right before its turn ends', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await changes.endTurn()
@@ -320,7 +320,7 @@ describe('a checkpoint', () => {
     )
   })
 
-  it('includes what a tool call reports while the end of the previous turn is still being examined', async () => {
+  it("includes what a tool call reports while the previous turn's changes are still being examined", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     let release = () => {}
@@ -358,7 +358,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(listed(2), [{ name: 'new.txt', action: 'delete', added: 0, removed: 1 }])
   })
 
-  it('survives a crash, also for kept changes', async () => {
+  it('survives a crash, even for kept changes', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
@@ -407,7 +407,7 @@ describe('a checkpoint', () => {
         ['a.txt', 'size'],
       ],
     )
-    // the changes to review are kept
+    // changes to review aren't deleted
     assert.equal(changes.list().length, 1)
     limits = { maxAgeMs: -1, maxBytes: Number.POSITIVE_INFINITY }
     await create()
@@ -424,7 +424,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\n2\nthree\n')
   })
 
-  it('includes nothing of an earlier session with the same id', async () => {
+  it('includes no changes of an earlier session with the same id', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.clear()

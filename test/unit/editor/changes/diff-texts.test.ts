@@ -25,12 +25,12 @@ describe('the texts of a diff', () => {
     }
   })
 
-  it('are empty on the side without a file (quirk 9)', () => {
+  it('are empty where there is no file (quirk 9)', () => {
     assert.deepEqual(diffTexts(change({ newText: 'new' })), { oldText: '', newText: 'new' })
     assert.deepEqual(diffTexts(change({ oldText: 'old' })), { oldText: 'old', newText: '' })
   })
 
-  it('are completed from a fragment, before and after the edit (quirk 9)', () => {
+  it('are completed from the file for a fragment, before and after the edit (quirk 9)', () => {
     const fragment = change({ oldText: 'two', newText: 'TWO' })
     const whole = { oldText: 'one\ntwo\nthree\n', newText: 'one\nTWO\nthree\n' }
     assert.deepEqual(diffTexts(fragment, { current: whole.oldText }), whole)
@@ -75,14 +75,14 @@ describe('the texts of a diff', () => {
         fc.pre(oldText !== newText)
         const patch = { format: 'git', text: createTwoFilesPatch('a/a.ts', 'b/a.ts', oldText, newText) }
         const texts = diffTexts(change({}), { patch, current: isDone ? newText : oldText })
-        // After the edit, undoing the patch always works; before it, the patch may match elsewhere.
+        // undoing a patch always works after the edit; before the edit it may match elsewhere
         if (isDone) assert.deepEqual(texts, { oldText, newText })
         else assert.ok(texts?.oldText === oldText || texts?.newText === oldText)
       }),
     )
   })
 
-  it('are only the parts in a patch if the file has other content', () => {
+  it('are only the parts in the patch if the file has other content', () => {
     const text = createTwoFilesPatch('a/a.ts', 'b/a.ts', 'one\ntwo\n', 'one\n2\n')
     assert.deepEqual(diffTexts(change({}), { patch: { format: 'git', text } }), {
       oldText: 'one\ntwo\n',
@@ -98,7 +98,7 @@ describe('the texts of a diff', () => {
     })
   })
 
-  it('are found in a patch with absolute paths, as in v2: quoted, renamed, deleted', () => {
+  it('are found in a patch with absolute paths as in v2, even quoted, renamed or deleted ones', () => {
     const text = [
       'diff --git "/w/caf\\303\\251 a.ts" "/w/caf\\303\\251 a.ts"',
       '--- "/w/caf\\303\\251 a.ts"',
@@ -168,7 +168,7 @@ describe('the location of a fragment', () => {
     assert.equal(await find('a.ts', { oldText: 'gone', newText: 'two' }), 2)
   })
 
-  it("isn't searched for outside of the session's folders, nor where a link leads there", async () => {
+  it("isn't searched for outside of the session's folders, not even through a link", async () => {
     symlinkSync(path.join(folder, 'elsewhere'), path.join(folder, 'root', 'link'))
     for (const file of ['../elsewhere/a.ts', path.join(folder, 'elsewhere', 'a.ts'), 'link/a.ts'])
       assert.equal(await find(file), undefined, file)

@@ -28,7 +28,7 @@ describe('the author of each line', () => {
     assert.equal(log.hasChanges, false)
   })
 
-  it("is the user within an agent's lines, unless their text is discarded", () => {
+  it("is the user within an agent's lines, unless the user's text is discarded", () => {
     const log = FileLog.of('a\n')
     log.edit('a\n1\n2\n3\n', agent('a'))
     log.edit('a\n1\nmine\n3\n', 'user')
@@ -50,7 +50,7 @@ describe('the author of each line', () => {
     assert.equal(log.hasChanges, false)
   })
 
-  it("is known when one session's change below another's is reverted, unless they overlap", () => {
+  it("is known when a change below another session's is reverted, unless they overlap", () => {
     const log = FileLog.of('1\n2\n3\n4\n5\n')
     log.edit('1\nx\ny\nz\n5\n', agent('a'))
     log.edit('1\nx\nother\nz\n5\nafter\n', agent('b'))
@@ -64,7 +64,7 @@ describe('the author of each line', () => {
     assert.equal(log.text, '1\n2\n3\n4\n5\n')
   })
 
-  it('changes turn by turn when turns are reverted and kept', () => {
+  it('changes when single turns are reverted and kept', () => {
     const log = FileLog.of('1\n')
     log.edit('2\n', agent('a', 1))
     log.edit('3\n', agent('a', 2))
@@ -77,7 +77,7 @@ describe('the author of each line', () => {
     assert.equal(other.text, '3\n')
   })
 
-  it('is recognized for lines that reappear where an agent removed them', () => {
+  it('is the same for lines that reappear where an agent removed them', () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\nthree\n', agent('a'))
     const other = log.clone()
@@ -122,7 +122,7 @@ describe('the author of each line', () => {
 
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
 
-  it('is still known line by line when a program was seen to empty the text before it wrote it', () => {
+  it('is still known for each line if a program was seen to empty the file before it wrote', () => {
     const text = (...changed: number[]) =>
       Array.from({ length: 10 }, (_, at) => `${changed.includes(at) ? 'new' : 'old'} ${at}\n`).join('')
     const uncertain: AgentAuthor = { ...agent('a'), uncertain: true }
@@ -141,7 +141,7 @@ describe('the author of each line', () => {
     }
   })
 
-  it('includes the agent that emptied a text which another agent or the user then fills', () => {
+  it('includes an agent that emptied the text before another agent or the user filled it', () => {
     for (const by of [agent('b'), 'user' as const]) {
       const log = FileLog.of('one\ntwo\n')
       log.edit('', agent('a'))
@@ -151,7 +151,7 @@ describe('the author of each line', () => {
     }
   })
 
-  it('is found from the edits between two texts, with separate ones merged', () => {
+  it('is found from the edits between two texts, with adjacent edits merged', () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const result: string[] = [...before]
@@ -172,7 +172,7 @@ describe('the author of each line', () => {
     assert.equal(withLineEndsOf('', 'a\r\n'), '')
   })
 
-  it("is never lost for the user's lines, and every change of an agent can be reverted or kept", () => {
+  it("is never lost for the user's lines, and every agent's change can be reverted or kept", () => {
     /** Replaces `count` lines from `at` by `add` new ones; positions wrap around. */
     const step = fc.record({
       who: fc.constantFrom('user', 'user', 'a', 'b'),
@@ -203,7 +203,7 @@ describe('the author of each line', () => {
               line,
             )
         }
-        // every line of an agent is in a change that can be found
+        // every line of an agent is in some change
         const starts = new Set(log.hunks(all).flatMap(({ start, after }) => after.map((_, i) => start + i)))
         for (const [i, line] of now.entries()) if (!line.startsWith('user')) assert.ok(starts.has(i))
         const before = new Set(splitLines(log.base))

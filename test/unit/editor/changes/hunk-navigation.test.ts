@@ -6,7 +6,7 @@ const hunk = (start: number, lines: number) => ({ start, after: Array.from({ len
 describe("finding agents' changes by line", () => {
   const hunks = [hunk(0, 1), hunk(3, 2), hunk(8, 0)]
 
-  it('finds those at a cursor or in a selection', () => {
+  it('returns those at a cursor or in a selection', () => {
     const at = (start: number, end: number) => hunksAt(hunks, { start, end }).map(({ start }) => start)
     assert.deepEqual(at(0, 0), [0])
     assert.deepEqual(at(1, 1), [])
@@ -16,7 +16,7 @@ describe("finding agents' changes by line", () => {
     assert.deepEqual(at(2, 3), [])
   })
 
-  it("finds those that the editor's quick diff shows", () => {
+  it("returns those that the editor's quick diff shows", () => {
     const of = (modifiedStartLineNumber: number, modifiedEndLineNumber: number) =>
       hunksOfChange(hunks, { modifiedStartLineNumber, modifiedEndLineNumber }).map(({ start }) => start)
     assert.deepEqual(of(1, 1), [0])
@@ -25,7 +25,7 @@ describe("finding agents' changes by line", () => {
     assert.deepEqual(of(4, 0), [])
   })
 
-  it('finds the next and previous one across files, and wraps around', () => {
+  it('returns the next and previous one across files, and wraps around', () => {
     const files = [
       { path: '/b', hunks: [hunk(0, 0)] },
       { path: '/a', hunks: [hunk(1, 1), hunk(5, 1)] },

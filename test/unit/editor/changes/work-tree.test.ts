@@ -181,14 +181,14 @@ describe('a change in a work tree', () => {
       for (const [name, bytes] of Object.entries(content))
         assert.deepEqual(readFileSync(join(root, name)), bytes, `${name} was ${how}`)
       assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
-      // of a mode, a commit only stores whether a file is executable
+      // of a mode, a commit stores only whether the file is executable
       const mode = statSync(join(root, 'run.sh')).mode & 0o777
       assert.equal(mode & 0o100, 0o100)
       if (how === 'changed') assert.equal(mode, 0o750)
     }
   })
 
-  it('has the encoding of the work tree if a commit has another one', async () => {
+  it('has the encoding of the work tree if the commit has another one', async () => {
     put('.gitattributes', 'wide.txt working-tree-encoding=UTF-16LE-BOM\n')
     const wide = Buffer.from('\ufeffone\n', 'utf16le')
     put('wide.txt', wide)
@@ -224,7 +224,7 @@ describe('a change in a work tree', () => {
     assert.deepEqual(list(), before)
   })
 
-  it('is only counted if too many files changed', async () => {
+  it('is counted but not listed if too many files changed', async () => {
     const changes = await changedBy(() => {
       for (let i = 0; i < 1001; i++) put(`new-${i}.txt`, 'x')
       put('dirty.txt', 'changed\n')
@@ -248,7 +248,7 @@ describe('a change in a work tree', () => {
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
-  /** A file that an agent writes while the snapshot is taken: its previous text is only in its tool call. */
+  /** Tests a file that an agent writes during the snapshot, so that only the tool call has its previous text. */
   const trustsTheToolCall = async (meanwhile: string) => {
     const path = join(root, 'dirty.txt')
     const oldText = readFileSync(path, 'utf8')
@@ -274,7 +274,7 @@ describe('a change in a work tree', () => {
   const keepsTheTextThatIsOverwritten = () => {
     it("isn't based on a file that the agent had truncated to write it", () => trustsTheToolCall(''))
     it("isn't based on a file that the agent had partly written", () => trustsTheToolCall('changed by'))
-    it('is only counted in a file that a command had truncated to write it', async () => {
+    it('is counted but not listed in a file that a command had truncated to write it', async () => {
       const began = Date.now()
       put('dirty.txt', '')
       const before = await tree.snapshot([root], began)
@@ -285,7 +285,7 @@ describe('a change in a work tree', () => {
   }
   describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
-  it('shows that a file existed that a tool call reports as new', async () => {
+  it('shows that a file existed before, even if a tool call reports it as new', async () => {
     for (const [name, oldText] of [
       ['clean.txt', 'clean.txt\n'],
       ['empty.txt', ''],
@@ -373,7 +373,7 @@ describe('a change in a work tree', () => {
 
     describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
-    it('is found by scanning all files, marked as uncertain, and reverted byte for byte', async function () {
+    it('is found by a scan of all files, marked as uncertain, and reverted byte for byte', async function () {
       if (process.platform === 'win32') this.skip()
       const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
       const latin = Buffer.from('caf\xe9\n', 'latin1')
@@ -422,7 +422,7 @@ describe('a change in a work tree', () => {
     })
 
     it('is found by reading only files that were written', async () => {
-      // what has just been written is read again, in case it's written again within the resolution of the clock
+      // recently written files are read again, since two writes can have the same time
       const newest = Math.max(...readdirSync(root).map(name => statSync(join(root, name)).ctimeMs))
       await waitFor('files to be older than the clock can be off', () => Date.now() - newest > FRESH_MS)
       await tree.prepare([root])
@@ -443,7 +443,7 @@ describe('a change in a work tree', () => {
       assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})
     })
 
-    it('is only counted for files that are too large or too many', async () => {
+    it('is counted but not listed for files that are too large or too many', async () => {
       create({ fileBytes: 30 })
       put('large.txt', 'x'.repeat(31))
       assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})

@@ -80,20 +80,20 @@ describe('files with an open document', () => {
     assert.equal(document.saves, 0)
   })
 
-  it('are found by another path to the same file', async () => {
+  it('are found through another path to the same file', async () => {
     const document = open('one\n')
     document.type('unsaved\n')
     const door = path.join(folder(), 'door')
     symlinkSync(folder(), door)
     const throughLink = session(document).readTextFile({ path: path.join(door, 'a.txt') })
     assert.equal(await throughLink, 'unsaved\n')
-    // The workspace was opened through a link, and the agent sends the link's target.
+    // the workspace was opened through a link, and the agent sends its target
     const linked = new FakeDocument(path.join(door, 'a.txt'))
     linked.type('through the link\n')
     assert.equal(await session(linked, disk, door).readTextFile({ path: file() }), 'through the link\n')
   })
 
-  it('are edited again if the user types at that moment', async () => {
+  it('are edited again if the user types during the edit', async () => {
     const document = open('one\ntwo\n')
     let typed = 0
     document.beforeReplace = () => {
@@ -105,7 +105,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'typed 2\n')
   })
 
-  it("report that the editor doesn't accept the edit, and keep the file", async () => {
+  it("aren't changed if the editor doesn't accept the edit, which is reported", async () => {
     const document = open('one\n')
     let typed = 0
     document.beforeReplace = () => {
@@ -134,7 +134,7 @@ describe('files with an open document', () => {
     assert.equal(document.text(), 'one\n', 'the editor reads the file again by itself')
   })
 
-  it('are created again if they were deleted under a document without changes', async () => {
+  it('are recreated if they were deleted and the document has no unsaved changes', async () => {
     const document = open('one\n')
     rmSync(file())
     await write(document, 'one\n')

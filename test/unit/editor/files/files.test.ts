@@ -77,7 +77,7 @@ describe('files without an open document', () => {
       assert.equal(await read('a'), 'é')
     })
 
-    it('recognizes UTF-16 by its byte order mark', async () => {
+    it('detects UTF-16 by its byte order mark', async () => {
       put('le', Buffer.from('\ufeffé\n𝄞', 'utf16le'))
       put('be', Buffer.from('\ufeffé\n𝄞', 'utf16le').swap16())
       assert.equal(await read('le'), 'é\n𝄞')
@@ -129,7 +129,7 @@ describe('files without an open document', () => {
       put('a', '')
       const fileSystem: FileSystem = {
         ...disk,
-        // biome-ignore lint/correctness/useYield: it fails before there is anything
+        // biome-ignore lint/correctness/useYield: it fails before it yields
         async *readPieces() {
           await fails('EACCES')()
         },
@@ -261,7 +261,7 @@ describe('files without an open document', () => {
       assert.deepEqual(readdirSync(folder()), ['a'])
     })
 
-    it("keeps the old file also if it's written in place on a full disk", async () => {
+    it("keeps the old file even if it's written in place on a full disk", async () => {
       put('a', 'the old text')
       linkSync(at('a'), at('b'))
       let isFull = true
@@ -443,7 +443,7 @@ describe('files without an open document', () => {
       assert.equal(leads, outside())
     })
 
-    it('use one answer for the session for the questions waiting behind it', async () => {
+    it('apply an answer for the session to the questions waiting behind it', async () => {
       writeFileSync(outside(), 'text')
       let asked = 0
       const session = files({}, async () => {
@@ -472,7 +472,7 @@ describe('files without an open document', () => {
       assert.equal(existsSync(outside()), false)
     })
 
-    it("stop asking when the agent cancels its request, and don't perform it", async () => {
+    it("stop asking when the agent cancels its request, which isn't performed", async () => {
       const withdrawal = new AbortController()
       let gone = false
       const asked: string[] = []
@@ -498,7 +498,7 @@ describe('files without an open document', () => {
     })
   })
 
-  it('limit how much is read at once, which fits the tests above', () => {
+  it('have limits that fit the tests above', () => {
     assert.equal(MAX_READ_BYTES, 16 * 1024 * 1024)
   })
 })

@@ -78,7 +78,7 @@ describe('listing files', () => {
 describe('finding files', () => {
   const names = (found: Awaited<ReturnType<FileIndex['search']>>) => found.map(({ path }) => path)
 
-  it('ranks a matching name above a matching path, and highlights the letters', async () => {
+  it('ranks matching names above matching paths, and highlights the letters', async () => {
     const index = new FileIndex(async () => ['parser/readme.md', 'src/parser.ts', 'src/other.ts'])
     const found = await index.search([root], 'parser', 10)
     assert.deepEqual(names(found).slice(0, 2).sort(), ['parser', 'src/parser.ts'])
@@ -95,7 +95,7 @@ describe('finding files', () => {
     assert.equal(names(await index.search([root], 'deep\\two', 10))[0], 'a/deep/two.ts')
   })
 
-  it('lists once, and again after a change', async () => {
+  it('lists files once, and again after a change', async () => {
     let lists = 0
     let now = 0
     const index = new FileIndex(
@@ -137,7 +137,7 @@ describe('finding files', () => {
       times.push(process.cpuUsage(start).user / 1000)
       assert.equal(found[0]?.path, 'src/parser.ts', query)
     }
-    // CPU milliseconds, far more than it needs, since a busy machine does other work meanwhile
+    // in CPU milliseconds, and far more than needed
     assert.ok(times.sort((a, b) => a - b)[2]! < 500, times.join(' '))
   })
 })

@@ -38,7 +38,7 @@ describe('creating a prompt', () => {
     ])
   })
 
-  it("links it if the agent doesn't, or if the file is large, binary, missing or outside of the roots", async () => {
+  it("links a file if the agent doesn't support that, or if it's large, binary, missing or outside of the roots", async () => {
     const link = { type: 'resource_link', mimeType: 'text/typescript' }
     assert.deepEqual(await make([file('/w/a.ts')], unable), [
       { ...link, uri: 'file:///w/a.ts', name: 'w/a.ts', size: 14 },
@@ -54,7 +54,7 @@ describe('creating a prompt', () => {
     ])
   })
 
-  it('embeds a limited amount in total', async () => {
+  it('embeds only a limited amount in total', async () => {
     const many = Array.from({ length: 5 }, () => file('/w/a.ts'))
     const large = {
       ...sources,
@@ -68,7 +68,7 @@ describe('creating a prompt', () => {
     )
   })
 
-  it('sends an image as such if the agent supports images, else as a link', async () => {
+  it('sends an image if the agent supports images, else a link', async () => {
     const [image] = await make([file('/w/shot.png')])
     const data = Buffer.from('png bytes').toString('base64')
     assert.deepEqual(image, { type: 'image', data, mimeType: 'image/png', uri: 'file:///w/shot.png' })

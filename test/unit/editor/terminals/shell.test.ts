@@ -8,11 +8,11 @@ const only =
     paths.includes(path)
 
 describe('the shell for command lines of agents', () => {
-  it("is the user's own if models know its syntax", () => {
+  it("is the user's shell if models know its syntax", () => {
     assert.equal(shellFor({ SHELL: '/bin/zsh' }, 'darwin', all), '/bin/zsh')
     assert.equal(shellFor({ SHELL: '/opt/homebrew/bin/bash' }, 'darwin', all), '/opt/homebrew/bin/bash')
   })
-  it("is bash if the user's is another or missing", () => {
+  it('is bash if the user has another shell or none', () => {
     assert.equal(shellFor({ SHELL: '/usr/bin/fish' }, 'linux', all), '/bin/bash')
     assert.equal(shellFor({ SHELL: '/gone/zsh' }, 'linux', only('/usr/bin/bash')), '/usr/bin/bash')
     assert.equal(shellFor({}, 'linux', all), '/bin/bash')

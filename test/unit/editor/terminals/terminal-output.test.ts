@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { OutputBuffer, OutputPump } from '../../../../src/editor/terminals/terminal-output.ts'
 
 describe('the kept output of a command', () => {
-  it('is the longest end that fits, cut between characters', () => {
+  it('is the longest end within the limit, cut between characters', () => {
     const pieces = fc.array(fc.string({ unit: 'binary', maxLength: 20 }), { maxLength: 30 })
     fc.assert(
       fc.property(pieces, fc.integer({ min: 0, max: 60 }), (texts, limit) => {
@@ -53,7 +53,7 @@ function longestEnd(text: string, limit: number): string {
 }
 
 describe('reading the output of a command', () => {
-  it('decodes split characters separately for each stream', async () => {
+  it('decodes each stream separately, even with split characters', async () => {
     const [one, two] = [new PassThrough(), new PassThrough()]
     const texts: string[] = []
     new OutputPump([one, two], text => texts.push(text))
@@ -68,7 +68,7 @@ describe('reading the output of a command', () => {
     assert.equal(texts.join(''), 'xé')
   })
 
-  it('pauses when there is too much, then continues', async () => {
+  it('pauses when there is too much unread output, then continues', async () => {
     const piece = Buffer.alloc(64 * 1024, 'x')
     let left = 40
     const flood = new Readable({
@@ -90,7 +90,7 @@ describe('reading the output of a command', () => {
     assert.equal(atFirstPause, 16 * piece.length)
   })
 
-  it('reports nothing without output, also after a pause', async () => {
+  it('reports nothing without output, even after a pause', async () => {
     const stream = new PassThrough({ highWaterMark: 8 * 1024 * 1024 })
     let bytes = 0
     const pump = new OutputPump([stream], text => {

@@ -11,7 +11,7 @@ type Request = Parameters<SessionTerminals['create']>[0]
 
 describe('the terminals of a session', () => {
   before(function () {
-    // The commands below are for a POSIX shell.
+    // the commands below need a POSIX shell
     if (process.platform === 'win32') this.skip()
   })
   const folder = useTemporaryFolder()
@@ -23,7 +23,7 @@ describe('the terminals of a session', () => {
 
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' }
   const start = (options: Partial<SessionTerminalsOptions> = {}) => {
-    // a busy machine needs seconds until a process has heard of its signal
+    // on a busy machine, a signal can take seconds
     const terminals = new SessionTerminals({ cwd: folder(), env, killGraceMs: 20_000, ...options })
     open.push(terminals)
     return terminals
@@ -105,7 +105,7 @@ describe('the terminals of a session', () => {
       assert.equal(output, 'bash\n')
     })
 
-    it('with closed input', async () => {
+    it('commands with closed input', async () => {
       const { output, exit } = await run(line('cat; read answer || echo "nobody"'))
       assert.deepEqual([output, exit.exitCode], ['nobody\n', 0])
     })
@@ -159,7 +159,7 @@ describe('the terminals of a session', () => {
     })
 
     it("completely, even if the command exits before it's read", async () => {
-      // A little more than is read at once; the rest is still in the pipe when the command exits.
+      // a little more than one read, so that the rest is still in the pipe when the command exits
       const { output } = await run(line("head -c 1150000 /dev/zero | tr '\\0' x; echo end"))
       assert.equal(output.length, 1_150_004)
       assert.match(output, /xend\n$/)
@@ -179,7 +179,7 @@ describe('the terminals of a session', () => {
   describe('stop', () => {
     const isRunning = (pid: number) => {
       try {
-        // A zombie has exited; only its parent hasn't waited for it yet.
+        // a zombie has exited, but its parent hasn't waited for it yet
         return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
       } catch {
         return false
@@ -199,7 +199,7 @@ describe('the terminals of a session', () => {
       return { terminalId, pid: Number(pid) }
     }
 
-    it('with their child processes when killed, and their output is still available', async () => {
+    it('with their child processes when killed, but keep their output', async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -213,7 +213,7 @@ describe('the terminals of a session', () => {
       await terminals.kill(terminalId)
     })
 
-    it('with their child processes when released, and are then unknown to the agent', async () => {
+    it('with their child processes when released, after which the agent no longer knows them', async () => {
       const terminals = start()
       const { terminalId, pid } = await family(terminals)
       const waiting = terminals.waitForExit(terminalId)
@@ -264,7 +264,7 @@ describe('the terminals of a session', () => {
       await untilGone(pid)
     })
 
-    it('when the window closes, also child processes in a group of their own', async () => {
+    it('when the window closes, with child processes in other process groups', async () => {
       const terminals = start()
       const detached = "require('child_process').spawn('sleep', ['300'], { detached: true, stdio: 'ignore' })"
       const program = `console.log('child ' + ${detached}.pid); setInterval(() => {}, 1e6)`
@@ -285,7 +285,7 @@ describe('the terminals of a session', () => {
       await untilGone(Number(pid))
     })
 
-    it('by force, also child processes that ignore termination', async () => {
+    it('by force, with child processes that ignore termination', async () => {
       const terminals = start({ killGraceMs: 50 })
       const { terminalId } = await terminals.create(
         line('(trap \'\' TERM; echo "deaf $BASHPID"; while :; do sleep 0.02; done) & wait'),
@@ -295,7 +295,7 @@ describe('the terminals of a session', () => {
       await untilGone(Number(pid))
     })
 
-    it('after they could clean up, and keep their last output', async () => {
+    it('after they cleaned up, and keep their last output', async () => {
       const terminals = start()
       const { terminalId } = await terminals.create(
         line("trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.02; done"),
@@ -309,7 +309,7 @@ describe('the terminals of a session', () => {
 
     it('if only zombie processes are left', async function () {
       const terminals = start({ killGraceMs: 60_000 })
-      // A parent outside of the command's process group that never waits for its child in the group.
+      // a parent outside of the command's process group, which never waits for its child in the group
       const program = `
         $group = getpgrp; $| = 1;
         if (!fork) {
@@ -349,7 +349,7 @@ describe('the terminals of a session', () => {
       assert.equal(watched.size, 0)
     })
 
-    it('when the command itself has, even if a background process keeps its output open', async () => {
+    it('when the command has exited, even if a background process keeps its output open', async () => {
       const terminals = start()
       const { terminalId } = await terminals.create(line('sleep 300 & echo "child $!"'))
       assert.deepEqual(await terminals.waitForExit(terminalId), { exitCode: 0, signal: null })
@@ -376,7 +376,7 @@ describe('the terminals of a session', () => {
       ])
     })
 
-    it('their start before their output, also if they exit immediately', async () => {
+    it('their start before their output, even if they exit immediately', async () => {
       const hasty: RunCommand = async (_request, events) => {
         events.onOutput('quick')
         events.onExit({ exitCode: 0 })

@@ -6,7 +6,7 @@ import { customRules, themeRules, tokenColors } from '../../../../src/editor/the
 const rule = (scope: unknown, foreground: unknown) => ({ scope, settings: { foreground } })
 
 describe('the colors for code', () => {
-  it('come from the most specific rule, the later of two', () => {
+  it('come from the most specific rule, or the later of two', () => {
     const {
       comment,
       keyword,
@@ -23,7 +23,7 @@ describe('the colors for code', () => {
     assert.deepEqual([comment, keyword, string, called], ['#111111', '#333333', '#55555580', '#666666'])
   })
 
-  it("don't come from rules for specific languages, nor from invalid colors", () => {
+  it("don't come from language-specific rules or invalid colors", () => {
     assert.deepEqual(
       tokenColors([
         rule('markup.heading string', '#111111'),
@@ -51,7 +51,7 @@ describe('the colors for code', () => {
     assert.deepEqual(customRules('nonsense', 'x'), [])
   })
 
-  it('use rules for themes that match a pattern with any number of asterisks', () => {
+  it('use rules for themes whose names match a pattern with asterisks', () => {
     const applies = (pattern: string, theme: string) =>
       customRules({ [`[${pattern}]`]: { comments: '#010101' } }, theme).length > 0
     for (const pattern of ['Night Owl', '*', '*Owl', 'Night*', '*ight*', 'N*t*l', 'Night Owl*'])
@@ -111,7 +111,7 @@ describe('a theme file', () => {
       assert.equal((await rules(file)).length, 2)
     }
   })
-  it('can include itself, or not be a theme', async () => {
+  it('may include itself, or contain no theme', async () => {
     assert.ok((await rules('/t/circle.json')).length < 20)
     assert.deepEqual(await rules('/t/broken.json'), [])
     await assert.rejects(rules('/t/missing.json'))

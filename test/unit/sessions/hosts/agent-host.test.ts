@@ -16,7 +16,7 @@ describe('AgentHost', () => {
     assert.equal(fixture.started.length, 1)
   })
 
-  it('keeps starting while a caller waits, and stops without one', async () => {
+  it('keeps starting while any caller waits, and stops when none does', async () => {
     const fixture = new SessionsFixture()
     const gate = new Deferred<void>()
     fixture.onStart = () => gate.promise
@@ -72,7 +72,7 @@ describe('AgentHost', () => {
       })
     }
 
-    it('returns the agent only afterward', async () => {
+    it('returns the agent only after the preparation', async () => {
       const fixture = new SessionsFixture()
       const reported = new Deferred<void>()
       const host = hostOf(fixture, () => reported.promise)
@@ -104,7 +104,7 @@ describe('AgentHost', () => {
       assert.equal(fixture.started.length, 2)
     })
 
-    it('reports that the process exited during it', async () => {
+    it('reports that the process exited during the preparation', async () => {
       const fixture = new SessionsFixture()
       const host = hostOf(fixture, async agent => agent.exit({ exitCode: 3 }))
       await assert.rejects(host.ensure(), AgentStartError)

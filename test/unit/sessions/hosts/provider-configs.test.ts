@@ -33,7 +33,7 @@ describe('ProviderConfigs', () => {
     configs = new ProviderConfigs(secrets, () => launch)
   })
 
-  it('configures an agent, also again when it starts', async () => {
+  it('configures an agent, and again each time it starts', async () => {
     await configs.set('one', agent(), 'main', proxy)
     await configs.set('one', agent(), 'plain', { ...proxy, headers: {} })
     await configs.disable('one', agent(), 'other')
@@ -59,7 +59,7 @@ describe('ProviderConfigs', () => {
     await configs.apply('one', agent(), silentLogger)
   })
 
-  it("doesn't configure an agent without the capability, without a configuration, or with another command", async () => {
+  it("doesn't configure an agent without the capability or a configuration, or with another command", async () => {
     await configs.set('one', agent(), 'main', proxy)
     reported = []
     await configs.apply('one', agent(false), silentLogger)
@@ -75,7 +75,7 @@ describe('ProviderConfigs', () => {
 describe('launchFingerprint', () => {
   const plain = { command: 'agent', args: ['--acp'], env: { A: '1', B: '2' } }
 
-  it('is equal for equal launches only', () => {
+  it('is equal only for equal launches', () => {
     assert.equal(launchFingerprint(plain), launchFingerprint({ ...plain, env: { B: '2', A: '1' } }))
     const others = [
       { ...plain, command: './agent' },

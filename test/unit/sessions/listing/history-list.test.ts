@@ -120,7 +120,7 @@ describe('HistoryList', () => {
     assert.deepEqual([item?.agentName, item?.sessionId, item?.open], ['Agent One', 's1', true])
   })
 
-  it('lists a session once that is recorded, listed and open', async () => {
+  it('lists a session only once if it is recorded, listed and open', async () => {
     const starting = fixture.controller.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -152,7 +152,7 @@ describe('HistoryList', () => {
     assert.equal(note('one')?.message, 'disk full')
   })
 
-  it("waits a limited time for an agent that doesn't list, and can retry", async () => {
+  it("waits for a limited time for an agent that doesn't respond, and can retry", async () => {
     hangs = true
     await history.start('one')
     await until(() => note('one')?.state === 'failed')

@@ -10,7 +10,7 @@ describe('SessionOrganizer', () => {
   const shown = (fixture: SessionsFixture) =>
     fixture.controller.current && titleOf(fixture.controller.current.session)
 
-  it("stores the title if the agent doesn't support renaming, also after a load", async () => {
+  it("stores the title if the agent doesn't support renaming, and keeps it after a load", async () => {
     const fixture = await SessionsFixture.withSession()
     await fixture.organizer.rename(reference, '  A name \n of mine ')
     fixture.agent.say('s1', { type: 'info', title: 'What the agent calls it' })
@@ -70,7 +70,7 @@ describe('SessionOrganizer', () => {
     assert.deepEqual(asked, ['archive s1', 'unarchive s1'])
   })
 
-  it('unarchives a session that the user continues', async () => {
+  it('unarchives a session when the user continues it', async () => {
     const fixture = await SessionsFixture.withSession()
     const asked: string[] = []
     Object.assign(fixture.agent, {

@@ -37,7 +37,7 @@ describe('SessionStatuses', () => {
     assert.equal(changes(), 2)
   })
 
-  it('requests only those of the newest fifty', async () => {
+  it('requests the statuses of only the newest fifty sessions', async () => {
     const { statuses, asked } = begin(async () => ({ status: 'saved' }))
     statuses.refresh(Array.from({ length: 80 }, (_, i) => `s${i}`))
     await until(() => asked.length >= 50)

@@ -1,4 +1,4 @@
-/** Requests that look like what a rule allows, but do more. The user is asked about each of them. */
+/** Requests that look like what a rule allows, but do more. The user must be asked about each of them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -218,7 +218,7 @@ describe('permission rules that agents try to bypass', () => {
     }
   })
 
-  it('suggest nothing that leaves open which program runs', async () => {
+  it("aren't suggested if they leave open which program runs", async () => {
     for (const [line, offers] of [
       ['git status -s', ['git status -s', 'git status *']],
       ['git diff --stat', ['git diff --stat', 'git diff *']],
@@ -229,7 +229,7 @@ describe('permission rules that agents try to bypass', () => {
       ['npm ci', ['npm ci']],
       ['npm run lint', ['npm run lint', 'npm run lint *']],
       ['npx tsc --noEmit', ['npx tsc --noEmit']],
-      // with other options it writes files
+      // other options make it write files
       ['tsc --noEmit', ['tsc --noEmit']],
       ['env npm test', ['env npm test']],
       ['python3 x.py', ['python3 x.py']],
@@ -282,7 +282,7 @@ describe('permission rules that agents try to bypass', () => {
   })
 
   it('ask about Git in a folder whose files form a repository', async () => {
-    // its configuration is a file like any other, and can name programs
+    // the configuration is a file like any other, and can name programs to run
     const fake = join(harness.root, 'src/fake')
     for (const name of ['objects', 'refs', 'deep']) mkdirSync(join(fake, name), { recursive: true })
     writeFileSync(join(fake, 'HEAD'), 'ref: refs/heads/main')
@@ -573,11 +573,11 @@ describe('permission rules that agents try to bypass', () => {
     }
     assert.equal(await harness.answer(all, asked('move', { to: 'src/b.ts' })), 'allow once')
     assert.equal(await harness.answer(all, asked('edit', { profile: '/x', description: '/y' })), 'allow once')
-    // where to isn't known
+    // the target is unknown
     assert.equal(await harness.answer(all, asked('move', { from: './src/a.ts', somewhere: '/tmp/x' })), 'ask')
   })
 
-  it('read a list both as lines and as one program with arguments if it may be either', async () => {
+  it('read a list both as command lines and as a program with arguments, if it can be either', async () => {
     const all = { kind: 'execute', action: 'allow' }
     const push = { command: 'git push *', action: 'reject' }
     const asked = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
@@ -592,7 +592,7 @@ describe('permission rules that agents try to bypass', () => {
     }
     const lists = [{ commands: ['ls', 'npm test'] }, { commands: ['ls src', 'npm test'] }]
     for (const rawInput of lists) assert.equal(await harness.answer([all], asked(rawInput)), 'allow once')
-    // one of the readings may run anything
+    // one of the two may run anything
     assert.equal(await harness.answer([all], asked({ commands: ['ls', 'x'] })), 'allow once')
     assert.equal(await harness.answer([all], asked({ commands: ['env', './evil'] })), 'ask')
   })

@@ -95,7 +95,7 @@ describe('parsing a command line', () => {
     it(`is unsure about ${JSON.stringify(line.slice(0, 40))}`, () => assert.equal(words(line), 'unsure'))
   }
 
-  it('is unsure on Windows about what its shells parse differently', () => {
+  it('is unsure about what the shells of Windows parse differently', () => {
     assert.deepEqual(words('npm test', 'win32'), [['npm', 'test']])
     assert.deepEqual(words('dir src\\lib', 'win32'), [['dir', 'src\\lib']])
     for (const line of ["npm 'a && b'", 'npm ^& b', 'npm %PATH%', 'npm; b', 'npm > NUL', 'npm "a\\"b']) {
@@ -124,7 +124,7 @@ describe('parsing a command line', () => {
   })
 })
 
-/** Parts of command lines that shells parse in surprising ways. */
+/** Parts of command lines that shells parse in unexpected ways. */
 const piece = fc.constantFrom(
   ...[
     'aa',
@@ -206,10 +206,10 @@ describe('random command lines', () => {
   })
 
   for (const shell of ['/bin/sh', '/bin/bash', '/bin/zsh', '/bin/dash']) {
-    // dash is the same shell with any name
+    // dash works the same with any name
     const met = shell === '/bin/dash' && existsSync(shell) && realpathSync('/bin/sh') === realpathSync(shell)
     const test = existsSync(shell) && !met ? it : it.skip
-    test(`are run by ${shell} as they were read, where it was sure`, function () {
+    test(`are run by ${shell} as they were parsed, unless the parser was unsure`, function () {
       this.timeout(120_000)
       const lines = fc
         .sample(likely, { numRuns: 4000 })
@@ -221,7 +221,7 @@ describe('random command lines', () => {
         const read = words(text)
         assert.notEqual(read, 'unsure')
         for (const command of ran[i] ?? []) {
-          // a background command that hasn't written yet
+          // a background command may not have written yet
           if (command.length === 0) continue
           assert.ok(
             (read as string[][]).some(one => sameWords(one, command)),
@@ -233,13 +233,13 @@ describe('random command lines', () => {
   }
 })
 
-/** A word with an unquoted pattern, or a home directory, may be replaced with file names. */
+/** Whether a shell may replace a word with file names: an unquoted pattern, or a home directory. */
 function sameWords(read: readonly string[], ran: readonly string[]): boolean {
   if (read.some(word => /[*?[~]/.test(word))) return read[0] === ran[0]
   return read.length === ran.length && read.every((word, at) => word === ran[at])
 }
 
-/** Runs each command line: every available program records its own arguments. */
+/** Runs each command line with programs that record their own arguments. */
 function runAll(shell: string, lines: readonly string[]): string[][][] {
   const directory = mkdtempSync(join(tmpdir(), 'parley-shell-'))
   try {
@@ -247,7 +247,7 @@ function runAll(shell: string, lines: readonly string[]): string[][][] {
     mkdirSync(bin)
     for (const name of ['aa', 'bb', 'cc']) {
       const file = join(bin, name)
-      // the programs of a command line run concurrently, so each writes its own file
+      // each program writes its own file, since those of a command line run concurrently
       writeFileSync(file, `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "$LOG.$$"\n`)
       chmodSync(file, 0o755)
     }

@@ -27,7 +27,7 @@ describe('the paths in a command', () => {
   const words = fc.array(part, { minLength: 1, maxLength: 9 }).map(parts => parts.join(''))
 
   const test = process.platform === 'linux' ? it : it.skip
-  test('never lead out of the folders where bash would, unless it was found', async function () {
+  test('are all found if bash would use them to leave the folders', async function () {
     this.timeout(120_000)
     const harness = new RulesHarness()
     try {
@@ -44,7 +44,7 @@ describe('the paths in a command', () => {
         return sure && commands.length === 1
       })
       assert.ok(lines.length > 500, `${lines.length}`)
-      // the words of each command line after expansion, and their targets through all links
+      // the words of each command line after expansion, with all links resolved
       const script = lines.map(
         (text, i) => `set -- ${text}\nprintf '%s\\n' ${i}\nfor word; do realpath -m -- "$word"; done\n`,
       )

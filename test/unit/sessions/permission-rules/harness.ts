@@ -31,7 +31,7 @@ interface Setup {
 }
 
 /**
- * Permission rules with a real folder: `project` with `src/a.ts`, a link `src/out` that leads out of it, and `other`.
+ * Permission rules with real folders: `project`, with `src/a.ts` and a link `src/out` that leads out, and `other`.
  */
 export class RulesHarness {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
@@ -64,7 +64,7 @@ export class RulesHarness {
     })
   }
 
-  /** The answer of the rules: `allow once`, `reject no`, or `ask`. */
+  /** What the rules answer: `allow once`, `reject no`, or `ask`. */
   readonly answer = async (rules: unknown[], asked: PermissionRequest, setup: Setup = {}) => {
     const answers = this.rules(rules, setup).answersFor(setup.agentId ?? 'one', this.roots)
     const tool = toolCallOf(createSessionState(), asked)

@@ -37,7 +37,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ ...npm, action: 'ask' }, npm], command('npm test')), 'ask')
   })
 
-  it('never select a permanent option; they ask if there is no other', async () => {
+  it('never select a permanent option, and ask if there is no other', async () => {
     const [always, once, never, no] = OPTIONS as [
       PermissionOption,
       PermissionOption,
@@ -78,7 +78,7 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], request({ kind: 'execute', title: 'npm test and then…' })), 'ask')
   })
 
-  it('reject a command line if one of its commands may match', async () => {
+  it('reject a command line if any of its commands may match', async () => {
     const rm = { command: 'rm *', action: 'reject' }
     for (const line of ['npm test && rm x', 'echo $(rm x)', 'X=1 rm x', 'sudo rm x', 'sh -c "rm x"']) {
       assert.equal(await answer([rm, npm], command(line)), 'reject no', line)
@@ -126,7 +126,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit('src/out/x')), 'ask')
   })
 
-  it('match paths by their real location, and must match all of them to allow', async () => {
+  it('match paths by their real location, and allow only if all of them match', async () => {
     assert.equal(await answer([src], edit('src/a.ts')), 'allow once')
     assert.equal(await answer([src], edit('src/../src/new/deep.ts')), 'allow once')
     assert.equal(await answer([src], edit('src/a.ts', 'b.ts')), 'ask')
@@ -208,7 +208,7 @@ describe('permission rules', () => {
     assert.equal(await answer([src], edit('src/a.ts'), { links: fails }), 'ask')
   })
 
-  it("in a workspace come before the user's", async () => {
+  it("of a workspace come before the user's", async () => {
     const layers: SettingLayer[] = [
       { scope: 'user', value: [npm] },
       { scope: 'workspace', value: [{ ...npm, action: 'reject' }] },
@@ -216,7 +216,7 @@ describe('permission rules', () => {
     assert.equal(await answer([], command('npm test'), { layers }), 'reject no')
   })
 
-  it('in a workspace allow only after the user agreed, and reject immediately', async () => {
+  it('of a workspace allow only after the user agreed, but reject immediately', async () => {
     const kept = new Map<string, unknown>()
     const asked: string[][] = []
     let agree = () => {}

@@ -15,7 +15,7 @@ const ada: AuthStatus = {
 }
 
 describe('Accounts', () => {
-  it('requests the status of an agent when it starts and follows changes; nothing is known after it exited', async () => {
+  it("requests an agent's status when it starts, follows changes, and knows nothing after it exited", async () => {
     const fixture = new SessionsFixture()
     const reported = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
@@ -51,7 +51,7 @@ describe('Accounts', () => {
     assert.deepEqual(accounts.describe('one'), { text: 'Sign-in status not reported' })
   })
 
-  it('follows the outcome of requests without the capability: refused, signed in, signed out', async () => {
+  it('infers the status from requests if the agent lacks the capability', async () => {
     const fixture = new SessionsFixture()
     const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
     let changes = 0

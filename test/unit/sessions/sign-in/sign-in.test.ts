@@ -57,7 +57,7 @@ describe('signing in by environment variables', () => {
     assert.equal(secrets.values.size, 0)
   })
 
-  it("doesn't give values to an agent with the same id and another command, and keeps them for the original", async () => {
+  it("keeps values for the original agent if another command has the agent's id", async () => {
     const values = new SignInValues(
       new MemorySecrets(),
       () => launch,
@@ -119,7 +119,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('asks for the key of a simple method, and signs in after restarting the agent with it', async () => {
+  it('asks for the key of a simple method, restarts the agent with it, and signs in', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent => Object.assign(agent, { authMethods: [plain] })
     const plain: AuthMethod = { ...method, type: 'agent' }
@@ -141,7 +141,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.get(id)?.type, 'sign-in')
   })
 
-  it('explains which method failed and why, but not for one that the user canceled', async () => {
+  it('explains which method failed and why, unless the user canceled it', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const reported = () => {
@@ -160,7 +160,7 @@ describe('ConversationController: signing in', () => {
     ['is not known to the agent', {}, 'Method not found'],
     ['needs what only its own settings hold', { gateway: true as const }, 'it requires a gateway URL'],
   ] as const)
-    it(`reports that a method ${what} and has to be used elsewhere`, async () => {
+    it(`says where to sign in if a method ${what}`, async () => {
       const fixture = new SessionsFixture()
       const plain: AuthMethod = { methodId: 'plain', type: 'agent', name: 'Log in', ...more }
       const id = await refused(fixture, [plain])
@@ -195,7 +195,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('signs out with the agent, and ends a process that has stored values', async () => {
+  it('signs out with the agent, and stops the process if it has stored values', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
@@ -219,7 +219,7 @@ describe('ConversationController: signing in', () => {
     )
   })
 
-  it("ends a process with stored values that doesn't respond to signing out when the user stops waiting", async () => {
+  it('stops a process with stored values if the user stops waiting for it to sign out', async () => {
     const fixture = await SessionsFixture.withSession()
     let asked = 0
     Object.assign(fixture.agent, {
@@ -240,7 +240,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(host.running, undefined)
   })
 
-  it('is also requested for a config option, which is changed after the sign-in', async () => {
+  it('also asks for a sign-in if a config option requires it, and then changes the option', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })

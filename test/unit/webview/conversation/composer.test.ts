@@ -38,7 +38,7 @@ describe('composer: commands', () => {
 })
 
 describe('composer: prompt history', () => {
-  it('goes back and forth, and restores the draft', () => {
+  it('moves back and forth, and restores the draft', () => {
     const history = new PromptHistory()
     const list = ['one', 'two', 'two']
     assert.equal(history.older(list, 'draft'), 'two')

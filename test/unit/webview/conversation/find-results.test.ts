@@ -14,7 +14,7 @@ describe('find results', () => {
     assert.equal(found.ordinal({ entry: 7, occurrence: 0 }), 3)
   })
 
-  it('follow changes like a list of all matches', () => {
+  it('stay the same as a list of all matches when entries change', () => {
     const change = fc.array(fc.tuple(fc.nat(12), fc.nat(3)), { maxLength: 8 })
     fc.assert(
       fc.property(fc.array(change, { maxLength: 6 }), changes => {
@@ -40,7 +40,7 @@ describe('find results', () => {
     )
   })
 
-  it('return to a match that still exists', () => {
+  it('keep the current match if it still exists', () => {
     const found = new FoundEntries()
     found.take({ part: 'whole', hits: [1, 0, 5, 4, 0, 1] })
     found.take({ part: 'change', hits: [1, 0, 2] })

@@ -18,7 +18,7 @@ describe('isPlainMatch', () => {
 
   it('leaves long texts to the host', () => assert.equal(isPlainMatch('a', 'a'.repeat(201)), false))
 
-  it('accepts only patterns that match quickly', () => {
+  it('accepts only patterns that are fast', () => {
     const match = () => {
       for (const pattern of ['a*a*b', '[a-z]+[a-z]+\\d', '^.*.*$x'])
         assert.equal(

@@ -13,7 +13,7 @@ const entries: Entry[] = [0, 1, 2].flatMap(turn => [
   ...Array.from({ length: 1000 }, (_, i) => toolCall(`t${turn}-${i}`)),
 ])
 
-/** A view with only the last 100 entries loaded, whose upper edge is at the row of an entry. */
+/** A view with only the last 100 entries loaded. Its upper edge is at the row of an entry. */
 function openView(edge: number, options: { fails?: boolean } = {}) {
   const fetched: number[] = []
   const store = new ConversationStore(async (_key, from, to) => {
@@ -71,7 +71,7 @@ describe('navigating between turns', () => {
     assert.equal(view.at, 2002)
   })
 
-  it('starts at the previous target if the key is pressed twice quickly', async () => {
+  it('continues from the previous target if the key is pressed twice quickly', async () => {
     const { app, view } = openView(2500)
     await Promise.all([jumpTurn(app, -1), jumpTurn(app, -1)])
     assert.equal(view.at, 1001)

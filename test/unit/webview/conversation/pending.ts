@@ -6,8 +6,8 @@ import type {
 } from '../../../../src/views/bridge/conversation.ts'
 
 /**
- * Adds the pending requests to the messages of a test, as the host does: the entries without an outcome. What
- * a test defines itself is kept.
+ * Adds pending requests (the entries without an outcome) to the messages of a test, like the host. Keeps those that a
+ * test defines itself.
  */
 export class PendingRequestAdder {
   #notes: PendingRequestNote[] = []

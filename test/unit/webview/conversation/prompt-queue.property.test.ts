@@ -18,25 +18,25 @@ import { FakeAgent } from '../../conversation/fake-agent.ts'
 import { memoryStore } from '../../sessions/sessions-fixture.ts'
 
 const key = 'agent/session'
-/** Time passes only in the steps that say so, for everything that a page or a window waits for. */
+/** A clock for everything that a page or a window waits for; it advances only in the steps for that. */
 const stopTime = () => mock.timers.enable({ apis: ['setTimeout'] })
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** The words that a test wrote, in order: each is written once. */
+/** The words that a test wrote, in order; each is unique. */
 const wordsIn = (text: string) => text.match(/w\d+/g) ?? []
 const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
   ...wordsIn(text),
   ...items.map(item => item.label),
 ]
 
-/** The disk and the agents, which survive whatever happens to windows. */
+/** The disk and the agents, which aren't affected when windows close or crash. */
 class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
   readonly items: KeyValueStore = memoryStore()
   /** the prompts that agents received, in order */
   readonly received: string[][] = []
   readonly written: string[] = []
-  /** words of prompts that reached a host, which no crash may lose */
+  /** words of prompts that reached a host, and may not be lost in a crash */
   readonly safe = new Set<string>()
   readonly windows: Window[] = []
   readonly running = new Set<Window>()
@@ -54,14 +54,14 @@ class World {
     this.windows.push(new Window(this))
   }
 
-  /** Nothing is notified: only what is on disk is left. */
+  /** Crashes without any notification, so that only the disk is left. */
   crash(): void {
     this.window.isGone = true
     this.#next()
     this.forgetLost()
   }
 
-  /** The window closes normally, and another one continues. */
+  /** Closes the window normally; another one continues. */
   close(): void {
     this.window.close()
     this.#next()
@@ -74,14 +74,14 @@ class World {
     for (const window of this.windows) window.store.takeOver()
   }
 
-  /** Text that was typed and hadn't reached the disk is lost with its window. */
+  /** Forgets typed text that hadn't reached the disk, which is lost with its window. */
   forgetLost(): void {
     const kept = new Set([...this.received.flat(), ...this.windows.flatMap(window => window.kept())])
     const left = this.written.filter(word => this.safe.has(word) || kept.has(word))
     this.written.splice(0, this.written.length, ...left)
   }
 
-  /** Each of two windows has its own order. */
+  /** With two windows, each has its own order. */
   check(inOrder: boolean): void {
     for (const { page, queue } of this.windows) {
       assert.deepEqual([page.handedOver.peek(), queue.prompts], [[], []])
@@ -118,7 +118,7 @@ class Window {
   /** messages from the page to its host, and back */
   toHost: Array<() => void> = []
   toPage: Array<() => void> = []
-  /** prompts whose content is to be created or refused */
+  /** prompts whose content the test still has to create or refuse */
   preparing: Array<{ make: () => void; refuse: () => void }> = []
   refusals = 0
   /** the unsent prompts as the user sees them, and before the last change of the queue */
@@ -189,7 +189,7 @@ class Window {
     else this.agent.endTurn(call)
   }
 
-  /** A page with the first messages of its host. A previous page gets no more messages. */
+  /** Creates a page with its host's first messages. An earlier page gets no more messages. */
   openPage(): void {
     const { store, queue } = this
     const toPage: Array<() => void> = []
@@ -257,7 +257,7 @@ class Window {
     await settle()
   }
 
-  /** Writes a prompt that reaches the host, and whose content is known at once. */
+  /** Writes a prompt that reaches the host, which creates its content immediately. */
   async prompt(): Promise<void> {
     await this.enqueue()
     for (let next = this.preparing.shift(); next; next = this.preparing.shift()) {
@@ -275,7 +275,7 @@ class Window {
     written.splice(0, written.length, ...written.filter(word => !gone.includes(word)))
   }
 
-  /** The page is recreated; what it had sent to its host arrives. */
+  /** Recreates the page; what it had sent to its host still arrives. */
   async reloadPage(): Promise<void> {
     this.page.flush()
     for (const deliver of this.toHost.splice(0)) deliver()
@@ -284,13 +284,13 @@ class Window {
     await this.load()
   }
 
-  /** A page writes only after it knows what it shows. */
+  /** Waits until the page knows what it shows, since it can't be used earlier. */
   async load(): Promise<void> {
     for (const deliver of this.toPage.splice(0)) deliver()
     await settle()
   }
 
-  /** The window closes normally, and is opened again. */
+  /** Closes the window normally, and opens it again. */
   close(): void {
     this.page.flush()
     for (const deliver of this.toHost.splice(0)) deliver()
@@ -298,7 +298,7 @@ class Window {
     this.isGone = true
   }
 
-  /** Everything that was written and is kept here, some of it more than once. */
+  /** All text in this window, some of it more than once. */
   kept(): string[] {
     const drafts = [...this.page.handedOver.peek(), ...this.queue.prompts].map(({ draft }) => draft)
     return [...drafts, this.page.content.peek(), this.store.get(key)].flatMap(wordsOf)
@@ -362,7 +362,7 @@ const moreSteps = {
     if (world.windows.length > 1) return
     world.openWindow()
   },
-  /** The window is silent for so long that another one considers it closed. */
+  /** Stays silent for so long that other windows consider the window closed. */
   silence: world => {
     world.running.delete(world.window)
     world.openWindow()
@@ -412,12 +412,12 @@ describe('the prompt queue, from the composer to the agent', () => {
 
   const content = ({ window }: World) => window.page.content.peek().text
 
-  it('clears the composer immediately and keeps what is typed meanwhile', () =>
+  it('clears the composer immediately, and keeps what is typed next', () =>
     play(['type', 'send', 'type'], world => {
       assert.deepEqual([world.received, content(world)], [[['w1']], 'w2 '])
     }))
 
-  it('returns a refused prompt and those sent after it, before the text that was typed meanwhile', () =>
+  it('returns a refused prompt and those sent after it, in front of newer text', () =>
     play(['type', 'send', 'type', 'send', 'type', 'toHost', 'toHost', 'refuse'], world => {
       assert.equal(content(world), 'w1 \n\nw2 \n\nw3 ')
       assert.deepEqual([world.received, world.window.refusals], [[], 1])
@@ -428,24 +428,24 @@ describe('the prompt queue, from the composer to the agent', () => {
       assert.deepEqual(world.received, [['w1'], ['w2']])
     }))
 
-  it('returns a refused prompt once, also if a snapshot contains it', () =>
+  it('returns a refused prompt only once, even if a snapshot contains it', () =>
     play(['type', 'send', 'toHost', 'refuse', 'snapshot'], world => {
       assert.equal(content(world), 'w1 ')
     }))
 
-  it('returns unsent prompts after a crash with a reason, and sends nothing automatically', () =>
+  it('returns unsent prompts with a reason after a crash, and sends nothing automatically', () =>
     play(['type', 'send', 'toHost', 'crash'], world => {
       assert.equal(content(world), 'w1 ')
       assert.deepEqual([world.received, world.window.refusals], [[], 1])
     }))
 
-  it("leaves prompts to a window that is running, and takes them over when it's gone", () =>
+  it("leaves prompts to a running window, and takes them over when it's gone", () =>
     play(['type', 'send', 'toHost', 'secondWindow', 'otherWindow', 'otherWindow', 'snapshot'], world => {
       assert.deepEqual(world.received, [['w1']])
       assert.equal(content(world), '')
     }))
 
-  it('sends a prompt once if another window took it over from a window that is still running', () =>
+  it('sends a prompt only once, even if a window took it over from one that is still running', () =>
     play(['prompt', 'enqueue', 'make', 'silence'], world => {
       assert.deepEqual(world.received, [['w1']])
       assert.equal(content(world), 'w2 ')

@@ -23,7 +23,7 @@ describe('text copied from a diff', () => {
   }
   const line = (at: number) => document.querySelectorAll('.diff-line:not(.diff-fold, .diff-nothing)')[at]!
 
-  it('is the code of whole lines, also empty ones, without line numbers, signs and folds', () => {
+  it('is the code of whole lines, including empty ones, without line numbers, signs and folds', () => {
     const lines = document.querySelector('.diff-lines')!
     assert.equal(copied(lines, 0, lines, lines.childNodes.length), 'const a = 1\nconst b = 2\n\nconst b = 3')
   })
@@ -33,7 +33,7 @@ describe('text copied from a diff', () => {
     assert.equal(copied(line(0).firstChild!, 6, line(0).firstChild!, 7), 'a')
   })
 
-  it('is copied by the browser if the selection exceeds the diff', () => {
+  it('is left to the browser if the selection exceeds the diff', () => {
     assert.equal(copied(document.querySelector('#before')!, 0, line(0), 1), undefined)
   })
 })

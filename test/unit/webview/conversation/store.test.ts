@@ -39,7 +39,7 @@ function shown(store: ConversationStore): string[] {
   })
 }
 
-/** How often one of these entries is read from now on. */
+/** Starts to count how often these entries are read. */
 function countReads(slots: readonly EntrySlot[]): () => number {
   let reads = 0
   for (const slot of slots) {
@@ -109,7 +109,7 @@ describe('conversation store', () => {
     })
   })
 
-  it('loads earlier entries page by page, once, and shows them in order', async () => {
+  it('loads earlier entries once, page by page, and shows them in order', async () => {
     const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
     const asked: Array<[string, number, number]> = []
     const store = new ConversationStore(async (key, from, to) => {
@@ -145,7 +145,7 @@ describe('conversation store', () => {
     assert.equal(store.slot('z'), undefined)
   })
 
-  it('keeps loaded and expanded entries through a snapshot of the same conversation', async () => {
+  it('keeps loaded and expanded entries after a snapshot of the same conversation', async () => {
     const all = Array.from(
       { length: 150 },
       (_, i): Entry => message(`e${i}`, i === 120 ? 'thought' : 'agent', `Text ${i}`),
@@ -160,7 +160,7 @@ describe('conversation store', () => {
     assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
   })
 
-  it('loads entries again that may have changed while the view was hidden, when they are visible', async () => {
+  it('reloads visible entries that may have changed while the view was hidden', async () => {
     const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
     const asked: number[] = []
     const store = new ConversationStore(async (_key, from, to) => {
@@ -184,7 +184,7 @@ describe('conversation store', () => {
     assert.deepEqual(asked, [0, 100, 100])
   })
 
-  it('knows pending requests from the host, with their entries, however far back they are', () => {
+  it('gets pending requests and their entries from the host, however far back they are', () => {
     const store = new ConversationStore(noFetch)
     const pending = (id: string, index: number) => ({ requestId: `request-${id}`, entryId: id, index })
     const old = permission('p1', { toolCallId: 'call-t', within: 'child' })
@@ -250,7 +250,7 @@ describe('conversation store', () => {
     )
   })
 
-  it('no longer counts a request that was answered while the view was hidden', () => {
+  it('forgets a request that was answered while the view was hidden', () => {
     const store = new ConversationStore(noFetch)
     const pendingRequests = [{ requestId: 'request-p', entryId: 'p', index: 0 }]
     store.applySnapshot(snapshot([permission('p')], { head: head({ pendingRequests }) }))
@@ -259,7 +259,7 @@ describe('conversation store', () => {
     assert.equal(store.asked.value, false)
   })
 
-  it('accepts terminals in any order, and their output as it grows', async () => {
+  it('accepts terminals in any order, and appends their output', async () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([]))
     const terminal = store.terminals.get('t1')
@@ -302,7 +302,7 @@ describe('conversation store', () => {
     blocks: [{ type: 'text', text: `Words of ${id}` }],
   })
 
-  it('knows the messages of each session in order, through changes, pages and snapshots', async () => {
+  it('keeps the messages of each session in order, through changes, pages and snapshots', async () => {
     const entries = Array.from({ length: 150 }, (_, i) =>
       i % 3 === 0 ? said(`e${i}`, i % 2 === 0 ? 'parent' : 'a', i % 2 === 0 ? 'a' : 'b') : toolCall(`e${i}`),
     )
@@ -338,7 +338,7 @@ describe('conversation store', () => {
     stop()
   })
 
-  it('visits no other entry for a message of a subagent, among 1,000 as among 10', () => {
+  it('reads no other entry for a message of a subagent, among 1,000 or 10', () => {
     const reads = (count: number) => {
       const store = new ConversationStore(noFetch)
       const entries = Array.from({ length: count }, (_, i) =>

@@ -6,7 +6,7 @@ describe("the description of the agent's activity", () => {
   const word = (last: Parameters<typeof activityWord>[1]) =>
     activityWord('running', last, 0, { cwd: '/p', additional: [] })
 
-  it('comes from its last update', () => {
+  it('comes from the last update', () => {
     assert.deepEqual(word(message('t', 'thought', 'Hm')), { text: 'Thinking' })
     assert.deepEqual(word(message('a', 'agent', 'So')), { text: 'Writing' })
     assert.deepEqual(

@@ -77,7 +77,7 @@ describe('history items', () => {
     assert.deepEqual(keysOf(lines), ['group/today', 'row/a/2', 'row/a/1', 'group/yesterday', 'row/a/3'])
     assert.equal(lines.item('row/a/1'), first, 'its line is the same')
     assert.equal(lines.positionOf(first!), 2)
-    // the last one of a date, to the next date
+    // moves the last one of a date to the next date
     lines.update(changes([row('1', { updatedAt: now - 23 * hour })], []))
     assert.deepEqual(keysOf(lines), ['group/today', 'row/a/2', 'group/yesterday', 'row/a/1', 'row/a/3'])
     assert.equal(lines.positionOf(first!), 2)
@@ -91,7 +91,7 @@ describe('history items', () => {
     assert.deepEqual(lines.count.value, { all: 1, archived: 0 })
   })
 
-  it('open on Enter in the way that shows the most', () => {
+  it('choose the action for Enter that shows the most', () => {
     assert.equal(defaultAction(row('1')), 'load')
     assert.equal(defaultAction(row('1', { canLoad: false })), 'resume')
     assert.equal(defaultAction(row('1', { open: true })), 'show')

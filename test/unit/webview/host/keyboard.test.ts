@@ -32,7 +32,7 @@ describe('reportFocus', () => {
     assert.deepEqual(sent, [{ focused: true }, { focused: false }])
   })
 
-  it('reports once, while the page has the focus, that the user acts in it', () => {
+  it('reports once that the user acts in the page while it has the focus', () => {
     look()
     fire('focus', 'keydown', 'keydown', 'pointerdown')
     assert.deepEqual(sent, [{ focused: true }, { focused: true, isUsed: true }])
@@ -41,7 +41,7 @@ describe('reportFocus', () => {
   })
 
   for (const type of ['click', 'input', 'drop'])
-    it(`counts ${type} as an action of the user, since it can come without a key or a pointer`, () => {
+    it(`treats ${type} as an action of the user, since it can happen without a key or a pointer`, () => {
       look()
       fire(type)
       assert.deepEqual(sent, [{ focused: true, isUsed: true }])

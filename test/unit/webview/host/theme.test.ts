@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { contrast, quietColor, type Rgb, readable, readColor } from '../../../../src/webview/host/theme.ts'
 
 describe('secondary text', () => {
-  it("is dimmed if the theme doesn't distinguish it, and readable", () => {
+  it("is dimmed, but still readable, if the theme doesn't distinguish it", () => {
     const light: Rgb[] = [
       [248, 248, 248],
       [255, 255, 255],
@@ -48,7 +48,7 @@ describe('contrast', () => {
     assert.ok(Math.abs(contrast([119, 119, 119], [255, 255, 255]) - 4.48) < 0.01)
   })
 
-  it('keeps the hue of colors if the text itself is faint', () => {
+  it('keeps the hue of colors even if the text itself is faint', () => {
     const [text, ground, green]: Rgb[] = [
       [101, 123, 131],
       [253, 246, 227],
@@ -59,7 +59,7 @@ describe('contrast', () => {
     assert.ok(contrast(shown, ground!) >= contrast(text!, ground!) * 0.75)
   })
 
-  it('is sufficient if the text itself is readable, and good colors are unchanged', () => {
+  it("is sufficient if the text itself is readable, and good colors aren't changed", () => {
     const part = fc.integer({ min: 0, max: 255 })
     const color = fc.tuple(part, part, part)
     fc.assert(

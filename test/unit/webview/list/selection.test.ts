@@ -60,7 +60,7 @@ describe('a selection in a long list', () => {
     return list.toDraw()
   }
 
-  it("keeps its rows in the page while it isn't far from the view", () => {
+  it("keeps its rows in the page while it's near the view", () => {
     select(3, 8)
     const { start, end } = scrollTo(2000)
     assert.equal(start, 3)

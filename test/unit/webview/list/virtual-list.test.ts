@@ -95,7 +95,7 @@ describe('virtual list', () => {
       renderRow: item => parts.h(Row, { item }),
     })
     parts.render(list, root)
-    // the one thing that has to be defined in a page without layout
+    // a page without layout needs only this
     Object.defineProperties(root.querySelector('.list')!, {
       clientHeight: { get: () => view },
       scrollHeight: { get: () => window.height },
@@ -111,7 +111,7 @@ describe('virtual list', () => {
   }
   const mounted = () => [...root.querySelectorAll('p')].map(element => element.textContent)
 
-  it('draws only what is near the end when many rows arrive at once, each row once', () => {
+  it('draws only rows near the end, once each, when many arrive at once', () => {
     add(10_000)
     assert.equal(mounted().at(-1), 'row 9999')
     assert.ok(mounted().length >= view / height && mounted().length < (view / height) * 2, mounted().join())
@@ -128,7 +128,7 @@ describe('virtual list', () => {
     )
   })
 
-  it("doesn't draw rows again that many new ones have moved away", () => {
+  it("doesn't redraw rows that many new ones moved away", () => {
     add(100)
     drawn = []
     add(1000)
@@ -146,7 +146,7 @@ describe('virtual list', () => {
     assert.deepEqual(drawn, [])
   })
 
-  it("mounts the visible rows if the end isn't followed, and stays there", () => {
+  it("mounts the visible rows and keeps its position if it doesn't follow the end", () => {
     add(1000)
     controller.toItem(window.items[300]!)
     assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
@@ -164,7 +164,7 @@ describe('virtual list', () => {
     scrollTo(10_000)
     assert.ok(mounted().includes('row 500') && mounted().includes('row 539'), mounted().join())
     await new Promise(resolve => page.setTimeout(resolve))
-    // most of it is in the direction of scrolling
+    // most of them are in the direction of scrolling
     assert.equal(mounted()[0], `row ${500 - (1.5 * view) / height}`)
     drawn = []
     scrollTo(10_000 - view)
@@ -192,7 +192,7 @@ describe('virtual list', () => {
       assert.ok(typeof options === 'object' && options.passive, `${type} is waited for`)
   })
 
-  it("knows that it's at the end, also if it doesn't follow it", () => {
+  it("knows that it's at the end even if it doesn't follow it", () => {
     add(100)
     controller.release()
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [false, true])
@@ -229,7 +229,7 @@ describe('virtual list', () => {
     assert.equal(mounted().at(-1), 'row 149')
   })
 
-  it('stays where the browser scrolled to with the focus, whatever arrives before the scroll event', () => {
+  it('stays where the browser scrolled for the focus, whatever arrives before the scroll event', () => {
     add(100)
     const list = root.querySelector('.list')!
     const row = root.querySelector('p')!

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { BlockStream } from '../../../../src/webview/markdown/blocks.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
 
-/** The state of a view: the HTML of every block, drawn again only when the stream says so. */
+/** A view: the HTML of every block, redrawn only when the stream requires it. */
 class View {
   readonly stream = new BlockStream()
   readonly drawn: string[] = []
@@ -32,7 +32,7 @@ function whole(text: string): string {
   return markdown.render(text)
 }
 
-/** The text in pieces of the given lengths, repeated until its end. */
+/** Splits the text into pieces of the given lengths, which repeat until its end. */
 function pieces(text: string, lengths: readonly number[]): string[] {
   const list: string[] = []
   for (let at = 0, i = 0; at < text.length; i++) {
@@ -195,7 +195,7 @@ describe('markdown blocks', () => {
     assert.ok(most < 100, `${most} characters`)
   })
 
-  it('split very long content at the same places whatever the pieces', () => {
+  it('split very long content in the same places, whatever the pieces', () => {
     const sentence = 'Words without an end, '
     const longOnes: Record<string, string> = {
       'a line': sentence.repeat(8000),
@@ -250,7 +250,7 @@ describe('markdown blocks', () => {
     }
   })
 
-  it('split a long table between rows and repeat its header', () => {
+  it('split a long table between rows, and repeat its header', () => {
     const head = '| a | b |\n|---|---|\n'
     const rows = Array.from({ length: 2000 }, (_, i) => `| row ${i} | of a table |\n`)
     const view = new View()

@@ -32,7 +32,7 @@ describe('drawing a growing text', () => {
     window.eval(`${outputFiles[0]!.text};window.parts = parts`)
     parts = window.parts as Bundle
   })
-  // its timers would keep the process alive
+  // the page's timers would keep the process alive
   after(() => window.close())
 
   /** Draws the changes after each piece, like the rows of a view. */
@@ -63,7 +63,7 @@ describe('drawing a growing text', () => {
     return view.html
   }
 
-  /** The order in which they were set is invisible. */
+  /** Sorts attributes, since their order doesn't matter. */
   function sortAttributes(root: HTMLElement): void {
     for (const link of root.querySelectorAll('a')) {
       const attributes = [...link.attributes].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -130,7 +130,7 @@ describe('drawing a growing text', () => {
 
   it('shows the same whatever the pieces', () => {
     fc.assert(
-      // drawing the whole text for every piece is slow
+      // redrawing the whole text for every piece is slow
       fc.property(fc.array(fragments, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (list, each) => {
         const view = new View()
         let so = ''
@@ -181,7 +181,7 @@ describe('drawing a growing text', () => {
     assert.ok(pieces().length > 5)
     assert.ok(pieces().every(piece => piece.textContent!.length < 6000))
     assert.equal(colored().length, 0)
-    // the grammar is loaded, and the block is drawn with it
+    // loads the grammar, and draws the block with it
     const selected = pieces()[2]!
     window.getSelection()!.selectAllChildren(selected)
     await until(() => {
@@ -194,7 +194,7 @@ describe('drawing a growing text', () => {
     assert.equal(block!.querySelector('code')?.textContent, code)
   })
 
-  it('draws only the code of a long fence that grew, also if nothing follows it', () => {
+  it('draws only the new code of a long fence, even if nothing follows it', () => {
     const view = new View()
     view.feed('```\n')
     let code = ''

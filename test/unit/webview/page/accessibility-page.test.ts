@@ -116,7 +116,7 @@ describe('conversation page: accessibility', () => {
     assert.equal(page.document.activeElement, buttons()[2])
   })
 
-  it('mentions installing an agent only if one is offered', async () => {
+  it('mentions the installation of agents only if that is offered', async () => {
     const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
     const empty = { phase: 'empty', agent: undefined, agents, noAgent: true } as const
     const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
@@ -129,7 +129,7 @@ describe('conversation page: accessibility', () => {
     assert.match(words(), /Choose or install an agent first/)
   })
 
-  it('lists the conversations in tabs instead of asking to set up an agent, and reveals them', async () => {
+  it('lists and reveals conversations in tabs instead of asking to set up an agent', async () => {
     const revealed: string[] = []
     page.hear('conversation/revealTab', ({ key }) => void revealed.push(key))
     const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]

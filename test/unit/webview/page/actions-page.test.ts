@@ -34,7 +34,7 @@ describe('conversation page: actions', function () {
   })
   afterEach(() => page.close())
 
-  it('belong to the entry they are shown at', async () => {
+  it('apply to the entry next to them', async () => {
     press('Resend')
     press('Edit and Resend')
     await page.until(() => ran.length === 2)
@@ -44,7 +44,7 @@ describe('conversation page: actions', function () {
     ])
   })
 
-  it('restore files to before a prompt and can undo that; discarded messages are marked', async () => {
+  it('restore the files from before a prompt, mark discarded messages, and can be undone', async () => {
     press('Restore to Here…')
     const back: Entry = {
       kind: 'notice',
@@ -109,7 +109,7 @@ describe('conversation page: actions', function () {
     await page.until(() => ran[0]?.command === 'parley.sendAgain' && ran[0].entryId === 'e')
   })
 
-  it('give the context menu its context', () => {
+  it('provide the context of the context menu', () => {
     const contextOf = (selector: string) =>
       JSON.parse(page.document.querySelector(selector)!.getAttribute('data-vscode-context')!)
     assert.equal(contextOf('.row-prompt').webviewSection, 'prompt')

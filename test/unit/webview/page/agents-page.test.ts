@@ -29,7 +29,7 @@ describe('Manage Agents page', function () {
 
   beforeEach(async () => {
     page = await openPage('agents', {
-      // as in a focused window, also when the focused element was removed
+      // as in a focused window, even after the focused element was removed
       prepare: ({ document }) => {
         document.hasFocus = () => true
       },
@@ -82,12 +82,12 @@ describe('Manage Agents page', function () {
     assert.equal(page.document.querySelector('.agent-check')?.getAttribute('role'), 'status')
     await show([row('B'), row('A')])
     await page.until(() => focused() === 'Install: A')
-    // if it's removed, the search gets the focus
+    // the search gets the focus if the agent is removed
     await show([row('B')])
     await page.until(() => focused() === 'Search agents')
   })
 
-  it("has a button for each action with the agent's name", async () => {
+  it("includes the agent's name in the name of each button", async () => {
     const acts: string[] = []
     page.hear('manageAgents/act', ({ action, key }) => void acts.push(`${action} ${key}`))
     const account = { text: 'Signed in as ada@example.org' }

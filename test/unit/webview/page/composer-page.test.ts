@@ -22,7 +22,7 @@ describe('composer page', function () {
   let page: Page
   let revision = 0
   let rows: composer.MentionRow[]
-  /** search results wait for this */
+  /** search results wait until this resolves */
   let held: Promise<void> | undefined
   const queries: string[] = []
   const sent: bridge.PromptPart[][] = []
@@ -79,7 +79,7 @@ describe('composer page', function () {
     await page.until(() => area())
   }
   const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
-  /** Waits until the result of a message or a key is drawn. */
+  /** Waits until the effect of a message or a key is drawn. */
   const settled = () => new Promise(resolve => setTimeout(resolve, 5))
   const options = () => [...page.document.querySelectorAll('.mentions .mention-row')]
   const chips = () =>
@@ -105,7 +105,7 @@ describe('composer page', function () {
     await page.until(() => page.written === '')
   })
 
-  /** Types at the cursor, as far as possible in a page without layout. */
+  /** Types at the cursor, as well as that works without layout. */
   const dictate = (text: string) => {
     const event = new page.window.Event('paste', { bubbles: true, cancelable: true })
     const clipboardData = {
@@ -116,7 +116,7 @@ describe('composer page', function () {
     area().dispatchEvent(Object.assign(event, { clipboardData }))
   }
 
-  it('keeps an early selection, however the user continues typing', async () => {
+  it('keeps an early choice, whatever the user types next', async () => {
     const words = fc.constantFrom('a', ' ', 's ', ' and say why', '.', ' @ ', '\n')
     const steps = fc.array(fc.oneof(words, fc.constant('found' as const)), { maxLength: 6 })
     const run = fc.asyncProperty(steps, fc.boolean(), async (then, isSent) => {
@@ -211,7 +211,7 @@ describe('composer page', function () {
     return sent.at(-1)?.map(({ type }) => type)
   }
 
-  it('suggests the active file, and adds it with one key only once', async () => {
+  it('suggests the active file, and adds it only once with one key', async () => {
     await show()
     await activeContext(false, planets)
     await page.until(() => button('Add planets.js'))
@@ -273,7 +273,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it("doesn't accept with an early Enter after the query changed", async () => {
+  it("doesn't accept an early Enter after the query changed", async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {
@@ -289,7 +289,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it('handles keys itself that VS Code would apply to the open file', async () => {
+  it('handles keys that VS Code would apply to the open file', async () => {
     await show()
     page.type('all of it')
     const heard: string[] = []
@@ -298,7 +298,7 @@ describe('composer page', function () {
     assert.deepEqual(heard, ['k'])
   })
 
-  it('has the height that the user set, also by key', async () => {
+  it('has the height that the user set with mouse or keyboard', async () => {
     const heights: Array<number | undefined> = []
     page.hear('composer/height', ({ height }) => void heights.push(height))
     await page.host.sendNotification(bridge.Snapshot, {
@@ -394,7 +394,7 @@ describe('composer page', function () {
     assert.equal(page.written, '')
   })
 
-  it('goes back to an earlier prompt with its chips', async () => {
+  it('recalls an earlier prompt with its chips', async () => {
     const blocks = [
       { type: 'text', text: 'Look at ' },
       { type: 'resource_link', uri: 'file:///src/a.ts', name: 'src/a.ts' },
@@ -410,7 +410,7 @@ describe('composer page', function () {
     await page.until(() => page.written === '')
   })
 
-  it('moves queued prompts with keys, and sends one now', async () => {
+  it('can move queued prompts with keys, and send one now', async () => {
     const queue = ['one', 'two', 'three'].map(text => ({
       id: text,
       state: 'queued' as const,
@@ -427,7 +427,7 @@ describe('composer page', function () {
     assert.deepEqual([moved, now], [[{ id: 'two', to: 0 }], ['three']])
   })
 
-  it('shows 384 models with the favorites first, filters them, and marks a favorite by key', async () => {
+  it('shows 384 models, favorites first, filters them, and marks a favorite with a key', async () => {
     const choices = Array.from({ length: 384 }, (_, i) => ({ value: `m${i}`, name: `Model ${i}` }))
     const model = {
       id: 'model',

@@ -70,7 +70,7 @@ describe('conversation page: content', function () {
     assert.equal(blocks[2]!.querySelector('[data-action="apply-code"]'), null, 'commands are not applied')
   })
 
-  it('opens links to files with line and column, also those in output', async () => {
+  it('opens links to files with line and column, including those in output', async () => {
     await show(
       message('a', 'agent', 'See src/x.ts:7:2.'),
       toolCall('t', { toolKind: 'execute', content: [{ type: 'terminal', terminalId: 't1' }] }),
@@ -84,7 +84,7 @@ describe('conversation page: content', function () {
     assert.deepEqual(await last(), ['conversation/copy', { text: 'one\nsrc/a.ts:3:4 failed\n' }])
   })
 
-  it('shows the last lines of a running command, folds a successful one, and keeps those of a failed one', async () => {
+  it("shows a running command's last lines, which collapse when it succeeds and stay when it fails", async () => {
     const watched: string[][] = []
     page.hear('conversation/terminals', ({ ids }) => void watched.push(ids))
     const run = (status: 'in_progress' | 'completed' | 'failed') =>
@@ -112,7 +112,7 @@ describe('conversation page: content', function () {
     assert.equal(query('.tail'), null)
   })
 
-  it("shows a tool's output as it is, with links, and its data as JSON", async () => {
+  it("shows a tool's output literally, with links, and its data as JSON", async () => {
     const text = (value: string) => ({ type: 'content', content: { type: 'text', text: value } }) as const
     await show(
       toolCall('a', {
@@ -143,7 +143,7 @@ describe('conversation page: content', function () {
     assert.deepEqual(await last(), ['conversation/file', { path: 'src/a.ts', line: 3, column: 4 }])
   })
 
-  it('requests the rest of an expanded tool call, and of a long diff', async () => {
+  it('requests the rest of expanded tool calls and of long diffs', async () => {
     const wanted: string[][] = []
     page.hear('conversation/toolCalls', ({ ids }) => void wanted.push(ids))
     const cut = (id: string, more: object) => ({ ...toolCall(id, more), cut: true }) as Entry
@@ -180,7 +180,7 @@ describe('conversation page: content', function () {
     await page.until(() => wanted.at(-1)?.join() === 'u')
   })
 
-  it("opens file content, and shows embedded text folded, drawn when it's expanded", async () => {
+  it('opens file content, and draws embedded text only when it is expanded', async () => {
     const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push(
       { type: 'resource', uri: 'file:///p/a%20b.zip', mimeType: 'application/zip', blob: 'AAAA' },
@@ -204,7 +204,7 @@ describe('conversation page: content', function () {
     assert.deepEqual(await last(), ['conversation/link', { href: 'https://a.b/c' }])
   })
 
-  it('folds content that is only for the model', async () => {
+  it('collapses content that is only for the model', async () => {
     const entry = message('a', 'agent', 'Seen.') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push({ type: 'text', text: 'Not *for* people', agentOnly: true })
     await show(entry)
@@ -255,7 +255,7 @@ describe('conversation page: content', function () {
     await page.until(() => query('.diff-sides'))
   })
 
-  it('renders a large diagram only on request, and not again automatically in another theme', async () => {
+  it('renders a large diagram only on request, and again on request in another theme', async () => {
     const links = Array.from({ length: 300 }, (_, i) => `  a${i} --> a${i + 1}`).join('\n')
     await show(message('a', 'agent', `\`\`\`mermaid\ngraph TD\n${links}\n\`\`\``))
     await page.until(() => query('.diagram[data-state="asked"]'))

@@ -24,7 +24,7 @@ describe('conversation page', function () {
   const links: string[] = []
   const copies: string[] = []
   let refuse = false
-  /** responses to prompts wait for this */
+  /** responses to prompts wait until this resolves */
   let held: Promise<void> | undefined
 
   const open = async (options?: Parameters<typeof openPage>[1]) => {
@@ -80,7 +80,7 @@ describe('conversation page', function () {
     await page.until(() => text().includes('After, and more'))
   })
 
-  it('shows updates that arrived while it loaded, without requesting a snapshot', async () => {
+  it('shows updates that arrived while it was loading, without requesting a snapshot', async () => {
     assert.deepEqual(ready, [false], 'nothing came')
     page.close()
     const params = new PendingRequestAdder().snapshot(
@@ -213,7 +213,7 @@ describe('conversation page', function () {
     })
     page.type('Early')
     page.key(area(), 'Enter')
-    // immediately: text typed next must not be added to what was sent
+    // immediately, so that text typed next isn't added to what was sent
     assert.equal(page.written, '')
     page.type('And more')
     await page.until(() => page.document.querySelector('.outgoing')?.textContent?.includes('Early'))
@@ -230,7 +230,7 @@ describe('conversation page', function () {
     assert.equal(page.written, 'Typed on')
   })
 
-  it('inserts a refused prompt before newer text, with its chips, without moving the cursor', async () => {
+  it('inserts a refused prompt with its chips in front of newer text, without moving the cursor', async () => {
     await show([])
     await page.until(() => area())
     await page.host.sendNotification(bridge.Attach, {
@@ -255,7 +255,7 @@ describe('conversation page', function () {
       page.document.querySelector('.composer-note.error')?.textContent?.includes('No images'),
     )
     await page.until(() => drafts.at(-1)?.text === 'First\n\nSecond')
-    // Undo removes what was typed, not what was returned
+    // Undo removes only what was typed
     page.key(area(), 'z', { ctrlKey: true, keyCode: 90 })
     await page.until(() => page.written.startsWith('First\n\n'))
   })
@@ -314,7 +314,7 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 0)
   })
 
-  it('answers permission requests by click, digit and Enter, the oldest first', async () => {
+  it('answers permission requests by click, digit and Enter, oldest first', async () => {
     const options = [
       { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
       { optionId: 'yes', name: 'Allow once', kind: 'allow_once' as const },
@@ -338,7 +338,7 @@ describe('conversation page', function () {
     assert.match(text(), /Allowed once/)
   })
 
-  it('sends the answer that was clicked once, also while rows are added, changed and moved', async () => {
+  it('sends the clicked answer once, even while rows are added, changed and moved', async () => {
     const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }]
     const asked = permission('1', { options, toolCallId: 'call-t' })
     const tool = (more: Partial<ToolCallEntry> = {}) => toolCall('t', { title: 'Write', ...more })
@@ -373,7 +373,7 @@ describe('conversation page', function () {
     )
   })
 
-  it('sends the answer that was clicked although the button moved', async () => {
+  it('sends the clicked answer even if the button moves', async () => {
     const options = [
       { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
       { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
@@ -384,7 +384,7 @@ describe('conversation page', function () {
         title.startsWith(name),
       )
     await page.until(() => button('Allow'))
-    // all buttons are added at once: a later one would move the others
+    // all buttons are added at once, since a later one would move the others
     assert.ok(page.document.querySelector('.permission .always-allow'))
     const pointer = (type: string, on: Element, clientX: number, more: MouseEventInit = {}) => {
       const event = new page.window.MouseEvent(type, { bubbles: true, clientX, clientY: 50, ...more })
@@ -395,7 +395,7 @@ describe('conversation page', function () {
       pointer('pointerup', on, to, more)
     }
     const below = button('Reject')!
-    // elsewhere, with another button, and clicks that the browser generates itself
+    // other places, other mouse buttons, and clicks that the browser generates
     press(100, 140, below)
     press(100, 100, below, { button: 2 })
     press(100, 100, button('Allow')!)
@@ -412,7 +412,7 @@ describe('conversation page', function () {
     )
   })
 
-  it('answers the focused permission request with Ctrl+Enter and Ctrl+Backspace, and only there', async () => {
+  it('answers permission requests with Ctrl+Enter and Ctrl+Backspace only if they have the focus', async () => {
     const options = [
       { optionId: 'always', name: 'Always', kind: 'allow_always' as const },
       { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
@@ -600,7 +600,7 @@ describe('conversation page', function () {
     await page.until(() => line() === undefined)
   })
 
-  it('recalls earlier prompts with the arrow keys', async () => {
+  it('recalls earlier prompts with arrow keys', async () => {
     await show([message('u1', 'user', 'One'), message('a', 'agent', 'Ok'), message('u2', 'user', 'Two')])
     await page.until(() => area())
     page.key(area(), 'ArrowUp')
@@ -650,7 +650,7 @@ describe('conversation page', function () {
     await page.until(() => page.written === 'Another')
   })
 
-  it('reports changes of the focus, not every patch', async () => {
+  it('reports changes of the focus, but not every patch', async () => {
     const reported: boolean[] = []
     page.hear('page/focused', ({ focused }) => void reported.push(focused))
     page.document.hasFocus = () => true
@@ -663,7 +663,7 @@ describe('conversation page', function () {
     assert.ok(reported.filter(Boolean).length <= 2, String(reported))
   })
 
-  it('counts a message that continues below the view as new', async () => {
+  it('treats a message that continues below the view as new', async () => {
     const heights: PropertyDescriptor = { configurable: true, get: () => 5000 }
     Object.defineProperty(page.window.HTMLElement.prototype, 'scrollHeight', heights)
     Object.defineProperty(page.window.HTMLElement.prototype, 'clientHeight', { ...heights, get: () => 500 })
@@ -719,7 +719,7 @@ describe('conversation page', function () {
       [...page.document.querySelectorAll<HTMLElement>(`.diff-${kind}`)].map(
         line => `${line.dataset.gutter!.trim()} ${line.textContent}`,
       )
-    // the tool call is about line 3: the texts are a part of the file
+    // the tool call is about line 3, since the texts are only a part of the file
     assert.deepEqual(lines('removed'), ['3 − a'])
     assert.deepEqual(lines('added'), ['3 + b', '4 + c'])
     assert.ok(!text().includes('shape'), 'raw input only when asked for')
@@ -733,7 +733,7 @@ describe('conversation page', function () {
     ])
   })
 
-  it('numbers the lines of a fragment as in its file, and opens them there', async () => {
+  it('numbers the lines of a fragment as in the file, and opens them there', async () => {
     const asked: unknown[] = []
     page.hear('conversation/findFragment', ({ key, ...place }) => {
       asked.push(place)

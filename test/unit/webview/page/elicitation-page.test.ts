@@ -146,7 +146,7 @@ describe('conversation page: requests of an agent', function () {
     ])
   })
 
-  it('keeps the values of a form when its conversation is shown again', async () => {
+  it('restores the values of a form when its conversation is shown again', async () => {
     await show(form('a'))
     const [name, submit] = [labeled('Name'), button('Submit')]
     write(name, 'Ada')

@@ -5,7 +5,7 @@ import { FindResults, Navigate, ShowFind } from '../../../../src/views/bridge/co
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-/** Ranges that the browser highlights. */
+/** A stand-in for the browser's highlighted ranges. */
 class Marked extends Set<Range> {
   constructor(...ranges: Range[]) {
     super(ranges)
@@ -81,7 +81,7 @@ describe('conversation page: find', function () {
   })
   afterEach(() => page.close())
 
-  it('searches while typing, counts, and wraps around', async () => {
+  it('searches as the user types, counts matches, and wraps around', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')
@@ -113,7 +113,7 @@ describe('conversation page: find', function () {
     assert.equal(current()!.startContainer.parentElement?.closest('strong')?.textContent, 'wo')
   })
 
-  it('keeps text that is typed between Ctrl+F and the widget out of the composer', async () => {
+  it('keeps text out of the composer that is typed before the widget opens', async () => {
     const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
     area.focus()
     page.key(area, 'f', { ctrlKey: true })
@@ -130,7 +130,7 @@ describe('conversation page: find', function () {
     assert.ok(!page.key(input(), 'z').defaultPrevented, 'the widget has its keys again')
   })
 
-  it('moves text to the composer that was typed after a Ctrl+F without effect', async () => {
+  it('moves text to the composer that was typed after Ctrl+F had no effect', async () => {
     const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
     area.focus()
     page.key(area, 'f', { ctrlKey: true })
@@ -163,7 +163,7 @@ describe('conversation page: find', function () {
     await page.until(() => count() === '1 of 2')
     assert.equal(page.document.querySelector('.row-tool .diff'), null)
     page.key(input(), 'Enter')
-    // waits for what it loads first
+    // waits until everything is loaded
     await page.until(
       () => currentText() === 'word' && current()!.startContainer.parentElement?.closest('.diff'),
     )

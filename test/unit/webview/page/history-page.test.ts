@@ -65,7 +65,7 @@ describe('history page', function () {
   it('draws only the changed row, and renumbers all when one is added', async () => {
     await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
     await page.until(() => titles().length === 20)
-    // every row writes its context menu's context when it's drawn
+    // every row sets the context of its menu when it's drawn
     let drawn = 0
     const { JSON: json } = page.window
     page.window.JSON = Object.assign(Object.create(json), {
@@ -88,7 +88,7 @@ describe('history page', function () {
     await page.until(() => titles().length === 20 && !titles().includes('Renamed'))
   })
 
-  it("opens the match of the typed filter although it isn't drawn yet", async () => {
+  it("opens the match of a typed filter even if it isn't drawn yet", async () => {
     await show([row('1'), row('2', { title: 'Something else' })])
     await page.until(() => titles().length === 2)
     search().value = 'else'
@@ -98,7 +98,7 @@ describe('history page', function () {
     assert.deepEqual(acts[0]?.sessionId, '2')
   })
 
-  it('filters while typing, and keeps the filter', async () => {
+  it('filters as the user types, and keeps the filter', async () => {
     await show([
       row('1', { title: 'Fix parser' }),
       row('2', { title: 'Add export', here: false, folder: 'other' }),
@@ -153,7 +153,7 @@ describe('history page', function () {
     assert.deepEqual(started, ['z'])
   })
 
-  it('renames a session in place: F2 and Enter accept, Escape cancels', async () => {
+  it('renames a session in place with F2; Enter accepts, Escape cancels', async () => {
     const named: Array<[string, string]> = []
     page.hear('history/rename', ({ sessionId, title }) => void named.push([sessionId, title]))
     await show([row('1'), row('2')])
@@ -189,7 +189,7 @@ describe('history page', function () {
     assert.deepEqual(structuredClone(page.kept.state), { history: { text: '', here: false, archived: true } })
   })
 
-  it("gives VS Code the context of a session's menu", async () => {
+  it("provides the context of a session's menu to VS Code", async () => {
     await show([row('1', { canFork: true, elsewhere: 'running' })])
     await page.until(() => titles().length === 1)
     const reported = page.document.querySelector<HTMLElement>('.history-row')!.dataset.vscodeContext!

@@ -5,7 +5,7 @@ import { FindResults, ShowFind } from '../../../../src/views/bridge/conversation
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-/** Ranges that the browser highlights. */
+/** A stand-in for the browser's highlighted ranges. */
 class Marked extends Set<Range> {
   constructor(...ranges: Range[]) {
     super(ranges)
@@ -53,7 +53,7 @@ describe('conversation page: long content', function () {
     const input = query('.find input') as HTMLInputElement
     input.value = text
     input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
-    // the initial text of the field was searched for, too
+    // the field's initial text was searched for too
     await page.until(() => find?.query.text === text)
     await page.host.sendNotification(FindResults, {
       id: find!.id,
@@ -69,7 +69,7 @@ describe('conversation page: long content', function () {
     return range?.startContainer.parentElement?.closest('[data-row]')?.textContent
   }
 
-  it('mounts few lines of a code block of 5,000, and copies all', async () => {
+  it('mounts few lines of a code block of 5,000, but copies all', async () => {
     const copies: string[] = []
     page.hear('conversation/copy', ({ text }) => void copies.push(text))
     await show(message('a', 'agent', `Look:\n\n\`\`\`ts\n${code.join('\n')}\n\`\`\`\n\nDone.`))

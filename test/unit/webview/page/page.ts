@@ -44,7 +44,7 @@ function bundle(view: View): Promise<string> {
   return code
 }
 
-/** Everything that a page can send. */
+/** All messages that pages can send. */
 const messages = { ...pageMessages, ...agentsMessages, ...conversationMessages, ...historyMessages }
 type Messages = typeof messages
 
@@ -106,7 +106,7 @@ export async function openPage(
     }),
   })
   window.HTMLElement.prototype.scrollIntoView = () => undefined
-  // without layout nothing has a position; the editor requests one anyway
+  // the editor requests positions, which don't exist without layout
   window.Range.prototype.getClientRects = () => [] as unknown as DOMRectList
   window.Range.prototype.getBoundingClientRect = () => new window.DOMRect()
 
@@ -145,7 +145,7 @@ export async function openPage(
       else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))
     },
     async until(condition) {
-      // counted in iterations: on a busy machine, the page gets little of any number of seconds
+      // limited by iterations instead of time, of which the page gets little on a busy machine
       for (let turn = 0; !condition(); turn++) {
         if (turn > 4000) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
         await new Promise(resolve => setTimeout(resolve, 5))

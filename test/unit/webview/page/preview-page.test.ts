@@ -29,7 +29,7 @@ describe('the preview in a page', function () {
     })
     page.hear('conversation/preview', params => void taken.push(params))
   }
-  /** With the preview that was taken of a conversation. */
+  /** Opens a page with the preview that was taken of a conversation. */
   const openAgain = async () => {
     await open()
     await snapshot(1, {}, 'Mercury is hot.')
@@ -41,7 +41,7 @@ describe('the preview in a page', function () {
   const shown = () => page.document.getElementById('preview')
   afterEach(() => page.close())
 
-  it('is taken when the conversation rests, without what only scripts can make', async () => {
+  it('is taken when the conversation stops changing, without what only scripts can create', async () => {
     await open()
     await snapshot(1, { activity: 'running' }, 'Mercury `<b>` is\n\n```js\nconst x = 1\n```\n')
     await snapshot(2, {}, 'Mercury `<b>` is\n\n```js\nconst x = 1\n```\n')
@@ -57,12 +57,12 @@ describe('the preview in a page', function () {
     assert.ok(icons.every(part => typeof part === 'object' && part?.tag === 'svg'))
   })
 
-  it('is there until the conversation is, then never again', async () => {
+  it('is displayed until the conversation is, and then never again', async () => {
     await openAgain()
     const text = () => page.document.querySelector('.row')!.textContent
     assert.match(text(), /Mercury is hot/)
     const before = [...page.document.querySelectorAll('.row')].map(row => row.textContent)
-    // as assistive technology and tests find it: at no time twice, or not at all
+    // assistive technology must find each row exactly once at any time
     const counts: number[] = []
     const { MutationObserver } = page.window
     const count = () => page.document.querySelectorAll('.row').length

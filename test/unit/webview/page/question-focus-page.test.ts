@@ -74,7 +74,7 @@ describe('the focus when a request arrives', function () {
       await page.until(() => held!.size > 0)
       for (let drawn = frames; drawn < 1; drawn++) {
         frame()
-        // after some time without a key
+        // it moves after some time without a key
         await page.until(() => held!.size > 0)
       }
       page.type('But first')

@@ -44,7 +44,7 @@ describe("the session's title in the header", function () {
   })
   afterEach(() => page.close())
 
-  it('is edited after a click or F2; Enter accepts, Escape cancels', async () => {
+  it('can be edited after a click or F2; Enter accepts, Escape cancels', async () => {
     title()!.click()
     await page.until(() => field() && page.document.activeElement === field())
     assert.equal(field()!.value, 'As the agent says')
@@ -59,7 +59,7 @@ describe("the session's title in the header", function () {
     assert.deepEqual(renamed, ['Mine'])
   })
 
-  it("isn't changed by keys of the view, and closes for another session", async () => {
+  it("isn't affected by keys of the view, and stops being edited for another session", async () => {
     title()!.click()
     await page.until(() => field())
     page.key(field()!, 'x')
@@ -69,7 +69,7 @@ describe("the session's title in the header", function () {
     assert.deepEqual(renamed, [])
   })
 
-  it('leaves shortcuts to VS Code: F2 with a modifier, and those pressed during editing', async () => {
+  it('leaves F2 with a modifier, and other shortcuts during editing, to VS Code', async () => {
     const seen: string[] = []
     page.document.defaultView!.addEventListener('keydown', ({ key }) => void seen.push(key))
     title()!.click()
@@ -105,7 +105,7 @@ describe("the session's title in the header", function () {
     assert.deepEqual(commands, ['parley.forkSession', 'parley.signOut'])
   })
 
-  it('is next to the agent, whose menu has other agents and its own actions', async () => {
+  it('is next to the agent, whose menu has its actions and other agents', async () => {
     const started: Array<string | undefined> = []
     page.hear('conversation/start', ({ agentId }) => void started.push(agentId))
     await show({
@@ -141,7 +141,7 @@ describe("the session's title in the header", function () {
     ])
   })
 
-  it("doesn't offer to sign in to an agent that has no way to", async () => {
+  it("isn't next to a sign-in button if the agent has no way to sign in", async () => {
     const offers = async (account: bridge.ConversationHead['account']) => {
       await show({ account, program: `after ${account?.text}` })
       page.document.querySelector<HTMLElement>('.header-details')!.click()

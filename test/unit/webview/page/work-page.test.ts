@@ -58,7 +58,7 @@ describe('conversation page: work of an agent', function () {
   }
   const { key } = head()
 
-  it('labels a tool call with its title, else its tool, else its kind', async () => {
+  it('labels a tool call with its title, else its tool name, else its kind', async () => {
     await show([
       toolCall('a', { title: 'Look around', toolName: 'grep', toolKind: 'search' }),
       toolCall('b', { title: '', toolName: 'grep', toolKind: 'edit' }),
@@ -71,7 +71,7 @@ describe('conversation page: work of an agent', function () {
     assert.deepEqual(named, ['Look around', 'grep', 'Delete'])
   })
 
-  it('shows a tool and a file with the name of a property of all objects', async () => {
+  it('shows tools and files whose names are properties of all objects', async () => {
     const changes = [
       { operation: 'modify', path: '/w/constructor', oldText: 'a', newText: 'b' },
       { operation: 'modify', path: '/w/__proto__', oldText: 'a', newText: 'c' },
@@ -99,7 +99,7 @@ describe('conversation page: work of an agent', function () {
     await page.until(() => /^\d+ s$/.test(query('.working-time')?.textContent ?? ''))
   })
 
-  it('shows only the changed files of this conversation, and handles their buttons', async () => {
+  it("shows only this conversation's changed files, with working buttons", async () => {
     await show([])
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
@@ -166,7 +166,7 @@ describe('conversation page: work of an agent', function () {
     assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
   })
 
-  it('names the next step of a plan, also one with a status that only the agent knows', async () => {
+  it('names the next step of a plan, even if its status is unknown', async () => {
     const plan = (...statuses: string[]) => [
       {
         planId: 'p',
@@ -186,7 +186,7 @@ describe('conversation page: work of an agent', function () {
     await page.until(() => current() === 'All done')
   })
 
-  it('removes a finished plan with the next prompt, also an expanded one, and keeps an unfinished one', async () => {
+  it('removes a finished plan with the next prompt, even if expanded, and keeps an unfinished one', async () => {
     const plan = (planId: string, status: string) => ({
       planId,
       entries: [{ content: planId, priority: 'medium' as const, status }],
@@ -211,7 +211,7 @@ describe('conversation page: work of an agent', function () {
     await page.until(() => labels().length === 0)
   })
 
-  it('closes the bars in a low view while a request is pending, and opens them again afterward', async () => {
+  it('closes the bars in a short view while a request is pending, and reopens them afterward', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]
     const shown = () => query('.plan .bar-line')?.getAttribute('aria-expanded') === 'true'
@@ -288,14 +288,14 @@ describe('conversation page: work of an agent', function () {
       json: '{ "command": "npm *" }',
       target: 'workspace',
     })
-    // a digit in a popup answers no request
+    // typing a digit in a popup doesn't answer a request
     await press('Always Allow…')
     await page.until(() => query('.rule-offers .field-choice input'))
     page.key(query('.rule-offers .field-choice input')!, '1')
     assert.equal(heard.length, 1)
   })
 
-  it('shows one request at a time, the others collapsed to a line', async () => {
+  it('shows one request at a time, and collapses the others to a line', async () => {
     await show([0, 1, 2].map(at => permission(`p${at}`, { title: `Question ${at}` })))
     await page.until(() => query('.permission.first')?.textContent?.includes('1 of 3'))
     assert.equal(page.document.querySelectorAll('.permission.behind').length, 2)

@@ -46,11 +46,11 @@ describe('the rows of a diff', () => {
     assert.deepEqual(shown(rows).at(-1), '30/31  line 30')
   })
 
-  it('have higher numbers if the texts are a part of the file', () => {
+  it('have higher numbers if the texts are only a part of the file', () => {
     assert.equal(shown(unifiedRows(diff, new Set(), 100))[4], '115/ -line 15')
   })
 
-  it("can't expand what a patch leaves out, but show its size", () => {
+  it("show the size of what a patch omits, which can't be expanded", () => {
     const patch = '--- a/a.ts\n+++ b/a.ts\n@@ -4 +4 @@\n-x\n+y\n@@ -20,0 +21 @@\n+z\n'
     const rows = unifiedRows(diffOf({ operation: 'modify', path: 'a.ts' }, patch)!, new Set([0, 1]))
     assert.deepEqual(

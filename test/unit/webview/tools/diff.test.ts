@@ -27,14 +27,14 @@ describe('diffs', () => {
     assert.equal(diff.hunks[0]!.start, 1)
   })
 
-  it('treat a new file as added, a deleted one as removed', () => {
+  it('treat a new file as added lines, and a deleted one as removed lines', () => {
     assert.deepEqual(countsOf(change(undefined, 'a\nb\n')), [2, 0])
     assert.deepEqual(countsOf(change('', 'a\nb')), [2, 0])
     assert.deepEqual(countsOf(change('a\nb\n', undefined)), [0, 2])
     assert.deepEqual(countsOf(change('a', 'a')), [0, 0])
   })
 
-  it('ignore a change of only line endings', () => {
+  it('ignore changes of only line endings', () => {
     assert.deepEqual(countsOf(change('a\r\nb\r\n', 'a\nb\n')), [0, 0])
   })
 
@@ -52,7 +52,7 @@ describe('diffs', () => {
     assert.equal(diffOf(change()), undefined)
   })
 
-  it('finish in time also if every line differs, and report it', () => {
+  it('finish in time even if every line differs, and report that', () => {
     const lines = (seed: number) =>
       Array.from({ length: 30_000 }, (_, i) => `${(i * seed) % 99_991}`).join('\n')
     const one = change(lines(7), lines(11))
@@ -79,7 +79,7 @@ describe('diffs', () => {
     )
   })
 
-  it('compare long texts section by section with the same result', () => {
+  it('compare long texts in sections, with the same result', () => {
     const line = fc.nat({ max: 400 }).map(n => `line ${n}`)
     const change = fc.record({ at: fc.nat(9999), remove: fc.nat(4), add: fc.array(line, { maxLength: 4 }) })
     fc.assert(

@@ -54,7 +54,7 @@ describe('terminal screen', () => {
     assert.deepEqual(await shown('abc\b\bX\n'), ['aXc'])
   })
 
-  it('updates several lines of progress in place', async () => {
+  it('updates progress on several lines in place', async () => {
     const screen = await fed(lines('pull a: 10 %', 'pull b: 20 %', 'pull c: 30 %'))
     for (const percent of [50, 100]) {
       const now = ['a', 'b', 'c'].map(name => `${esc}[2K\rpull ${name}: ${percent} %`)
@@ -91,13 +91,13 @@ describe('terminal screen', () => {
     assert.equal(screen.lines[0]!.columns, 7)
   })
 
-  it("has the program's size", async () => {
+  it('has the size that the program expects', async () => {
     const screen = new TerminalScreen({ cols: 20, rows: 5 })
     await screen.append(`${'x'.repeat(30)}\n`)
     assert.equal(screen.lines[0]!.rows, 2)
   })
 
-  it('keeps the last rows with their numbers, and reports that there were others', async () => {
+  it('keeps the last rows with their numbers, and reports that there were more', async () => {
     const screen = await fed(lines(...Array.from({ length: 100 }, (_, i) => `line ${i}`)))
     const { start } = screen.lines[99]!
     assert.equal(screen.isCut, false)
@@ -117,7 +117,7 @@ describe('terminal screen', () => {
     assert.deepEqual(textOf(screen), ['before'])
   })
 
-  it('has all of a long output as text', async () => {
+  it('returns all of a long output as text', async () => {
     const all = Array.from({ length: 30_000 }, (_, i) => `${esc}[32mok${esc}[0m ${i}`)
     const text = await plainOutput(lines(...all))
     assert.deepEqual(
@@ -136,7 +136,7 @@ describe('terminal screen', () => {
     )
     const screen = new TerminalScreen()
     await screen.append(output)
-    // with all of it written, another line only reads its screen
+    // when everything is written, another line reads only the screen
     const more = cpuTime(() => void screen.spans(screen.lines.at(-1)!))
     assert.ok(more < 50)
     const before = screen.lines[100]

@@ -59,7 +59,7 @@ describe('tool titles', () => {
     assert.equal(titleOfEdit('Run', []), 'Run')
   })
 
-  it('make only paths within the directory relative to it', () => {
+  it('make only paths within the directory relative', () => {
     assert.equal(relativePath('/home/ann/project/a', roots), 'a')
     assert.equal(relativePath('/home/ann/projects/a', roots), '/home/ann/projects/a')
     assert.equal(relativePath('/home/ann/project', roots), '/home/ann/project')

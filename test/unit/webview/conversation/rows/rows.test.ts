@@ -36,7 +36,7 @@ describe('conversation rows', () => {
   })
 
   for (const isOpen of [false, true]) {
-    it(`don't visit other tool calls of ${isOpen ? 'an expanded' : 'a folded'} run when one changes or is added`, () => {
+    it(`don't read the other tool calls of ${isOpen ? 'an expanded' : 'a folded'} run when one changes or is added`, () => {
       const { rows, slots, runs } = model(
         ...Array.from({ length: 1000 }, (_, i) =>
           toolCall(`t${i}`, { toolKind: 'read', status: 'completed' }),
@@ -70,13 +70,13 @@ describe('conversation rows', () => {
       rows.changed(1000, 1001)
       assert.deepEqual(run.tally.counts, { read: 1000, search: 1 })
       assert.equal(run.tally.active, more.entry.peek())
-      // the previous row describes the rows above a new one
+      // the label of a row depends on the row above
       assert.deepEqual(looked, new Set(['t500', 't999']))
       assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), ...(isOpen ? ['more'] : [])])
       more.replace(toolCall('more', { toolKind: 'search', status: 'completed' }))
       rows.changed(1000, 1001)
       assert.equal(run.tally.active, undefined)
-      // a change that affects all of them counts all of them again
+      // a change that affects all of them reads all of them
       more.replace(toolCall('more', { toolKind: 'edit' }))
       rows.changed(1000, 1001)
       assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), 'more'])
@@ -104,7 +104,7 @@ describe('conversation rows', () => {
     assert.ok(one!.measured)
   })
 
-  it('are added only for new blocks while a text grows', () => {
+  it('are added only for new blocks when a text grows', () => {
     const { rows, slots } = model(message('a', 'agent', 'One'))
     const before = rows.window.items[0]
     slots[0]!.appendText(0, '.\n\nTwo.\n\nThree')

@@ -91,8 +91,8 @@ async function packSdkExample(serve: Serve): Promise<object> {
 }
 
 /**
- * Installs npm's real packages from a registry on loopback in the real format and runs a turn, with all of Parley except
- * the editor.
+ * Installs npm's real packages from a registry on loopback in the real format and runs a turn, with all of Parley
+ * except the editor.
  */
 describe('agents from the registry, installed by Parley', function () {
   this.timeout(600_000)

@@ -164,8 +164,8 @@ export class Workbench {
   }
 
   /**
-   * Moves to a row of the open list with the keyboard, since the list can move under the pointer. Returns false if there
-   * is no such row.
+   * Moves to a row of the open list with the keyboard, since the list can move under the pointer. Returns false if
+   * there is no such row.
    */
   async highlight(row: Locator, timeout: number): Promise<boolean> {
     if (!(await succeeds(row.waitFor({ timeout })))) return false

@@ -65,7 +65,7 @@ describe('processes', () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
       process.kill(await findExtensionHost(vscode.server.root), 'SIGKILL')
-      // the workbench may start another host, which restores the session with new processes: only the old ones must exit
+      // the workbench may start another host, which restores the session: only the old processes must exit
       const left = () => running().filter(({ pid }) => before.includes(pid))
       await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
         assert.deepEqual(left(), [])

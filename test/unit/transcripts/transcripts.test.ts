@@ -7,8 +7,9 @@ import { replayTranscript } from '../../support/replay/replay.ts'
 const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
 
 /**
- * Replays recorded messages of real agents through the connection, the v1 layer and the reducer, and compares the result
- * with a reviewed conversation: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations.
+ * Replays recorded messages of real agents through the connection, the v1 layer and the reducer, and compares the
+ * result with a reviewed conversation: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the
+ * conversations.
  */
 describe('recorded traffic of agents', () => {
   for (const file of fs.readdirSync(FOLDER).filter(name => name.endsWith('.ndjson'))) {

@@ -218,13 +218,13 @@ describe('a load that replays less than the conversation', () => {
     ]
     const state = createSessionState()
     for (const update of updates) reduce(state, update)
-    assert.deepEqual(sketch(state), both)
+    assert.deepEqual(summarize(state), both)
     for (const known of [undefined, state]) {
       const { agent, session, answer, clock } = await load(() => known)
       agent.say('s', ...updates)
       await answer()
       clock.pass(5000)
-      assert.deepEqual(sketch(session.state), both)
+      assert.deepEqual(summarize(session.state), both)
       agent.say('s', tool('t', { title: 'Edit b' }))
       const titles = session.state.entries.flatMap(entry => (entry.kind === 'tool_call' ? entry.title : []))
       assert.deepEqual(titles, ['Read', 'Edit b'])

@@ -294,14 +294,14 @@ describe('reduce: tool calls', () => {
       tool('t', { status: 'completed' }),
     )
     const first = ['user: one', 'tool t: completed', 'agent: Done.', 'user: two']
-    assert.deepEqual(sketch(state), first)
+    assert.deepEqual(summarize(state), first)
     const before = structuredClone(state.entries[1])
     take(state, [announced({ title: 'Edit' })])
     take(state, [
       tool('t', { status: 'in_progress' }),
       { type: 'tool_call_content', toolCallId: 't', content: { type: 'terminal', terminalId: 'x' } },
     ])
-    assert.deepEqual(sketch(state), [...first, 'tool t: in_progress'])
+    assert.deepEqual(summarize(state), [...first, 'tool t: in_progress'])
     assert.deepEqual(state.entries[1], before)
     assert.deepEqual(state.entries[4], {
       id: 'e4',
@@ -317,7 +317,7 @@ describe('reduce: tool calls', () => {
     })
     // one that still runs is meant in the next turn, too
     take(state, [chunk('user', 'three'), announced({ status: 'completed' })])
-    assert.deepEqual(sketch(state).slice(4), ['tool t: completed', 'user: three'])
+    assert.deepEqual(summarize(state).slice(4), ['tool t: completed', 'user: three'])
   })
 
   it('that were canceled get their end later, and start anew otherwise', () => {
@@ -330,7 +330,7 @@ describe('reduce: tool calls', () => {
       )
       const toolCall = { toolCallId: 't', status }
       take(state, [chunk('user', 'two'), { type: 'tool_call', toolCall, isNew: true }])
-      return sketch(state).filter(entry => entry.startsWith('tool'))
+      return summarize(state).filter(entry => entry.startsWith('tool'))
     })
     assert.deepEqual(states, [['tool t: failed'], ['tool t: cancelled', 'tool t: in_progress']])
   })
@@ -341,7 +341,7 @@ describe('reduce: tool calls', () => {
       tool('t', { title: 'List', status: 'completed', rawInput: { command: 'ls' } }),
       chunk('user', 'two'),
     )
-    const request = asking({
+    const request = permissionRequest({
       title: '',
       subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Remove' } },
     })
@@ -353,7 +353,7 @@ describe('reduce: tool calls', () => {
     reduceLocal(state, { type: 'permission_asked', requestId: 'r', request })
     take(state, [tool('t', { rawInput: { command: 'rm' } })])
     assert.deepEqual(asked(), { title: 'Remove', rawInput: { command: 'rm' } })
-    assert.deepEqual(sketch(state), [
+    assert.deepEqual(summarize(state), [
       'user: one',
       'tool t: completed',
       'user: two',

@@ -12,7 +12,10 @@ export class HistoryPage {
 
   static async open(workbench: Workbench): Promise<HistoryPage> {
     await workbench.runCommand('Parley: Open History')
-    return HistoryPage.#in(await workbench.webview('body[data-view="conversation"] main.history'))
+    const page = await HistoryPage.#in(await workbench.webview('body[data-view="conversation"] main.history'))
+    // otherwise it could still take the focus from what the test does next
+    await page.search.and(page.frame.locator(':focus')).waitFor()
+    return page
   }
 
   /** History in an editor tab. */

@@ -77,9 +77,6 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       workbench = await vscode.sharedWindow()
       conversation = await ConversationPage.startSession(workbench, agent)
     }
-    afterEach(() => {
-      if (workbench) rmSync(file(), { force: true })
-    })
 
     // ---- what the agent does ---------------------------------------------------------------------------------------
 

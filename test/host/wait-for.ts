@@ -17,3 +17,11 @@ export async function waitFor<T>(
     await delay(interval)
   }
 }
+
+/** Whether the action succeeds before its timeout. */
+export function succeeds(doing: Promise<unknown>): Promise<boolean> {
+  return doing.then(
+    () => true,
+    () => false,
+  )
+}

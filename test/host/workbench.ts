@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-c
 import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
 import { outDirectory } from './paths.ts'
 import type { Server } from './server.ts'
-import { waitFor } from './wait-for.ts'
+import { succeeds, waitFor } from './wait-for.ts'
 import { touchWorkspaceFile } from './workspace-file.ts'
 
 /** The built-in themes to test by kind: their name, and the class of the workbench. */
@@ -328,12 +328,4 @@ export class Workbench {
     await this.page.screenshot({ path })
     return path
   }
-}
-
-/** Whether the action succeeds before its timeout. */
-function succeeds(doing: Promise<unknown>): Promise<boolean> {
-  return doing.then(
-    () => true,
-    () => false,
-  )
 }

@@ -6,7 +6,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
-import { storedTabs } from './support/stored-tabs.ts'
+import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('a session from an earlier window', () => {
@@ -176,9 +176,7 @@ describe('History', () => {
     await history.search.fill('')
     await history.search.press('Enter')
     await conversation.waitForFocus(conversation.composer)
-    await waitFor('the tab written down', async () =>
-      (await storedTabs(workbench.page)).includes('parley.historyTab'),
-    )
+    await waitForStoredTabs(workbench.page, 'parley.historyTab')
     await workbench.reload()
     const after = await HistoryPage.findTab(workbench)
     await after.row('Named in a tab').waitFor()

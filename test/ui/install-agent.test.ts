@@ -9,7 +9,7 @@ import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { axeViolations, readThemeLooks } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { storedTabs } from './support/stored-tabs.ts'
+import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 /** The bundled demo agent, as a package. */
@@ -157,9 +157,7 @@ describe('installing an agent', () => {
 
     // after a reload the page is the same, with the icon, and the registry isn't read again
     const asked = registry.requests.length
-    await waitFor('the stored tab', async () =>
-      (await storedTabs(workbench.page)).includes('parley.manageAgents'),
-    )
+    await waitForStoredTabs(workbench.page, 'parley.manageAgents')
     await workbench.reload()
     const again = await workbench.webview('body[data-view="agents"]')
     const same = again.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })

@@ -1,4 +1,4 @@
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
@@ -25,10 +25,7 @@ describe('the keyboard shortcuts', () => {
     // pressed within milliseconds, before VS Code has heard of the focus, the keys only focus the conversation again
     await waitFor('the focus in the editor', async () => {
       await keyboard.press("Control+Shift+'")
-      return editor.waitFor({ timeout: 5000 }).then(
-        () => true,
-        () => false,
-      )
+      return succeeds(editor.waitFor({ timeout: 5000 }))
     })
 
     await keyboard.press("Control+'")

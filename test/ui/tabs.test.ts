@@ -8,7 +8,7 @@ import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
-import { storedTabs } from './support/stored-tabs.ts'
+import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -83,10 +83,7 @@ describe('several sessions', () => {
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
     const starts = receivedParams(vscode.server.root, 'Fixture', 'initialize').length
-    await waitFor('all tabs in what the browser wrote down', async () => {
-      const written = await storedTabs(workbench.page)
-      return ['First', 'Second', 'Third'].every(title => written.includes(title))
-    })
+    await waitForStoredTabs(workbench.page, 'First', 'Second', 'Third')
     await workbench.reload()
     // which tab is active depends on what the browser had stored
     for (const title of ['First', 'Second', 'Third']) {

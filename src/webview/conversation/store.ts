@@ -437,8 +437,8 @@ class SlotsByToolCall {
 
   delete(slot: EntrySlot): void {
     const key = keyOfTool(slot.entry.peek())
-    const rest = this.#slots.get(key ?? '')?.filter(one => one !== slot)
-    if (key === undefined || !rest) return
+    if (key === undefined) return
+    const rest = this.#slots.get(key)?.filter(one => one !== slot) ?? []
     if (rest.length > 0) this.#slots.set(key, rest)
     else this.#slots.delete(key)
   }

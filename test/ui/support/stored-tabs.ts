@@ -1,10 +1,15 @@
 import type { Page } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
 
 /**
- * The stored editor tabs, which a reload restores. The browser stores them in its database a moment after they changed.
+ * Resolves when the stored editor tabs, which a reload restores, contain all of these texts. The browser stores the tabs in
+ * its database a moment after they changed.
  */
-export function storedTabs(page: Page): Promise<string> {
-  return page.evaluate<string>(read)
+export async function waitForStoredTabs(page: Page, ...texts: string[]): Promise<void> {
+  await waitFor(`stored tabs with ${texts.join(', ')}`, async () => {
+    const stored = await page.evaluate<string>(read)
+    return texts.every(text => stored.includes(text))
+  })
 }
 
 /** Runs in the page. */

@@ -174,7 +174,7 @@ const extension = {
 /** @type {esbuild.BuildOptions} */
 const services = {
   ...host,
-  entryPoints: { services: 'src/services.ts', 'code-actions': 'src/views/code-actions.ts' },
+  entryPoints: { services: 'src/services.ts', 'code-actions': 'src/workbench/code-actions.ts' },
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',

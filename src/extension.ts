@@ -1,12 +1,4 @@
 import * as vscode from 'vscode'
-import { DisposableStore } from './common/disposable.ts'
-import type { Logger } from './common/logger.ts'
-import { LAST_SESSION, sessionKey } from './common/session-key.ts'
-import { BaseFiles } from './editor/changes/vscode-base-files.ts'
-import type { Services } from './services.ts'
-import type { SessionReference } from './sessions/open-session.ts'
-import type { Preview } from './views/bridge/preview.ts'
-import { reportErrors } from './views/commands/report-errors.ts'
 import {
   ALL_COMMANDS,
   type CommandHandlers,
@@ -14,16 +6,24 @@ import {
   MANAGE_AGENTS_VIEW_TYPE,
   TAB_VIEW_TYPE,
   ViewId,
-} from './views/ids.ts'
-import { asPreview } from './views/page-preview.ts'
-import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './views/storage/stores.ts'
+} from './app/ids.ts'
+import { asPreview } from './app/page-preview.ts'
+import type { Preview } from './bridge/preview.ts'
+import { DisposableStore } from './common/disposable.ts'
+import type { Logger } from './common/logger.ts'
+import { LAST_SESSION, sessionKey } from './common/session-key.ts'
+import type { Services } from './services.ts'
+import type { SessionReference } from './sessions/open-session.ts'
+import { BaseFiles } from './workbench/changes/base-files.ts'
+import { reportErrors } from './workbench/commands/report-errors.ts'
+import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './workbench/stores.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
   WebviewPage,
   type WebviewPageOptions,
-} from './views/webview-page.ts'
+} from './workbench/webviews/webview-page.ts'
 
 let loading: Promise<Services> | undefined
 
@@ -61,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
       { scheme: 'file' },
       {
         async provideCodeActions(document, range, context) {
-          const { codeActions } = await import('./views/code-actions.ts')
+          const { codeActions } = await import('./workbench/code-actions.ts')
           return codeActions(document, range, context)
         },
       },

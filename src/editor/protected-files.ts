@@ -5,7 +5,7 @@
 import { realpath as fsRealpath, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import type { FileText } from './changes/diff-texts.ts'
+import type { FileText } from './diff-texts.ts'
 import { isWrittenSince } from './files/file-system.ts'
 import { runGit } from './git.ts'
 import type { LocatedPath } from './path-guard.ts'

@@ -8,11 +8,11 @@ import type {
   Roots,
   WriteTextFileRequest,
 } from '../acp/model.ts'
+import type { SessionChanges } from '../changes/session-changes.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
-import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import { type AccessQuestion, type AskAccess, type FilesShared, SessionFiles } from '../editor/files/files.ts'
 import {
   changesBehavior,

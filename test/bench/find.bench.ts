@@ -6,9 +6,9 @@
  *   npm run bench -- find
  */
 import type { SessionUpdate } from '../../src/acp/model.ts'
+import { FindSearch } from '../../src/app/conversation/find-search.ts'
 import type { FindQuery } from '../../src/common/find-pattern.ts'
 import { createSessionState, reduce } from '../../src/conversation/reducer/reduce.ts'
-import { FindSearch } from '../../src/views/conversation/find-search.ts'
 
 const ENTRIES = 10_000
 const CHUNKS = 100_000

@@ -6,9 +6,9 @@
  *   npm run bench -- lists
  */
 import { signal } from '@preact/signals'
+import { historyState, SentHistory } from '../../src/app/history/rows.ts'
+import type { HistoryChanges, HistoryRow } from '../../src/bridge/history.ts'
 import type { HistoryItem, HistoryList } from '../../src/sessions/listing/history-list.ts'
-import type { HistoryChanges, HistoryRow } from '../../src/views/bridge/history.ts'
-import { historyState, SentHistory } from '../../src/views/history/rows.ts'
 import { RowModel } from '../../src/webview/conversation/rows/rows.ts'
 import { EntrySlot } from '../../src/webview/conversation/rows/slot.ts'
 import { HistoryLines } from '../../src/webview/history/items.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import type { ConversationHead } from '../../src/views/bridge/conversation.ts'
+import type { ConversationHead } from '../../src/bridge/conversation.ts'
 import { floor } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
 

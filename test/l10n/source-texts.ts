@@ -100,7 +100,7 @@ class FileReader {
 
   /** Whether the file is in a folder that passes texts to VS Code. */
   get #isShownByCode(): boolean {
-    return /^src\/(views|sessions)\/|\/vscode-[^/]*$/.test(this.#file) && !/\/bridge\//.test(this.#file)
+    return /^src\/(app|workbench|sessions)\//.test(this.#file)
   }
 
   #lookAtAttribute(node: Node): void {

@@ -1,4 +1,4 @@
-import type { ChangeTracker } from '../../src/editor/changes/change-tracker.ts'
+import type { ChangeTracker } from '../../src/changes/change-tracker.ts'
 import type { Documents } from '../../src/editor/files/documents.ts'
 import { FakeDocument } from './fake-document.ts'
 

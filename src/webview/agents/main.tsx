@@ -4,8 +4,8 @@
  */
 import { signal } from '@preact/signals'
 import { render } from 'preact'
-import { type AgentsState, AgentsUpdate } from '../../views/bridge/agents.ts'
-import type { AgentsMessages } from '../../views/bridge/agents-messages.ts'
+import { type AgentsState, AgentsUpdate } from '../../bridge/agents.ts'
+import type { AgentsMessages } from '../../bridge/agents-messages.ts'
 import { hostClient } from '../host/connection.ts'
 import { startPage } from '../host/page.ts'
 import { fitTheme } from '../host/theme.ts'

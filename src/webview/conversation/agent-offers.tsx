@@ -1,4 +1,4 @@
-import type { AgentOffer } from '../../views/bridge/conversation.ts'
+import type { AgentOffer } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { AgentIcon } from '../ui/icon.tsx'

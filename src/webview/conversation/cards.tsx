@@ -1,4 +1,4 @@
-import type { Card } from '../../views/bridge/conversation.ts'
+import type { Card } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'

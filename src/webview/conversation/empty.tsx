@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AgentChoice, ConversationHead } from '../../views/bridge/conversation.ts'
+import type { AgentChoice, ConversationHead } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Choice } from '../ui/choice.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'

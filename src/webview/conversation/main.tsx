@@ -20,9 +20,9 @@ import {
   Patch,
   ReturnPrompts,
   Snapshot,
-} from '../../views/bridge/conversation.ts'
-import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
-import { ShowPage, type ViewPage } from '../../views/bridge/history.ts'
+} from '../../bridge/conversation.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { ShowPage, type ViewPage } from '../../bridge/history.ts'
 import { hostClient } from '../host/connection.ts'
 import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'

@@ -1,4 +1,4 @@
-import type { ConversationHead, TabNote } from '../../views/bridge/conversation.ts'
+import type { ConversationHead, TabNote } from '../../bridge/conversation.ts'
 import { plural, t } from '../l10n.ts'
 import { useApp } from './context.ts'
 

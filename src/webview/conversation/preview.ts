@@ -4,7 +4,7 @@ import {
   type Preview,
   type PreviewElement,
   type PreviewPart,
-} from '../../views/bridge/preview.ts'
+} from '../../bridge/preview.ts'
 
 const tags = new Set(PREVIEW_TAGS)
 

@@ -1,12 +1,12 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import type {
   ConversationHead,
   ConversationPatch,
   ConversationSnapshot,
   PatchOp,
-} from '../../views/bridge/conversation.ts'
+} from '../../bridge/conversation.ts'
+import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './rows/slot.ts'
 import { Terminals, Watched } from './terminals.ts'

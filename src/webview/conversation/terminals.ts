@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
+import type { TerminalNote } from '../../bridge/conversation.ts'
 import type { TerminalState } from '../../conversation/state.ts'
-import type { TerminalNote } from '../../views/bridge/conversation.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
 /** The emulator is loaded when the first terminal is shown. */

@@ -1,5 +1,5 @@
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
-import type { EntryContext } from '../../views/bridge/conversation.ts'
+import type { EntryContext } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { lazy, loadStyles } from '../ui/lazy.tsx'

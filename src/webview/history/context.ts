@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { HistoryPlace } from '../../views/bridge/history.ts'
-import type { HistoryMessages } from '../../views/bridge/history-messages.ts'
+import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
 
 /** The connection to the host, and where History is shown. */

@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
+import type { HistoryChanges, HistoryRow } from '../../bridge/history.ts'
 import { type DateGroupKey, groupByDate, newestFirst } from '../../common/date-groups.ts'
 import { filterRows } from '../../common/filter-rows.ts'
-import type { HistoryChanges, HistoryRow } from '../../views/bridge/history.ts'
 import { ListWindow, type WindowItem } from '../list/window.ts'
 
 export interface HistoryFilter {

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { HistoryAgentNote, HistorySummary } from '../../views/bridge/history.ts'
+import type { HistoryAgentNote, HistorySummary } from '../../bridge/history.ts'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHistory } from './context.ts'

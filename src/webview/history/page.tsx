@@ -1,13 +1,8 @@
 import { batch, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import {
-  HistoryAsk,
-  type HistoryPlace,
-  type HistorySummary,
-  HistoryUpdate,
-} from '../../views/bridge/history.ts'
-import type { HistoryMessages } from '../../views/bridge/history-messages.ts'
+import { HistoryAsk, type HistoryPlace, type HistorySummary, HistoryUpdate } from '../../bridge/history.ts'
+import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import { hostClient } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
 import { HistoryProvider } from './context.ts'

@@ -1,5 +1,5 @@
-import type { HistoryPlace, HistoryRow } from '../../views/bridge/history.ts'
-import type { HistoryAction } from '../../views/bridge/history-messages.ts'
+import type { HistoryPlace, HistoryRow } from '../../bridge/history.ts'
+import type { HistoryAction } from '../../bridge/history-messages.ts'
 import { t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'

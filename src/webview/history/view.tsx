@@ -1,6 +1,6 @@
 import { computed, effect, type Signal, useSignal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { HistorySummary } from '../../views/bridge/history.ts'
+import type { HistorySummary } from '../../bridge/history.ts'
 import { plural, t } from '../l10n.ts'
 import { ListController } from '../list/controller.ts'
 import { VirtualList } from '../list/virtual-list.tsx'

@@ -7,7 +7,7 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/browser'
-import type { Answer, Contract, NotificationName, Params, RequestName } from '../../views/bridge/contract.ts'
+import type { Answer, Contract, NotificationName, Params, RequestName } from '../../bridge/contract.ts'
 import { type VsCodeApi, vscodeApi } from './vscode-api.ts'
 
 /** Messages that arrived before this script listens, queued by the page (see `views/webview-page.ts`). */

@@ -1,4 +1,4 @@
-import type { PageMessages } from '../../views/bridge/contract.ts'
+import type { PageMessages } from '../../bridge/contract.ts'
 import type { HostClient } from './connection.ts'
 
 /** Events that a user causes. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */

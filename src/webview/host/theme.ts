@@ -1,6 +1,6 @@
 import type { MessageConnection } from 'vscode-jsonrpc'
-import { DiffLayout, TokenColors } from '../../views/bridge/conversation.ts'
-import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
+import { DiffLayout, TokenColors } from '../../bridge/conversation.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { wantsSideBySide } from '../tools/diff-layout.ts'
 import type { HostClient } from './connection.ts'
 

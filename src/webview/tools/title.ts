@@ -1,6 +1,6 @@
 import type { ToolKind } from '../../acp/model.ts'
+import type { RootsNote } from '../../bridge/conversation.ts'
 import { visibleWords } from '../../common/visible.ts'
-import type { RootsNote } from '../../views/bridge/conversation.ts'
 import { plural, t } from '../l10n.ts'
 
 /** The folders to which paths are made relative. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { themeTokenColors } from '../../../src/editor/theme/vscode-theme.ts'
-import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
-import { openContent } from '../../../src/editor/vscode-open.ts'
+import { insertCode, openText } from '../../../src/workbench/editor/code.ts'
+import { openContent } from '../../../src/workbench/editor/open.ts'
+import { themeTokenColors } from '../../../src/workbench/editor/theme.ts'
 
 describe('text from a conversation', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import { menuAttachments } from '../../../src/editor/mentions/vscode-menu-context.ts'
+import { menuAttachments } from '../../../src/workbench/mentions/menu-context.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
 describe('the context of a menu command', () => {

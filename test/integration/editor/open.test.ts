@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import { currentSelection, openFile, openLink } from '../../../src/editor/vscode-open.ts'
+import { currentSelection, openFile, openLink } from '../../../src/workbench/editor/open.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
-import type { ConversationHead } from '../../../src/views/bridge/conversation.ts'
+import type { ConversationHead } from '../../../src/bridge/conversation.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
+import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { stagedChanges } from '../../../src/editor/commit-changes.ts'
 import { gitChanges, runGit } from '../../../src/editor/git.ts'
 import { listFiles } from '../../../src/editor/list-files.ts'

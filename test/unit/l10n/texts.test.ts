@@ -55,8 +55,8 @@ describe('the search for texts', () => {
     const code = `const f = (n: number) =>
       [t('One'), t(n > 1 ? 'Two' : 'Three'), plural(n, 'Four', '{0} fives'), l10n.t(\`Six\`)]`
     const texts = ['One', 'Two', 'Three', 'Four', '{0} fives', 'Six']
-    assert.deepEqual([...readTexts('src/views/x.ts', code).texts], texts)
-    assert.equal(problems('src/views/x.ts', code), 0)
+    assert.deepEqual([...readTexts('src/app/x.ts', code).texts], texts)
+    assert.equal(problems('src/app/x.ts', code), 0)
   })
 
   for (const [what, code] of [
@@ -80,7 +80,7 @@ describe('the search for texts', () => {
     ['a text before the language is known', "const words = { yes: l10n.t('Yes') }"],
   ] as const)
     it(`finds ${what} that can't be translated`, () => {
-      assert.equal(problems('src/views/x.ts', code), 1)
+      assert.equal(problems('src/app/x.ts', code), 1)
     })
 
   it('ignores icons, names and classes', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONTRIBUTED_COMMANDS } from '../../../src/views/ids.ts'
+import { CONTRIBUTED_COMMANDS } from '../../../src/app/ids.ts'
 import { projectDirectory } from '../../host/paths.ts'
 
 interface Contributed {

@@ -92,6 +92,6 @@ describe('the table of settings', () => {
     const readers = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter(file => /\.tsx?$/.test(file))
       .filter(file => /getConfiguration\((SECTION|'parley)/.test(readFileSync(join(source, file), 'utf8')))
-    assert.deepEqual(readers, [join('agents', 'vscode-settings.ts')])
+    assert.deepEqual(readers, [join('workbench', 'settings.ts')])
   })
 })

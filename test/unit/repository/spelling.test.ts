@@ -10,8 +10,8 @@ const BRITISH =
 
 /** Files that need them: data of earlier versions, and this list. */
 const MEANT = new Map([
-  ['src/views/storage/option-memory.ts', ['favourites']],
-  ['test/unit/views/option-memory.test.ts', ['favourites']],
+  ['src/app/storage/option-memory.ts', ['favourites']],
+  ['test/unit/app/option-memory.test.ts', ['favourites']],
 ])
 
 describe('the spelling in source, tests and documents', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ElicitationRequest } from '../../../src/acp/model.ts'
-import { answerElicitation } from '../../../src/views/conversation/answer-elicitation.ts'
+import { answerElicitation } from '../../../src/app/conversation/answer-elicitation.ts'
 import { settle } from '../conversation/fake-agent.ts'
 import { form } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'

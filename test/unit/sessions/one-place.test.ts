@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
-import { referenceOf } from '../../../src/sessions/open-session.ts'
 import {
   type ConversationSurface,
   ConversationSurfaces,
-} from '../../../src/views/conversation/conversation-surface.ts'
+} from '../../../src/app/conversation/conversation-surface.ts'
+import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
+import { referenceOf } from '../../../src/sessions/open-session.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 

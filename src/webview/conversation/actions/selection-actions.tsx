@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FillComposer, Quote } from '../../../views/bridge/conversation.ts'
+import { FillComposer, Quote } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { type App, useApp } from '../context.ts'

@@ -1,5 +1,5 @@
 /** Turns pasted, dropped and picked content into chips, and reports what can't be attached. */
-import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
+import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
 import { formatNumber, t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
-import type { MentionRow } from '../../../views/bridge/conversation.ts'
+import type { MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { cutOf } from './input/mentions.ts'

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
-import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'

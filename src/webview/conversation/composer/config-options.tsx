@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import type { ConfigOption } from '../../../acp/model.ts'
+import type { RememberedOption } from '../../../bridge/conversation.ts'
 import { sectionsOf } from '../../../common/option-sections.ts'
-import type { RememberedOption } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'

@@ -1,5 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ContentBlock } from '../../../acp/model.ts'
+import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../bridge/conversation.ts'
 import { chipOf } from '../../../common/block-chip.ts'
 import {
   attachedItems,
@@ -11,7 +12,6 @@ import {
   validDraft,
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
-import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../views/bridge/conversation.ts'
 import { keepState } from '../../host/vscode-api.ts'
 import { t } from '../../l10n.ts'
 

@@ -1,5 +1,5 @@
 /** Reduces images to a size for models: larger ones aren't better and cost time and money. */
-import type { Attachment } from '../../../views/bridge/conversation.ts'
+import type { Attachment } from '../../../bridge/conversation.ts'
 
 /** Maximum length of the longer side that models use, in pixels. */
 export const MAX_SIDE = 1568

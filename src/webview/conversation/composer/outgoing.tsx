@@ -1,5 +1,5 @@
+import type { ConversationHead, QueuedNote } from '../../../bridge/conversation.ts'
 import { attachedItems } from '../../../common/draft.ts'
-import type { ConversationHead, QueuedNote } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Draft } from './draft.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ConversationHead, QueuedNote } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead, QueuedNote } from '../../../bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'

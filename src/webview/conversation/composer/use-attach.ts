@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { MentionRow } from '../../../bridge/conversation.ts'
 import { messageOf } from '../../../common/errors.ts'
-import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
-import type { MentionRow } from '../../../views/bridge/conversation.ts'
+import type { MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { isPicture } from './attach.ts'

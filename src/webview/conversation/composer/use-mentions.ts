@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MentionRow } from '../../../views/bridge/conversation.ts'
+import type { MentionRow } from '../../../bridge/conversation.ts'
 import { useApp } from '../context.ts'
 
 /** Delay before searching for symbols, in milliseconds, since each search may cost a language server seconds. */

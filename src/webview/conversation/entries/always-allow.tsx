@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { RuleOffers as FoundOffers } from '../../../views/bridge/conversation.ts'
+import type { RuleOffers as FoundOffers } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Button } from '../../ui/button.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'

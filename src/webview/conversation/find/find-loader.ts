@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FindResults, ShowFind } from '../../../views/bridge/conversation.ts'
+import { FindResults, ShowFind } from '../../../bridge/conversation.ts'
 import { HeldKeys } from './held-keys.ts'
 import type { FindModel } from './model.ts'
 import type { FindContext } from './reveal.ts'

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals'
+import type { FindResult } from '../../../bridge/conversation.ts'
 import { type FindQuery, findPattern } from '../../../common/find-pattern.ts'
-import type { FindResult } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { type HeldKeys, typed } from './held-keys.ts'

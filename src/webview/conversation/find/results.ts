@@ -1,4 +1,4 @@
-import type { FindResult } from '../../../views/bridge/conversation.ts'
+import type { FindResult } from '../../../bridge/conversation.ts'
 
 /** One match: the `occurrence`-th (from 0) of an entry. */
 export interface FindPlace {

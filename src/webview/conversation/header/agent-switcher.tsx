@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
-import type { ConversationHead } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'

@@ -1,4 +1,4 @@
-import type { ConversationHead, RootsNote } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead, RootsNote } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { ConversationHead } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'

@@ -1,4 +1,4 @@
-import type { NavigateTo } from '../../../views/bridge/conversation.ts'
+import type { NavigateTo } from '../../../bridge/conversation.ts'
 import type { App } from '../context.ts'
 import { navigate } from './navigation.ts'
 

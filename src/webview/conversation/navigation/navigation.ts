@@ -6,7 +6,7 @@ import {
   Navigate,
   type NavigateTo,
   type PendingRequestNote,
-} from '../../../views/bridge/conversation.ts'
+} from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'

@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from 'preact'
 import type { ContentBlock } from '../../../acp/model.ts'
+import { isSetAside } from '../../../bridge/conversation.ts'
 import type { Rewind } from '../../../conversation/state.ts'
-import { isSetAside } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'

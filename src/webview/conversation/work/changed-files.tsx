@@ -1,4 +1,4 @@
-import type { ChangedFileNote } from '../../../views/bridge/conversation.ts'
+import type { ChangedFileNote } from '../../../bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
 import { baseName, relativePath } from '../../tools/title.ts'

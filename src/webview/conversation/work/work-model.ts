@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { type ChangedFileNote, ChangedFilesShown, FollowShown } from '../../../views/bridge/conversation.ts'
+import { type ChangedFileNote, ChangedFilesShown, FollowShown } from '../../../bridge/conversation.ts'
 
 /** The agent's work outside of the conversation: the changed files, and whether the editor follows it. */
 export interface WorkModel {

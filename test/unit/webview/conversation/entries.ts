@@ -1,6 +1,6 @@
 import type { ContentBlock, ToolCallContent } from '../../../../src/acp/model.ts'
+import type { ConversationHead } from '../../../../src/bridge/conversation.ts'
 import type { MessageEntry, PermissionEntry, ToolCallEntry } from '../../../../src/conversation/state.ts'
-import type { ConversationHead } from '../../../../src/views/bridge/conversation.ts'
 
 /** Entries as a host sends them, with defaults for what a test doesn't define. */
 export function message(id: string, role: MessageEntry['role'], ...texts: string[]): MessageEntry {

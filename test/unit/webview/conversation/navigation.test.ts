@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { type Direction, nearestPrompt } from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import { type Direction, nearestPrompt } from '../../../../src/views/bridge/conversation.ts'
 import type { App } from '../../../../src/webview/conversation/context.ts'
 import { jumpTurn } from '../../../../src/webview/conversation/navigation/navigation.ts'
 import { firstEntry, type Row } from '../../../../src/webview/conversation/rows/row.ts'

@@ -1,9 +1,9 @@
-import type { Entry } from '../../../../src/conversation/state.ts'
 import type {
   ConversationPatch,
   ConversationSnapshot,
   PendingRequestNote,
-} from '../../../../src/views/bridge/conversation.ts'
+} from '../../../../src/bridge/conversation.ts'
+import type { Entry } from '../../../../src/conversation/state.ts'
 
 /**
  * Adds pending requests (the entries without an outcome) to the messages of a test, like the host. Keeps those that a

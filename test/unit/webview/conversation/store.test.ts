@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { effect } from '@preact/signals'
 import fc from 'fast-check'
+import type { ConversationPatch, ConversationSnapshot, PatchOp } from '../../../../src/bridge/conversation.ts'
 import type { Entry, MessageEntry, ToolCallEntry } from '../../../../src/conversation/state.ts'
-import type {
-  ConversationPatch,
-  ConversationSnapshot,
-  PatchOp,
-} from '../../../../src/views/bridge/conversation.ts'
 import type { EntrySlot } from '../../../../src/webview/conversation/rows/slot.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
 import { until } from '../../../support/until.ts'

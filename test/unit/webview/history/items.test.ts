@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { HistoryChanges, HistoryRow } from '../../../../src/views/bridge/history.ts'
+import type { HistoryChanges, HistoryRow } from '../../../../src/bridge/history.ts'
 import { shortTime } from '../../../../src/webview/history/dates.ts'
 import { defaultAction, HistoryLines } from '../../../../src/webview/history/items.ts'
 import { historyRow } from './rows.ts'

@@ -1,4 +1,4 @@
-import type { HistoryRow } from '../../../../src/views/bridge/history.ts'
+import type { HistoryRow } from '../../../../src/bridge/history.ts'
 
 /** A row as a host sends it, with defaults for what a test doesn't define. */
 export function historyRow(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {

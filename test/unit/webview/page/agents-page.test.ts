@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type AgentRow, type AgentsState, AgentsUpdate } from '../../../../src/views/bridge/agents.ts'
+import { type AgentRow, type AgentsState, AgentsUpdate } from '../../../../src/bridge/agents.ts'
 import { openPage, type Page } from './page.ts'
 
 describe('Manage Agents page', function () {

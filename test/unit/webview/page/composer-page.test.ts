@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import * as composer from '../../../../src/bridge/conversation.ts'
+import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
-import * as composer from '../../../../src/views/bridge/conversation.ts'
-import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 

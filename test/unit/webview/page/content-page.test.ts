@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ElicitationField, ElicitationOutcome } from '../../../../src/acp/model.ts'
+import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { ElicitationEntry } from '../../../../src/conversation/state.ts'
-import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/views/bridge/history.ts'
+import * as bridge from '../../../../src/bridge/history.ts'
 import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 

@@ -9,11 +9,11 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
-import { agentsMessages } from '../../../../src/views/bridge/agents-messages.ts'
-import { type Handlers, pageMessages } from '../../../../src/views/bridge/contract.ts'
-import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
-import { conversationMessages } from '../../../../src/views/bridge/conversation-messages.ts'
-import { historyMessages } from '../../../../src/views/bridge/history-messages.ts'
+import { agentsMessages } from '../../../../src/bridge/agents-messages.ts'
+import { type Handlers, pageMessages } from '../../../../src/bridge/contract.ts'
+import { Patch, Snapshot } from '../../../../src/bridge/conversation.ts'
+import { conversationMessages } from '../../../../src/bridge/conversation-messages.ts'
+import { historyMessages } from '../../../../src/bridge/history-messages.ts'
 import { PendingRequestAdder } from '../conversation/pending.ts'
 
 type View = 'agents' | 'conversation' | 'history'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import type { Preview } from '../../../../src/views/bridge/preview.ts'
-import { previewHtml } from '../../../../src/views/page-preview.ts'
+import { previewHtml } from '../../../../src/app/page-preview.ts'
+import * as bridge from '../../../../src/bridge/conversation.ts'
+import type { Preview } from '../../../../src/bridge/preview.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import * as bridge from '../../../../src/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 

@@ -1,8 +1,8 @@
 import { invertedEffects } from '@codemirror/commands'
 import { type EditorState, type Extension, RangeSet, StateEffect, StateField } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import type { Attachment } from '../../../../bridge/conversation.ts'
 import { type ChipRange, wordsFor } from '../../../../common/draft.ts'
-import type { Attachment } from '../../../../views/bridge/conversation.ts'
 import { t } from '../../../l10n.ts'
 
 /** Turns a part of the text into a chip. */

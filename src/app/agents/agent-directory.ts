@@ -1,0 +1,101 @@
+import { homedir } from 'node:os'
+import { type AgentLaunch, AgentStartError } from '../../acp/agent.ts'
+import type { AgentCatalog } from '../../agents/agent-catalog.ts'
+import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
+import { agentPresets } from '../../agents/presets.ts'
+import { resolveLaunch } from '../../agents/resolve-launch.ts'
+import { describeProblem } from '../../agents/setting-problem.ts'
+import { DisposableStore } from '../../common/disposable.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { McpServers } from '../../mcp/mcp-servers.ts'
+import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
+import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
+import { localFolders } from '../../workbench/settings.ts'
+
+export interface AgentDirectoryParts {
+  catalog: AgentCatalog
+  mcp: McpServers
+  rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
+  environment: LaunchEnvironmentSource
+  logFor: (agentId: string) => Logger
+  /** The values the user signed in with, only for the agent's process. */
+  signInEnvironment: (agentId: string) => Promise<Record<string, string>>
+  /** Receives the environment of each start, which is also used for the agents' commands. */
+  onEnvironment: (env: Record<string, string>) => void
+}
+
+/** Provides the catalog of agents to the sessions. */
+export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
+  const { catalog, mcp, rules, environment, logFor, signInEnvironment, onEnvironment } = parts
+  const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
+    agentId: agent.id,
+    name: agent.name,
+    icon: agent.icon,
+    description: agent.description,
+    source: agent.source,
+  })
+  return {
+    list: () => catalog.agents.map(entryOf),
+    get: agentId => {
+      const agent = catalog.get(agentId)
+      return agent && entryOf(agent)
+    },
+    ready: () => catalog.ready(),
+    problems: () => [...catalog.problems, ...mcp.problems, ...rules.problems].map(describeProblem),
+    defaultAgentId: () => catalog.defaultAgent?.id,
+    defaultProblem: () => {
+      const { defaultProblem } = catalog
+      if (!defaultProblem) return undefined
+      const { agentId, problem } = defaultProblem
+      const installable = agentId === undefined ? undefined : installableOf(agentId)
+      const message = describeProblem(problem)
+      return { message, ...(agentId !== undefined && { agentId }), ...(installable && { installable }) }
+    },
+    isSearched: () => catalog.isSearched,
+    used: agentId => void catalog.markUsed(agentId),
+    resolveLaunch: async agentId => {
+      const launch = await launchOf(catalog, environment, agentId, logFor(agentId))
+      Object.assign(launch.env, await signInEnvironment(agentId))
+      onEnvironment((await environment.get()).env)
+      return launch
+    },
+    onDidChange: listener => {
+      const both = new DisposableStore()
+      both.add(catalog.onDidChange(listener))
+      both.add(mcp.onDidChange(listener))
+      both.add(rules.onDidChange(listener))
+      return both
+    },
+  }
+}
+
+/** The name of a well-known agent in the registry. */
+function installableOf(agentId: string): { id: string; name: string } | undefined {
+  const preset = agentPresets.find(({ id }) => id === agentId)
+  const [id] = preset?.registryIds ?? []
+  return preset && id !== undefined ? { id, name: preset.name } : undefined
+}
+
+async function launchOf(
+  catalog: AgentCatalog,
+  environment: LaunchEnvironmentSource,
+  agentId: string,
+  log: Logger,
+): Promise<AgentLaunch> {
+  const definition = catalog.get(agentId)
+  if (!definition?.startable) {
+    const message = definition?.reason ?? `There is no agent "${agentId}".`
+    throw new AgentStartError({ kind: 'spawn', command: definition?.command ?? agentId, message }, message)
+  }
+  const context = { folders: localFolders(), userHome: homedir() }
+  let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
+  if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
+    // It may have been installed after the shell's environment was read.
+    environment.refresh()
+    resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
+  }
+  if ('failure' in resolution) throw new AgentStartError(resolution.failure, resolution.message)
+  for (const note of resolution.notes) log.warn(note)
+  log.info(`Starting ${resolution.ok.command} in ${resolution.ok.cwd}`)
+  return resolution.ok
+}

@@ -1,0 +1,68 @@
+import * as l10n from '@vscode/l10n'
+import type { InstallPlan } from '../../agents/registry/agent-installer.ts'
+import type { InstallManager, InstallStatus } from '../../agents/registry/install-manager.ts'
+import type { AgentOffer } from '../../bridge/conversation.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+
+const hasNone = (agents: AgentDirectory) =>
+  agents.isSearched() && agents.list().every(({ source }) => source === 'demo')
+
+/** The agents that the empty view offers to install if there is none, also during an installation. */
+export function agentOffers(agents: AgentDirectory, installs: InstallManager): AgentOffer[] {
+  if (!installs.isOn) return []
+  const featured = installs.featured()
+  if (!hasNone(agents) && !featured.some(({ id }) => installs.status(id))) return []
+  return featured.map(({ id, preset }) => {
+    const plan = installs.planOf(id)
+    const status = installs.status(id)
+    return {
+      id,
+      name: preset.name,
+      description: preset.description(),
+      icon: installs.iconOf(id),
+      ...(plan && { plan: planWords(plan) }),
+      ...(plan && !(plan instanceof Error) && { action: plan.action }),
+      ...(status?.state === 'running' && { running: status }),
+      ...(status?.state === 'failed' && { failed: failureNote(status) }),
+    }
+  })
+}
+
+/** Determines what the offers would run, as soon as it's known that there is no agent. Fetches nothing. */
+export function offerWhenNone(agents: AgentDirectory, installs: InstallManager): Disposable {
+  let done = false
+  const look = async () => {
+    if (done || !installs.isOn || !hasNone(agents)) return
+    done = true
+    await installs.load()
+    await installs.plan(installs.featured().map(({ id }) => id))
+  }
+  return agents.onDidChange(() => void look())
+}
+
+/** What an installation will do, as a sentence. */
+export function planWords(plan: InstallPlan | Error): string {
+  if (plan instanceof Error) return plan.message
+  if (plan.distribution === 'binary')
+    return plan.verified
+      ? l10n.t('Downloads {0} and verifies its checksum.', plan.action)
+      : l10n.t('Downloads {0}. The registry lists no checksum to verify it with.', plan.action)
+  if (plan.missing === 'npm') return l10n.t('Requires Node.js with npm. Runs: {0}', plan.action)
+  if (plan.missing === 'uv') return l10n.t('Requires uv. Runs: {0}', plan.action)
+  return l10n.t('Runs: {0}', plan.action)
+}
+
+/** A failed installation for a page. */
+export function failureNote({
+  message,
+  output,
+  help,
+}: Extract<InstallStatus, { state: 'failed' }>): NonNullable<AgentOffer['failed']> {
+  return { message, output, ...(help !== undefined && { help: { href: help, label: helpWords(help) } }) }
+}
+
+/** The next step if a program is missing that the agent needs. */
+export function helpWords(help: string): string {
+  return help.includes('nodejs') ? l10n.t('Get Node.js') : l10n.t('Get uv')
+}

@@ -1,0 +1,112 @@
+import * as l10n from '@vscode/l10n'
+import type { AgentDefinition } from '../../agents/definition.ts'
+import { agentIdOf } from '../../agents/presets.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
+import type { AccountNote } from '../../bridge/conversation.ts'
+import { failureNote, planWords } from './agent-offers.ts'
+
+export interface AgentRowsOptions {
+  installs: Pick<
+    InstallManager,
+    'agents' | 'installed' | 'find' | 'iconOf' | 'updateOf' | 'planOf' | 'status'
+  >
+  agents: readonly AgentDefinition[]
+  /** the id in the settings */
+  defaultAgentId: string | undefined
+  isRunning: (agentId: string) => boolean
+  account: (agentId: string) => AccountNote
+  checks: ReadonlyMap<string, AgentCheck | 'running'>
+}
+
+/** The rows of the Manage Agents page: agents that can be started, then those of the registry that aren't installed. */
+export function agentRows(options: AgentRowsOptions): AgentRow[] {
+  const { installs, agents } = options
+  const startable = agents
+    .filter(({ source }) => source !== 'demo')
+    .map(agent => startableRow(agent, options))
+  const installedIds = new Set(installs.installed.map(({ id }) => id))
+  // An installed agent that the settings override can still be removed.
+  const replaced = installs.installed
+    .filter(({ id }) => !startable.some(row => row.registryId === id && row.section === 'installed'))
+    .map(
+      (agent): AgentRow => ({
+        section: 'installed',
+        key: `installed/${agent.id}`,
+        registryId: agent.id,
+        name: agent.name,
+        description: l10n.t('Not used: settings define another agent with this ID.'),
+        icon: installs.iconOf(agent.id),
+        version: agent.version,
+        source: agent.source,
+        ...installNotes(agent.id, options),
+      }),
+    )
+  const offered = installs.agents
+    .filter(({ id }) => !installedIds.has(id))
+    .map(
+      (agent): AgentRow => ({
+        section: 'registry',
+        key: `registry/${agent.id}`,
+        registryId: agent.id,
+        name: agent.name,
+        description: agent.description,
+        icon: installs.iconOf(agent.id),
+        version: agent.version,
+        ...(agent.license !== undefined && { license: agent.license }),
+        source: l10n.t('ACP registry'),
+        ...(agent.repository !== undefined && { hasRepository: true }),
+        ...installNotes(agent.id, options),
+      }),
+    )
+  return [...startable, ...replaced, ...offered]
+}
+
+const SECTIONS = { installed: 'installed', preset: 'found', settings: 'settings', demo: 'found' } as const
+
+function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentRow {
+  const { installs, defaultAgentId, isRunning, account, checks } = options
+  const check = checks.get(agent.id)
+  const there =
+    agent.source === 'installed' ? installs.installed.find(({ id }) => agentIdOf(id) === agent.id) : undefined
+  const listed = there && installs.find(there.id)
+  const update = there && installs.updateOf(there)
+  const license = there?.license ?? listed?.license
+  return {
+    section: SECTIONS[agent.source],
+    key: `agent/${agent.id}`,
+    agentId: agent.id,
+    name: agent.name,
+    description: agent.description ?? '',
+    icon: agent.icon ?? 'sparkle',
+    ...(agent.version !== undefined && { version: agent.version }),
+    ...(update && { update: update.version }),
+    ...(license !== undefined && { license }),
+    source: there
+      ? there.source
+      : agent.source === 'settings'
+        ? 'parley.agents'
+        : l10n.t('Found on the PATH'),
+    command: [agent.command, ...agent.args].join(' '),
+    account: account(agent.id),
+    ...(agent.id === defaultAgentId && { isDefault: true }),
+    ...(isRunning(agent.id) && { isRunning: true }),
+    ...(check === 'running' ? { checking: true } : check && { check }),
+    ...(there && { registryId: there.id, ...installNotes(there.id, options) }),
+    ...(listed?.repository !== undefined && { hasRepository: true }),
+  }
+}
+
+function installNotes(
+  id: string,
+  { installs }: AgentRowsOptions,
+): Pick<AgentRow, 'plan' | 'action' | 'running' | 'failed'> {
+  const plan = installs.planOf(id)
+  const status = installs.status(id)
+  return {
+    ...(plan && { plan: planWords(plan) }),
+    ...(plan && !(plan instanceof Error) && { action: plan.action }),
+    ...(status?.state === 'running' && { running: status }),
+    ...(status?.state === 'failed' && { failed: failureNote(status) }),
+  }
+}

@@ -1,0 +1,66 @@
+import type { Handlers } from '../../bridge/contract.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { promptOf } from '../../conversation/attachment.ts'
+import { makePrompt } from '../../editor/mentions/make-prompt.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { promptsBefore } from '../../sessions/prompts.ts'
+import { capture, takeDropped } from '../../workbench/mentions/attachments.ts'
+import type { MentionSearch } from '../../workbench/mentions/search.ts'
+import { editorSources } from '../../workbench/mentions/sources.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
+
+interface ComposerOptions {
+  controller: ConversationController
+  drafts: DraftStore
+  mentions: MentionSearch
+  optionMemory: OptionMemory
+}
+
+/**
+ * Handles the composer's messages: prompts, drafts, the queue, the session's options, and searches in the editor. `show`:
+ * sends the page the latest changes, before the confirmation that its prompt is stored.
+ */
+export function composerHandlers(
+  { controller, drafts, mentions, optionMemory }: ComposerOptions,
+  show: () => void,
+) {
+  const mine = (key: string) => key === controller.key
+  const queue = (key: string) => (mine(key) ? controller.queue : undefined)
+  return {
+    'conversation/enqueue': async ({ key, ...prompt }) => {
+      const parts = promptOf(prompt.draft)
+      controller.enqueue(key, prompt, target => makePrompt(parts, target, editorSources))
+      show()
+    },
+    'conversation/takeBack': ({ key, ids, draft }) => controller.takeBack(key, ids, draft),
+    'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
+    'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
+    'composer/mentions': ({ query }) => mentions.find(query),
+    'composer/symbols': ({ query }) => mentions.symbols(query),
+    'composer/capture': ({ kind }) => capture(kind),
+    'composer/dropped': ({ uris }) => takeDropped(uris),
+    'composer/prompts': ({ key, before }) =>
+      promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before),
+    'composer/moveQueued': ({ key, id, to }) => queue(key)?.move(id, to),
+    'composer/editQueued': ({ key, id }) => void queue(key)?.edit(id),
+    'composer/removeQueued': ({ key, id }) => queue(key)?.remove(id) ?? false,
+    'composer/sendNow': ({ key, id }) => {
+      if (mine(key)) controller.sendNow(id)
+    },
+    'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
+    'composer/height': ({ height }) => {
+      drafts.height = height
+    },
+    'conversation/option': ({ key, optionId, value }) => {
+      const { agentId } = controller
+      if (!mine(key)) return
+      if (agentId !== undefined && typeof value === 'string') optionMemory.used(agentId, optionId, value)
+      return controller.setConfigOption(optionId, value)
+    },
+    'options/favorite': ({ key, optionId, value }) => {
+      const { agentId } = controller
+      if (mine(key) && agentId !== undefined) optionMemory.toggle(agentId, optionId, value)
+    },
+  } satisfies Partial<Handlers<ConversationMessages>>
+}

@@ -1,0 +1,84 @@
+import * as l10n from '@vscode/l10n'
+import type { Handlers } from '../../bridge/contract.ts'
+import { ChangedFilesShown } from '../../bridge/conversation.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { SessionChanges } from '../../changes/session-changes.ts'
+import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { confirmUndo, type UndoServices } from '../../workbench/changes/undo-changes.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+
+/** Minimum interval between updates for the page, in milliseconds. */
+const TELL_MS = 50
+
+/** Sends the files that the session changed to the conversation's webview, and handles its requests about them. */
+export function connectChanges(
+  connection: WebviewConnection,
+  controller: ConversationController,
+  { editors, tracker, sessions }: UndoServices,
+) {
+  const own = new DisposableStore()
+  let following: Disposable | undefined
+  const changesOf = (key: string): SessionChanges | undefined => {
+    const open = key === controller.key ? controller.current : undefined
+    return open?.changes
+  }
+  const tell = () => {
+    const { key } = controller
+    const changes = changesOf(key)
+    const { files: omitted = 0, folders: unseen = [] } = changes?.omitted ?? {}
+    connection.send(ChangedFilesShown, {
+      key,
+      files: changes?.list() ?? [],
+      ...(omitted > 0 && { omitted }),
+      ...(unseen.length > 0 && { unseen: [...unseen] }),
+    })
+  }
+  // an agent may change many files at once
+  let timer: NodeJS.Timeout | undefined
+  const tellSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      tell()
+    }, TELL_MS)
+  }
+  own.add(toDisposable(() => clearTimeout(timer)))
+  const follow = () => {
+    following?.dispose()
+    const { current } = controller
+    following = current?.changes.onDidChange(tellSoon)
+    tell()
+  }
+  follow()
+  own.add(controller.onDidSwitch(follow))
+  own.add(toDisposable(() => following?.dispose()))
+
+  const handlers = {
+    'changes/open': async ({ key, path }) => {
+      const changes = changesOf(key)
+      await changes?.refresh()
+      const file = changes?.list().find(one => one.path === path)
+      if (changes && file) await editors.open(changes, file)
+    },
+    'changes/review': async ({ key }) => {
+      const changes = changesOf(key)
+      const { current } = controller
+      if (!changes || !current) return
+      await changes.refresh()
+      // the title of an editor can't change, but that of a session can
+      await editors.review(changes, l10n.t('{0}: Changed Files', current.agentName))
+    },
+    'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),
+    'changes/undo': async ({ key, path }) => {
+      const changes = changesOf(key)
+      await changes?.refresh()
+      if (changes)
+        await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, {
+          editors,
+          tracker,
+          sessions,
+        })
+    },
+  } satisfies Partial<Handlers<ConversationMessages>>
+  return { handlers, tell, dispose: () => own.dispose() }
+}

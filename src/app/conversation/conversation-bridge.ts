@@ -1,0 +1,233 @@
+import type { NotificationType } from 'vscode-jsonrpc'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import * as bridge from '../../bridge/conversation.ts'
+import { FindResults, Navigate, nearestPrompt } from '../../bridge/conversation.ts'
+import { conversationMessages } from '../../bridge/conversation-messages.ts'
+import { ShowPage, type ViewPage } from '../../bridge/history.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import type { Diffs, Proposals } from '../../workbench/changes/diffs.ts'
+import type { UndoServices } from '../../workbench/changes/undo-changes.ts'
+import type { FollowAgent } from '../../workbench/editor/follow-agent.ts'
+import type { MentionSearch } from '../../workbench/mentions/search.ts'
+import type { WebviewPage } from '../../workbench/webviews/webview-page.ts'
+import type { PreviewStore } from '../page-preview.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
+import { WebviewConnection } from '../webview-connection.ts'
+import type { FocusReport } from './active-place.ts'
+import { composerHandlers } from './composer-handlers.ts'
+import { connectChanges } from './connect-changes.ts'
+import type { OpenTabs } from './conversation-surface.ts'
+import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
+import { FindSearch } from './find-search.ts'
+import { buildHead } from './head.ts'
+import { PatchPump } from './patch-pump.ts'
+import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
+import { sessionHandlers } from './session-handlers.ts'
+import { listenFocus, updateFocus } from './view-focus.ts'
+
+export interface ConversationBridgeOptions {
+  controller: ConversationController
+  agents: AgentDirectory
+  diffs: Diffs
+  proposals: Proposals
+  accounts: Accounts
+  organizer: SessionOrganizer
+  drafts: DraftStore
+  mentions: MentionSearch
+  optionMemory: OptionMemory
+  ruleMessages: RuleHandlersOptions
+  changes: UndoServices
+  follow: Pick<FollowAgent, 'connect'>
+  installs: InstallManager
+  previews: PreviewStore
+  /** only for the side bar, which lists the conversations in editor tabs */
+  tabs?: OpenTabs
+  log: Logger
+}
+
+/** Connects a webview with a conversation, for the webview's lifetime. */
+export class ConversationBridge extends Owner {
+  readonly #options: ConversationBridgeOptions
+  readonly #connection: WebviewConnection
+  readonly #pump: PatchPump
+  readonly #find: FindSearch
+  #pendingAttachments: bridge.Attachment[] = []
+  #focusWanted = false
+  #page: ViewPage = 'conversation'
+  #requestWanted: string | undefined
+  #ready = false
+  readonly #focus = this.register(new Emitter<FocusReport>())
+
+  readonly onDidFocus = this.#focus.event
+
+  /** `listen`: registers handlers for other content of the page, such as History. */
+  constructor(
+    page: WebviewPage,
+    options: ConversationBridgeOptions,
+    listen?: (connection: WebviewConnection) => Disposable,
+  ) {
+    super()
+    this.#options = options
+    const { controller } = options
+    this.#connection = this.register(new WebviewConnection(page, options.log))
+    this.#pump = this.register(
+      new PatchPump({
+        session: () => controller.current?.session,
+        head: () => buildHead(options),
+        draft: () => options.drafts.get(controller.key),
+        composerHeight: () => options.drafts.height,
+        returned: () => [...controller.queue.returned],
+        sendSnapshot: snapshot => this.#connection.trySend(bridge.Snapshot, snapshot),
+        sendPatch: patch => this.#connection.trySend(bridge.Patch, patch),
+        sendReturned: prompts =>
+          this.#connection.send(bridge.ReturnPrompts, { key: controller.key, prompts }),
+      }),
+    )
+    this.register(
+      listenFocus(this.#connection, {
+        page: () => this.#page,
+        onFocus: focus => {
+          // a page that loads with the focus moves it to its composer; asked again later, it would take it back from an
+          // editor that the user went to in the meantime
+          if (focus !== 'left') this.#focusWanted = false
+          this.#focus.fire(focus)
+        },
+      }),
+    )
+    this.#find = this.register(
+      new FindSearch(
+        () => controller.current?.session.state,
+        result => this.#connection.send(FindResults, result),
+      ),
+    )
+    this.register(controller.onDidChange(() => this.#pump.headChanged()))
+    this.register(controller.onDidChangeQueue(() => this.#pump.headChanged()))
+    this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
+    if (options.tabs) this.register(options.tabs.onDidChange(() => this.#pump.headChanged()))
+    const session = this.register(new DisposableStore())
+    let following: DisposableStore | undefined
+    let previewed: string | undefined
+    const follow = () => {
+      if (following) session.release(following)
+      if (previewed !== undefined && previewed !== controller.key) options.previews.remove(previewed)
+      previewed = controller.key
+      options.previews.displayed(previewed)
+      following = session.add(new DisposableStore())
+      const shown = controller.current?.session
+      if (shown) {
+        following.add(shown.onDidChange(() => options.previews.outdated(controller.key)))
+        following.add(shown.onDidChange(changes => this.#pump.add(changes)))
+        following.add(shown.onDidChange(changes => this.#find.note(changes)))
+        following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
+      }
+      this.#pump.reset()
+      this.#find.reset()
+    }
+    follow()
+    this.register(controller.onDidSwitch(follow))
+    if (listen) this.register(listen(this.#connection))
+    this.#listen()
+  }
+
+  /** A hidden view gets nothing; when it's shown again, it gets the whole state. */
+  setVisible(visible: boolean): void {
+    this.#pump.setVisible(visible)
+    this.#find.setVisible(visible)
+  }
+
+  /** Sends the webview a request, if there is one. */
+  tell<P>(type: NotificationType<P>, params: P): void {
+    if (this.#ready) this.#sendForShown(type, params)
+  }
+
+  attach(attachment: bridge.Attachment): void {
+    if (this.#ready) this.#sendForShown(bridge.Attach, attachment)
+    else this.#pendingAttachments.push(attachment)
+  }
+
+  showRequest(requestId: string): void {
+    if (this.#ready) this.#sendForShown(Navigate, { to: 'question', requestId })
+    else this.#requestWanted = requestId
+  }
+
+  /** Send the displayed conversation first, since the message is about that one. */
+  #sendForShown<P>(type: NotificationType<P>, params: P): void {
+    this.#pump.sendNow()
+    this.#connection.send(type, params)
+  }
+
+  /** Shows History instead of the conversation, or the conversation again. */
+  showPage(page: ViewPage, focus: boolean): void {
+    this.#page = page
+    updateFocus()
+    if (this.#ready) this.#connection.send(ShowPage, { page, focus })
+    else this.#focusWanted ||= focus
+  }
+
+  focusComposer(): void {
+    if (this.#ready) this.#connection.send(bridge.FocusComposer, undefined)
+    else this.#focusWanted = true
+  }
+
+  #listen(): void {
+    const connection = this.#connection
+    const options = this.#options
+    const { controller } = options
+    const mine = (key: string) => key === controller.key
+    const entries = (key: string) => (mine(key) && controller.current?.session.state.entries) || []
+    const appearance = this.register(connectAppearance(connection))
+    const changes = this.register(connectChanges(connection, controller, options.changes))
+    const follow = this.register(options.follow.connect(connection))
+    const activeContext = this.register(connectActiveContext(connection))
+    connection.handle(conversationMessages, {
+      ...appearance.handlers,
+      ...changes.handlers,
+      ...follow.handlers,
+      ...composerHandlers(options, () => this.#pump.sendNow()),
+      ...sessionHandlers(options),
+      ...ruleHandlers(controller, options.ruleMessages),
+      ...editorHandlers(controller, options.diffs, options.proposals),
+      'conversation/ready': ({ isShown }) => {
+        this.#ready = true
+        if (!isShown) this.#pump.begin()
+        for (const one of [activeContext, changes, follow]) one.tell()
+        for (const attachment of this.#pendingAttachments.splice(0))
+          connection.send(bridge.Attach, attachment)
+        if (this.#page === 'history')
+          connection.send(ShowPage, { page: this.#page, focus: this.#focusWanted })
+        else if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
+        this.#focusWanted = false
+        if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
+        this.#requestWanted = undefined
+      },
+      'conversation/preview': ({ key, revision, preview }) => {
+        if (mine(key) && this.#pump.isUpToDate(revision)) options.previews.save(key, preview)
+      },
+      'conversation/entries': ({ key, from, to }) => this.#pump.entriesFetched(entries(key).slice(from, to)),
+      'conversation/terminals': ({ key, ids }) => {
+        if (mine(key)) this.#pump.watchTerminals(ids)
+      },
+      'conversation/toolCalls': ({ key, ids }) => {
+        if (mine(key)) this.#pump.showToolCalls(ids)
+      },
+      'conversation/findPrompt': ({ key, from, direction }) =>
+        nearestPrompt(entries(key), from, direction) ?? null,
+      'find/start': ({ key, id, query }) => {
+        if (mine(key)) return this.#find.start(id, query)
+      },
+      'find/stop': () => this.#find.stop(),
+    })
+    connection.listen()
+    // the first snapshot is available when the page has loaded, without a round trip
+    this.#pump.begin()
+  }
+}

@@ -1,0 +1,133 @@
+import type { NotificationType } from 'vscode-jsonrpc'
+import type { Attachment, TabNote } from '../../bridge/conversation.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
+import { ActivePlace, type FocusReport } from './active-place.ts'
+
+/** A place that shows a conversation: the view in the side bar, or an editor tab. */
+export interface ConversationSurface {
+  readonly controller: ConversationController
+  readonly isVisible: boolean
+  /** Shows it and focuses the composer. */
+  reveal(): Promise<void>
+  /** Adds context to its composer. */
+  attach(attachment: Attachment): void
+  /** Reveals and focuses a pending request. */
+  showRequest(requestId: string): void
+  /** Sends its page a request, if the page exists. */
+  tell<P>(type: NotificationType<P>, params: P): void
+}
+
+/** The conversations in editor tabs, which the empty side bar lists. */
+export interface OpenTabs {
+  /** Conversations that need the user come first. */
+  notes(): TabNote[]
+  reveal(key: string): Promise<void>
+  readonly onDidChange: Event<void>
+}
+
+/** The places that show conversations, and the active one, to which commands apply. */
+export class ConversationSurfaces extends Owner {
+  readonly #sideBar: ConversationSurface
+  readonly #tabs = new Map<ConversationSurface, Disposable>()
+  readonly #change = this.register(new Emitter<void>())
+  readonly #look = this.register(new Emitter<void>())
+  readonly #active: ActivePlace<ConversationSurface>
+
+  /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
+  readonly onDidLook = this.#look.event
+  /** Another one became active, or the active one shows something else. */
+  readonly onDidChange = this.#change.event
+
+  constructor(sideBar: ConversationSurface) {
+    super()
+    this.#sideBar = sideBar
+    this.#active = this.register(new ActivePlace(sideBar))
+    this.register(this.#active.onDidChange(() => this.#change.fire()))
+    this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
+    this.register(sideBar.controller.onDidSwitch(() => this.#look.fire()))
+  }
+
+  get active(): ConversationSurface {
+    return this.#active.current
+  }
+
+  /** Called by a place that was shown or hidden. */
+  looked(): void {
+    this.#look.fire()
+  }
+
+  /** A command, or VS Code itself, revealed the place. */
+  activate(surface: ConversationSurface): void {
+    this.#active.set(surface)
+  }
+
+  /** Called by a place when its page reports the focus. */
+  focused(surface: ConversationSurface, focus: FocusReport): void {
+    this.#active.report(surface, focus)
+  }
+
+  /** Runs a command: see `ActivePlace`. */
+  run<T>(command: () => T): Promise<Awaited<T>> {
+    return this.#active.run(command)
+  }
+
+  add(tab: ConversationSurface): void {
+    const following = new DisposableStore()
+    following.add(tab.controller.onDidChange(() => this.#change.fire()))
+    following.add(tab.controller.onDidSwitch(() => this.#look.fire()))
+    this.#tabs.set(tab, following)
+    this.activate(tab)
+  }
+
+  remove(tab: ConversationSurface): void {
+    this.#tabs.get(tab)?.dispose()
+    this.#tabs.delete(tab)
+    this.#look.fire()
+    this.#active.remove(tab, this.#sideBar)
+  }
+
+  /** The place that shows the session, if any. */
+  showing(open: OpenSession): ConversationSurface | undefined {
+    return this.#all().find(surface => surface.controller.current === open)
+  }
+
+  /** The place that shows the conversation with this key. */
+  withKey(key: string): ConversationSurface | undefined {
+    return this.#all().find(surface => surface.controller.key === key)
+  }
+
+  /**
+   * Returns a function that reveals the place that shows the session, other than that of `controller`; `undefined` if
+   * none does. A session is never in two places.
+   */
+  elsewhere(
+    reference: SessionReference,
+    controller: ConversationController,
+  ): (() => Promise<void>) | undefined {
+    const key = sessionKey(reference.agentId, reference.sessionId)
+    const surface = this.#all().find(one => one.controller !== controller && one.controller.key === key)
+    return surface && (() => surface.reveal())
+  }
+
+  /** Reveals the session where it's shown, else in the side bar, and then the request. */
+  async reveal(open: OpenSession, requestId?: string): Promise<void> {
+    const surface = this.showing(open) ?? this.#sideBar
+    if (surface.controller.current !== open) surface.controller.show(open)
+    await surface.reveal()
+    if (requestId !== undefined) surface.showRequest(requestId)
+  }
+
+  override dispose(): void {
+    for (const following of this.#tabs.values()) following.dispose()
+    this.#tabs.clear()
+    super.dispose()
+  }
+
+  #all(): ConversationSurface[] {
+    return [this.#sideBar, ...this.#tabs.keys()]
+  }
+}

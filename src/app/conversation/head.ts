@@ -1,0 +1,175 @@
+import * as l10n from '@vscode/l10n'
+import type { Agent } from '../../acp/agent.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import type {
+  AgentChoice,
+  Card,
+  ConversationHead,
+  PendingRequestNote,
+  QueuedNote,
+  TabNote,
+} from '../../bridge/conversation.ts'
+import { attachedItems } from '../../common/draft.ts'
+import type { Prompt } from '../../conversation/prompt-queue.ts'
+import { rewindsOf } from '../../conversation/rewinds.ts'
+import type { Session } from '../../conversation/session.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { agentOffers } from '../agents/agent-offers.ts'
+import { cardFor, settingsCard } from '../cards/cards.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
+
+const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
+const NONE: never[] = []
+
+/** Number of conversations in tabs that the empty side bar lists. */
+const MAX_TABS = 5
+
+export interface HeadSources {
+  controller: ConversationController
+  agents: AgentDirectory
+  optionMemory: OptionMemory
+  accounts: Accounts
+  installs: InstallManager
+  tabs?: { notes(): TabNote[] }
+}
+
+/** Everything a view shows of a conversation besides its entries. */
+export function buildHead(sources: HeadSources): ConversationHead {
+  const { controller, agents, optionMemory, accounts } = sources
+  const { current, phase, agentId, agentName } = controller
+  const agent = agentId === undefined ? undefined : agents.get(agentId)
+  const session = current?.session
+  const state = session?.state
+  return {
+    phase,
+    progress: progressOf(controller, agentName),
+    key: controller.key,
+    keyBefore: controller.keyBefore,
+    agent: agentId === undefined ? undefined : { agentId, name: agentName ?? agentId, icon: agent?.icon },
+    program: programOf(session?.agent),
+    sessionId: session?.sessionId,
+    account:
+      agentId === undefined || agent?.source === 'demo'
+        ? undefined
+        : {
+            ...accounts.describe(agentId),
+            // an agent that isn't running is only a placeholder, whose methods aren't known
+            ...(phase === 'ready' && session?.agent.authMethods.length === 0 && { hasNoSignIn: true }),
+          },
+    canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
+    title: (session && titleOf(session)) ?? titleOfAttempt(controller),
+    activity: state?.activity ?? 'idle',
+    pendingRequests: session ? pendingNotes(session) : NONE,
+    unconfirmed: state?.unconfirmed,
+    background: state?.background,
+    turnStartedAt: state?.turnStartedAt,
+    rewinds: state ? rewindsOf(state).map(({ rewind }) => rewind) : NONE,
+    queue: controller.queue.prompts.flatMap(noteOf),
+    queuePaused: controller.queue.isPaused,
+    ...(session && session.cancelState !== 'none' && { stopping: true }),
+    roots: current?.plan.roots,
+    systemPrompt: current?.plan.systemPrompt,
+    mcpServers: current?.plan.mcpServers ?? NONE,
+    plans: state ? [...state.plans] : NONE,
+    configOptions: state ? [...state.configOptions] : NONE,
+    pendingOptions: session ? session.pendingOptions : NONE,
+    rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
+    commands: state?.commands ?? NONE,
+    usage: state?.usage,
+    prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
+    cards: cardsOf(sources),
+    agents: choicesOf(agents, accounts),
+    defaultAgentId: agents.defaultAgentId(),
+    ...beginning(sources),
+  }
+}
+
+function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
+  return agents
+    .list()
+    .map(agent => (agent.source === 'demo' ? agent : { ...agent, account: accounts.describe(agent.agentId) }))
+}
+
+/** The agents and other conversations that are shown without a session. */
+function beginning({
+  controller: { phase, trusted, preparing },
+  agents,
+  installs,
+  tabs,
+}: HeadSources): Pick<ConversationHead, 'tabs' | 'offers' | 'looking' | 'noAgent' | 'preparing'> {
+  if (phase !== 'empty' || !trusted) return {}
+  const notes = tabs?.notes() ?? []
+  const shown = notes.slice(0, MAX_TABS)
+  const inTabs = notes.length > 0 && { tabs: { shown, more: notes.length - shown.length } }
+  if (!agents.isSearched()) return { ...inTabs, looking: true }
+  return {
+    ...inTabs,
+    offers: agentOffers(agents, installs),
+    ...(preparing !== undefined ? { preparing } : agents.defaultAgentId() === undefined && { noAgent: true }),
+  }
+}
+
+export function pendingNotes({ pendingRequests, state }: Session): PendingRequestNote[] {
+  return pendingRequests.map(({ requestId, id }) => ({
+    requestId,
+    entryId: id,
+    index: state.index.get(id) ?? -1,
+  }))
+}
+
+/** For a session that is being opened, from the list in which the user selected it. */
+function titleOfAttempt({ attempt }: ConversationController): string | undefined {
+  return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
+}
+
+/** The agent's own name and the protocol version. */
+function programOf(agent: Agent | undefined): string | undefined {
+  if (!agent) return undefined
+  const { name, title, version } = agent.info
+  const program = [title ?? name, version].filter(Boolean).join(' ')
+  const spoken = l10n.t('protocol version {0}', agent.protocolVersion)
+  return program === '' ? spoken : `${program} · ${spoken}`
+}
+
+function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
+  if (state !== 'sending' && state !== 'queued') return []
+  return [{ id, state, text: draft.text, attachments: attachedItems(draft).length }]
+}
+
+function progressOf(controller: ConversationController, name: string | undefined): string | undefined {
+  if (controller.phase === 'loading') return l10n.t('Loading the conversation…')
+  if (controller.phase !== 'starting') return undefined
+  if (controller.isLooking) return l10n.t('Looking for agents on this machine…')
+  const agent = name ?? l10n.t('the agent')
+  switch (controller.attempt?.type) {
+    case 'load':
+    case 'restore':
+      return l10n.t('Loading a session with {0}…', agent)
+    case 'fork':
+      return l10n.t('Forking a session with {0}…', agent)
+    case 'resume':
+      return l10n.t('Resuming a session with {0}…', agent)
+    default:
+      return l10n.t('Starting {0}…', agent)
+  }
+}
+
+/** Cards for what prevents any session come first, then failures. */
+function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
+  const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure, installs.isOn))
+  if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
+  if (controller.phase !== 'empty') return failed
+  const problems = agents.problems()
+  const problem = agents.defaultProblem()
+  const isReported = [...controller.failures.values()].some(({ type }) => type === 'default-agent')
+  return [
+    ...(problems.length > 0 ? [settingsCard(problems)] : []),
+    ...(problem && !isReported
+      ? [cardFor('default-agent', { type: 'default-agent', problem }, installs.isOn)]
+      : []),
+    ...failed,
+  ]
+}

@@ -1,0 +1,365 @@
+import type {
+  ConversationHead,
+  ConversationPatch,
+  ConversationSnapshot,
+  PatchOp,
+  ReturnedPrompt,
+  TerminalNote,
+} from '../../bridge/conversation.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
+import { serializable, serializableEntry } from '../../conversation/restore-state.ts'
+import type { Session } from '../../conversation/session.ts'
+import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
+import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
+
+/** Number of entries in a snapshot; the view requests earlier ones when it scrolls there. */
+const SNAPSHOT_ENTRIES = 100
+/** Minimum time between two patches: one frame of a 60 Hz screen, in milliseconds. */
+const FRAME_MS = 16
+/** Interval of patches while a conversation is being loaded, in milliseconds, since users read it only afterward. */
+const LOADING_MS = 100
+/** Redrawing is slower in a long conversation: for each of this many entries, the interval is a millisecond longer. */
+const ENTRIES_PER_MS = 50
+
+interface PatchPumpOptions {
+  session: () => Session | undefined
+  head: () => ConversationHead
+  draft: () => ConversationSnapshot['draft']
+  composerHeight: () => number | undefined
+  /** prompts that are returned to the composer */
+  returned: () => ReturnedPrompt[]
+  /** Throws or rejects if the message can't be sent. */
+  sendSnapshot: (snapshot: ConversationSnapshot) => unknown
+  /** The same. */
+  sendPatch: (patch: ConversationPatch) => unknown
+  sendReturned: (prompts: ReturnedPrompt[]) => void
+}
+
+/**
+ * Collects the changes of a conversation and sends them to its webview, at most once per frame. For a hidden view,
+ * changes aren't collected; it gets a snapshot when it's shown again.
+ */
+export class PatchPump extends Owner {
+  readonly #options: PatchPumpOptions
+  readonly #changes = new ChangeSet()
+  #headDirty = false
+  #snapshotDue = true
+  #hasPage = false
+  #inView = true
+  #revision = 0
+  #lastSent = 0
+  #timer: NodeJS.Timeout | undefined
+  #sentHead: ConversationHead | undefined
+  /** tool calls as sent since the last snapshot */
+  readonly #sentTools = new Map<string, ToolCallEntry>()
+  /** terminals whose output the view shows */
+  #watched: ReadonlySet<string> = new Set()
+  /** entries of tool calls that the view shows completely */
+  #shown: ReadonlySet<string> = new Set()
+  /** number of entries that the view knows */
+  #sentTotal = 0
+  /** ids of the pending requests that the view knows */
+  #sentPending = new Set<string>()
+  /** ids of entries that are needed to draw pending requests, so always sent completely */
+  #asked = new Set<string>()
+  /** A message couldn't be sent: from now on, each option is checked, so that an invalid one doesn't affect the others. */
+  #checksEach = false
+
+  constructor(options: PatchPumpOptions) {
+    super()
+    this.#options = options
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+  }
+
+  /**
+   * The page has no state: it's loading, and VS Code queues messages for it meanwhile, or it requested a snapshot. It may
+   * be hidden.
+   */
+  begin(): void {
+    this.#watched = new Set()
+    this.#shown = new Set()
+    this.#hasPage = true
+    this.reset()
+  }
+
+  /** Before its page has loaded, a view counts as shown unless reported otherwise. */
+  setVisible(visible: boolean): void {
+    if (visible === this.#inView) return
+    this.#inView = visible
+    if (visible) this.reset()
+    else {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  get #visible(): boolean {
+    return this.#hasPage && this.#inView
+  }
+
+  /** The next update sends the whole state. */
+  reset(): void {
+    this.#snapshotDue = true
+    this.#changes.clear()
+    this.#schedule()
+  }
+
+  headChanged(): void {
+    this.#headDirty = true
+    // send the end of a load without delay
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#schedule()
+  }
+
+  /** Whether the view needs nothing after what was sent with this revision. */
+  isUpToDate(revision: number): boolean {
+    return this.#visible && revision === this.#revision && !this.#timer
+  }
+
+  /** Sends pending changes without waiting for the next frame. */
+  sendNow(): void {
+    if (!this.#timer) return
+    clearTimeout(this.#timer)
+    this.#flush()
+  }
+
+  add(changes: readonly Change[]): void {
+    if (!this.#visible || this.#snapshotDue) return
+    this.#changes.add(changes)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (!this.#visible || this.#timer) return
+    const wait = Math.max(0, this.#lastSent + this.#interval() - performance.now())
+    this.#timer = setTimeout(() => this.#flush(), wait)
+  }
+
+  #interval(): number {
+    const session = this.#options.session()
+    if (session?.phase !== 'loading') return FRAME_MS
+    return Math.max(LOADING_MS, session.state.entries.length / ENTRIES_PER_MS)
+  }
+
+  #flush(): void {
+    this.#timer = undefined
+    this.#lastSent = performance.now()
+    const changes = this.#changes.take()
+    const session = this.#options.session()
+    const fresh = (session?.state.entries.length ?? 0) - this.#sentTotal
+    if (this.#snapshotDue || changes.reset) this.#sendSnapshot(session)
+    else if (session && fresh > SNAPSHOT_ENTRIES) this.#sendLast(session, changes)
+    else {
+      this.#sendPatch(session, changes)
+      const returned = this.#headDirty ? this.#options.returned() : []
+      if (returned.length > 0) this.#options.sendReturned(returned)
+    }
+    this.#headDirty = false
+  }
+
+  /** After very many changes: sends only the last entries, and changes of entries that the view already has. */
+  #sendLast(session: Session, changes: TakenChanges): void {
+    const { index } = session.state
+    const known = this.#sentTotal
+    this.#sendSnapshot(session)
+    const before = ({ id }: { id: string }) => (index.get(id) ?? known) < known
+    const entries = changes.entries.filter(id => before({ id }))
+    const texts = changes.texts.filter(before)
+    const ops = this.#opsOf(session.state, { ...changes, entries, texts, outputs: [] })
+    this.#send(ops)
+  }
+
+  #sendSnapshot(session: Session | undefined): void {
+    this.#snapshotDue = false
+    this.#sentTools.clear()
+    this.#sentHead = this.#options.head()
+    const entries = session?.state.entries ?? []
+    const first = Math.max(0, entries.length - SNAPSHOT_ENTRIES)
+    this.#sentTotal = entries.length
+    this.#sentPending = pendingIds(session)
+    const pendingEntries = placed(session, session?.pendingEntries ?? []).filter(({ index }) => index < first)
+    const returned = this.#options.returned()
+    const composerHeight = this.#options.composerHeight()
+    this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    const sent = (entry: Entry) => {
+      const wanted = this.#wanted(entry)
+      if (wanted.kind === 'tool_call' && !this.#checksEach)
+        this.#sentTools.set(entry.id, sentToolCall(wanted))
+      return this.#checksEach ? serializableEntry(wanted) : wanted
+    }
+    const snapshot: ConversationSnapshot = {
+      revision: ++this.#revision,
+      head: this.#sentHead,
+      entries: entries.slice(first).map(sent),
+      first,
+      total: entries.length,
+      ...(pendingEntries.length > 0 && {
+        pendingEntries: pendingEntries.map(({ index, entry }) => ({ index, entry: sent(entry) })),
+      }),
+      terminals: session ? this.#terminalsOf(session.state, entries.slice(first)) : [],
+      draft: this.#options.draft(),
+      ...(composerHeight !== undefined && { composerHeight }),
+      ...(returned.length > 0 && { returned }),
+    }
+    void this.#orCheckEach(() => this.#options.sendSnapshot(snapshot))
+  }
+
+  #send(ops: PatchOp[]): void {
+    const sent = this.#checksEach ? ops.flatMap(op => serializable(op) ?? []) : ops
+    if (sent.length === 0) return
+    const patch = { revision: ++this.#revision, ops: sent }
+    void this.#orCheckEach(() => this.#options.sendPatch(patch))
+  }
+
+  async #orCheckEach(send: () => unknown): Promise<void> {
+    try {
+      await send()
+    } catch {
+      // a disposed view can't receive anything
+      if (this.#checksEach) return
+      this.#checksEach = true
+      this.reset()
+    }
+  }
+
+  #sendPatch(session: Session | undefined, changes: TakenChanges): void {
+    const pending = pendingIds(session)
+    const isNew = [...pending].some(id => !this.#sentPending.has(id))
+    const differs = isNew || pending.size !== this.#sentPending.size
+    this.#sentPending = pending
+    // the view may not have fetched the entries that a new request needs
+    if (differs) this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    const drawnWith = isNew ? this.#asked : []
+    const entries = [...new Set([...changes.entries, ...drawnWith])]
+    const ops = session ? this.#opsOf(session.state, { ...changes, entries }) : []
+    this.#sentTotal = session?.state.entries.length ?? 0
+    if (this.#headDirty || differs || changes.head.length > 0) {
+      const head = this.#options.head()
+      const op = this.#sentHead && diffHead(this.#sentHead, head)
+      this.#sentHead = head
+      if (op) ops.push(op)
+    }
+    this.#send(ops)
+  }
+
+  /** The terminals whose output the view shows; sends the whole output of new ones. */
+  watchTerminals(ids: readonly string[]): void {
+    const fresh = ids.filter(id => !this.#watched.has(id))
+    this.#watched = new Set(ids)
+    this.#tellTerminals(fresh)
+  }
+
+  /** The tool calls that the view shows completely; sends new ones as a whole. */
+  showToolCalls(ids: readonly string[]): void {
+    const fresh = ids.filter(id => !this.#shown.has(id))
+    this.#shown = new Set(ids)
+    const index = this.#options.session()?.state.index
+    const known = fresh.filter(id => index?.has(id))
+    if (known.length > 0) this.add(known.map(id => ({ type: 'entry', id })))
+  }
+
+  /** Entries were fetched: returns them as the page shows them, and sends their terminals. */
+  entriesFetched(entries: readonly Entry[]): Entry[] {
+    this.#tellTerminals(terminalsIn(entries))
+    return entries.map(entry => this.#wanted(entry))
+  }
+
+  /** An entry as the view needs it: a tool call without content that isn't shown. */
+  #wanted(entry: Entry): Entry {
+    if (entry.kind !== 'tool_call' || this.#shown.has(entry.id) || this.#asked.has(entry.id)) return entry
+    return cutToolCall(entry)
+  }
+
+  #tellTerminals(ids: readonly string[]): void {
+    const terminals = this.#options.session()?.state.terminals
+    const known = ids.filter(id => terminals?.has(id))
+    if (known.length > 0) this.add(known.map(terminalId => ({ type: 'terminal', terminalId })))
+  }
+
+  /** Whole entries first and in order, so that a view can append; text goes only to entries that were not sent whole. */
+  #opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
+    const ops: PatchOp[] = []
+    const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)
+    for (const index of positions) {
+      const entry = state.entries[index]
+      const op = entry && this.#entryOp(index, entry)
+      if (op) ops.push(op)
+    }
+    for (const text of changes.texts) ops.push({ op: 'text', ...text })
+    for (const terminalId of changes.terminals) {
+      const terminal = state.terminals.get(terminalId)
+      if (terminal) ops.push({ op: 'terminal', terminal: this.#noteOf(terminal) })
+    }
+    for (const output of changes.outputs)
+      if (this.#watched.has(output.terminalId)) ops.push({ op: 'terminal_output', ...output })
+    return ops
+  }
+
+  /** For a tool call that was sent since the last snapshot, only the changes are sent. */
+  #entryOp(index: number, whole: Entry): PatchOp | undefined {
+    const entry = this.#wanted(whole)
+    if (entry.kind !== 'tool_call') return { op: 'entry', index, entry }
+    const before = this.#sentTools.get(entry.id)
+    this.#sentTools.set(entry.id, sentToolCall(entry))
+    return before ? toolCallDelta(before, entry) : { op: 'entry', index, entry }
+  }
+
+  #noteOf(terminal: TerminalState): TerminalNote {
+    if (this.#watched.has(terminal.terminalId)) return terminal
+    const { output: _, ...note } = terminal
+    return note
+  }
+
+  #terminalsOf({ terminals }: SessionState, entries: readonly Entry[]): TerminalNote[] {
+    return [...new Set([...this.#watched, ...terminalsIn(entries)])].flatMap(id => {
+      const terminal = terminals.get(id)
+      return terminal ? [this.#noteOf(terminal)] : []
+    })
+  }
+}
+
+function pendingIds(session: Session | undefined): Set<string> {
+  return new Set(session?.pendingRequests.map(({ requestId }) => requestId))
+}
+
+function placed(session: Session | undefined, entries: readonly Entry[]) {
+  return entries
+    .map(entry => ({ index: session?.state.index.get(entry.id) ?? -1, entry }))
+    .sort((a, b) => a.index - b.index)
+}
+
+/** The terminals in these entries. */
+function terminalsIn(entries: readonly Entry[]): string[] {
+  return entries.flatMap(entry =>
+    entry.kind === 'tool_call'
+      ? entry.content.flatMap(content => (content.type === 'terminal' ? [content.terminalId] : []))
+      : [],
+  )
+}
+
+/**
+ * The operation that updates a view from one head to the next; `undefined` if they are equal. Parts of the session's
+ * state are replaced, never changed in place, so long lists are compared by identity; parts that are created each time
+ * are small and compared as JSON.
+ */
+function diffHead(before: ConversationHead, after: ConversationHead): PatchOp | undefined {
+  const head: Partial<ConversationHead> = {}
+  const cleared: Array<keyof ConversationHead> = []
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof ConversationHead>) {
+    if (same(before[key], after[key])) continue
+    if (after[key] === undefined) cleared.push(key)
+    else if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) {
+      Object.assign(head, { [key]: after[key] })
+    }
+  }
+  if (Object.keys(head).length === 0 && cleared.length === 0) return undefined
+  return cleared.length > 0 ? { op: 'head', head, cleared } : { op: 'head', head }
+}
+
+function same(before: unknown, after: unknown): boolean {
+  if (before === after) return true
+  if (!Array.isArray(before) || !Array.isArray(after) || before.length !== after.length) return false
+  return before.every((item, index) => item === after[index])
+}

@@ -1,0 +1,74 @@
+import * as l10n from '@vscode/l10n'
+import type { PermissionRequest } from '../../acp/model.ts'
+import type { Handlers } from '../../bridge/contract.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import {
+  optionFor,
+  type PermissionRules,
+  type RuleConsent,
+} from '../../sessions/permission-rules/permission-rules.ts'
+import { ruleWords } from '../../sessions/permission-rules/rule.ts'
+import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
+import type { RuleSettings } from '../../workbench/rule-settings.ts'
+
+export interface RuleHandlersOptions {
+  rules: Pick<PermissionRules, 'suggest'>
+  consent: Pick<RuleConsent, 'accept'>
+  settings: RuleSettings
+}
+
+/** Handles a conversation's requests about permission rules. */
+export function ruleHandlers(
+  controller: ConversationController,
+  { rules, consent, settings }: RuleHandlersOptions,
+) {
+  const suggest = async (key: string, requestId: string) => {
+    const open = controller.shownAs(key)
+    const asked = open?.session.permission(requestId)
+    if (!open || !asked) return undefined
+    const { request, tool } = asked
+    return { open, request, suggestions: await offered(rules, open, request, tool) }
+  }
+  const offersFor = async (key: string, requestId: string) => {
+    const found = await suggest(key, requestId)
+    return (found?.suggestions ?? []).map(({ rule }) => {
+      const label = ruleWords(rule)
+      const preview = l10n.t('{0} may do this without asking: {1}.', found?.open.agentName ?? '', label)
+      return { label, preview, json: jsonOf(rule) }
+    })
+  }
+  return {
+    'conversation/offerRules': async ({ key, requestId }) => ({
+      offers: await offersFor(key, requestId),
+      workspace: settings.hasWorkspace,
+    }),
+    'conversation/saveRule': async ({ key, requestId, offer, json, target }) => {
+      const found = await suggest(key, requestId)
+      const suggestion = found?.suggestions[offer]
+      // the agent may have changed the tool call meanwhile: save only what the user saw
+      if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
+        throw new Error(l10n.t('The request has changed. No rule was saved.'))
+      }
+      consent.accept([suggestion.rule])
+      await settings.add(suggestion.rule, target)
+      const option = optionFor('allow', found.request.options)
+      if (option) found.open.session.answerPermission(requestId, option.optionId)
+    },
+    'conversation/openRules': place => settings.open(place),
+  } satisfies Partial<Handlers<ConversationMessages>>
+}
+
+function offered(
+  rules: Pick<PermissionRules, 'suggest'>,
+  open: NonNullable<ConversationController['current']>,
+  request: PermissionRequest,
+  tool: ToolCallEntry | undefined,
+): Promise<RuleSuggestion[]> {
+  return rules.suggest(open.agentId, open.plan.setup, request, tool)
+}
+
+function jsonOf(rule: object): string {
+  return JSON.stringify(rule, undefined, 2)
+}

@@ -1,0 +1,68 @@
+import * as l10n from '@vscode/l10n'
+import { agentIdOf } from '../../agents/presets.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import type { Handlers } from '../../bridge/contract.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
+import { referenceOf } from '../../sessions/open-session.ts'
+import { showFailureOrSignIn, waitForAgent } from '../../workbench/ask-agent.ts'
+import { openLink } from '../../workbench/editor/open.ts'
+import { answerElicitation } from './answer-elicitation.ts'
+import type { OpenTabs } from './conversation-surface.ts'
+import { showFailure } from './editor-handlers.ts'
+
+export interface SessionHandlersOptions {
+  controller: ConversationController
+  organizer: SessionOrganizer
+  installs: InstallManager
+  tabs?: OpenTabs
+}
+
+/** Handles messages that start sessions, stop their work, answer their requests and rename them. */
+export function sessionHandlers({ controller, organizer, installs, tabs }: SessionHandlersOptions) {
+  const mine = (key: string) => key === controller.key
+  return {
+    'conversation/start': ({ agentId }) => controller.start(agentId),
+    'conversation/revealTab': ({ key }) => tabs?.reveal(key),
+    'conversation/cancel': ({ key }) => {
+      if (mine(key)) controller.cancel()
+      else controller.shownAs(key)?.cancel()
+    },
+    'conversation/cancelWork': ({ key, work }) => {
+      const open = controller.shownAs(key)
+      if (!open) return
+      const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
+      return showFailure(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
+    },
+    'conversation/permission': ({ key, requestId, optionId }) => {
+      // a request that is no longer pending is shown with its outcome
+      controller.shownAs(key)?.session.answerPermission(requestId, optionId)
+    },
+    'conversation/elicitation': ({ key, requestId, answer }) => {
+      const session = controller.shownAs(key)?.session
+      if (session) return showFailure(answerElicitation(session, { openLink }, requestId, answer))
+    },
+    'conversation/rename': ({ key, title }) => {
+      const open = controller.shownAs(key)
+      if (!open) return
+      return showFailureOrSignIn(
+        open.agentId,
+        (agentId, then) => controller.offerSignIn(agentId, then),
+        () =>
+          waitForAgent(open.agentName, l10n.t('Rename Session'), () =>
+            organizer.rename(referenceOf(open), title),
+          ),
+      )
+    },
+    'agents/install': ({ id, stated }) => {
+      const offer = installs.featured().find(one => one.id === id)
+      if (!offer) return
+      const installing = installs
+        .install(id, stated)
+        .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
+      return controller.startAfter(offer.preset.name, installing)
+    },
+    'agents/cancelInstall': ({ id }) => installs.cancel(id),
+  } satisfies Partial<Handlers<ConversationMessages>>
+}

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ToolCallContent } from '../../acp/model.ts'
+import type { CutToolCall, PatchOp } from '../../bridge/conversation.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
+
+type ToolCallOp = Extract<PatchOp, { op: 'tool' }>
+
+/** Longer content is omitted from a tool call if only its line is shown. Characters. */
+const MAX_FOLDED = 1000
+/** The same for diffs, whose changed lines are counted; the page requests longer ones. */
+const MAX_FOLDED_DIFF = 16_000
+/** Length of the end of a command's output, of which the last lines are shown. */
+const TAIL_LENGTH = 4000
+
+/** A tool call without long content that its line doesn't show, since most are never expanded. */
+export function cutToolCall(entry: ToolCallEntry): ToolCallEntry {
+  const tail = entry.toolKind === 'execute' && entry.status !== 'completed' ? TAIL_LENGTH : 0
+  const last = entry.content.findLastIndex(textOf)
+  const content = entry.content.map((item, i) => cutContent(item, i === last ? tail : 0))
+  const isCut = content.some((item, i) => item !== entry.content[i])
+  const hasLongInput = entry.toolKind !== 'execute' && isLong(entry.rawInput, MAX_FOLDED)
+  const hasLongOutput = isLong(entry.rawOutput, MAX_FOLDED)
+  if (!isCut && !hasLongInput && !hasLongOutput) return entry
+  const cut: CutToolCall = { ...entry, content, cut: true }
+  if (hasLongInput) delete cut.rawInput
+  if (hasLongOutput) delete cut.rawOutput
+  if (hasLongOutput && typeof entry.rawOutput === 'string' && entry.content.length === 0 && tail > 0)
+    cut.rawOutput = entry.rawOutput.slice(-tail)
+  return cut
+}
+
+function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
+  if (item.type === 'content') {
+    const text = textOf(item)
+    if (text === undefined ? !isLong(item.content, MAX_FOLDED) : text.length <= Math.max(MAX_FOLDED, tail))
+      return item
+    return { type: 'content', content: { type: 'text', text: tail > 0 ? (text ?? '').slice(-tail) : '' } }
+  }
+  if (item.type === 'diff') {
+    if (!isLong(item, MAX_FOLDED_DIFF)) return item
+    const changes = item.changes.map(({ oldText: _, newText: __, ...change }) => change)
+    return { type: 'diff', changes }
+  }
+  if (item.type === 'unknown' && isLong(item.raw, MAX_FOLDED)) return { ...item, raw: undefined }
+  return item
+}
+
+/** Whether a JSON value has more than about this many characters. Reads no more than that. */
+function isLong(value: unknown, most: number): boolean {
+  let left = most
+  const look = (part: unknown): void => {
+    left -= typeof part === 'string' ? part.length : 4
+    if (left < 0 || typeof part !== 'object' || part === null) return
+    for (const key in part) {
+      left -= key.length
+      look((part as { [key: string]: unknown })[key])
+      if (left < 0) return
+    }
+  }
+  look(value)
+  return left < 0
+}
+
+/** A tool call as it was sent, with a copy of the list of its content, since the original grows in place. */
+export function sentToolCall(entry: ToolCallEntry): ToolCallEntry {
+  return { ...entry, content: [...entry.content] }
+}
+
+/**
+ * The changes of a tool call since it was sent; `undefined` if there are none. Agents send all of the content with each
+ * update: equal items are kept, and of a text that grew, only the new part is sent.
+ */
+export function toolCallDelta(before: ToolCallEntry, entry: ToolCallEntry): ToolCallOp | undefined {
+  const op: ToolCallOp = { op: 'tool', id: entry.id, set: {} }
+  const set = op.set as Record<string, unknown>
+  const keys = new Set([...Object.keys(before), ...Object.keys(entry)]) as Set<keyof ToolCallEntry>
+  for (const key of keys) {
+    if (key === 'content' || isDeepStrictEqual(before[key], entry[key])) continue
+    if (entry[key] === undefined) op.cleared = [...(op.cleared ?? []), key]
+    else set[key] = entry[key]
+  }
+  const content = contentDelta(before.content, entry.content)
+  if (content) op.content = content
+  return content || op.cleared || Object.keys(set).length > 0 ? op : undefined
+}
+
+function contentDelta(
+  before: readonly ToolCallContent[],
+  now: readonly ToolCallContent[],
+): ToolCallOp['content'] {
+  let keep = 0
+  while (keep < before.length && keep < now.length && isDeepStrictEqual(before[keep], now[keep])) keep++
+  if (keep === before.length && keep === now.length) return undefined
+  const text = textOf(now[keep])
+  const was = textOf(before[keep])
+  if (text !== undefined && was !== undefined && text.startsWith(was) && isSameApart(before[keep], now[keep]))
+    return { keep, append: text.slice(was.length), add: now.slice(keep + 1) }
+  return { keep, add: now.slice(keep) }
+}
+
+function textOf(content: ToolCallContent | undefined): string | undefined {
+  return content?.type === 'content' && content.content.type === 'text' ? content.content.text : undefined
+}
+
+/** Whether two text blocks differ only in their text. */
+function isSameApart(one: ToolCallContent | undefined, other: ToolCallContent | undefined): boolean {
+  if (one?.type !== 'content' || other?.type !== 'content') return false
+  return isDeepStrictEqual(
+    { ...one, content: { ...one.content, text: '' } },
+    { ...other, content: { ...other.content, text: '' } },
+  )
+}

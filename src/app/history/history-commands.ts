@@ -1,0 +1,40 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistoryAction } from '../../bridge/history-messages.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
+
+/** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */
+const historyMenuContext = z.object({
+  parleyAgentId: z.string().max(4096),
+  parleySessionId: z.string().max(4096),
+  parleyPlace: z.enum(['sideBar', 'tab']),
+})
+
+/** The commands of a session's context menu in History. VS Code passes the context of the row. */
+export function historyMenuCommands(
+  act: (
+    action: HistoryAction | 'rename',
+    agentId: string,
+    sessionId: string,
+    where: HistoryPlace,
+  ) => Promise<void>,
+) {
+  const on = (action: HistoryAction | 'rename') => async (row: unknown) => {
+    const context = historyMenuContext.safeParse(row).data
+    if (!context) throw new UnavailableError(l10n.t('Select a session in History first.'))
+    await act(action, context.parleyAgentId, context.parleySessionId, context.parleyPlace)
+  }
+  return {
+    [HistoryMenuId.show]: on('show'),
+    [HistoryMenuId.load]: on('load'),
+    [HistoryMenuId.resume]: on('resume'),
+    [HistoryMenuId.fork]: on('fork'),
+    [HistoryMenuId.rename]: on('rename'),
+    [HistoryMenuId.archive]: on('archive'),
+    [HistoryMenuId.unarchive]: on('unarchive'),
+    [HistoryMenuId.close]: on('close'),
+    [HistoryMenuId.delete]: on('delete'),
+  } satisfies Partial<CommandHandlers>
+}

@@ -1,0 +1,108 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/history.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+
+export interface HistorySurroundings {
+  trusted: boolean
+  hasFolder: boolean
+  /** whether the directory belongs to a folder that is open in this window */
+  isHere: (cwd: string) => boolean
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
+  storage: { used: number; max: number }
+  /** who is signed in to the agent, as text */
+  accountOf: (agentId: string) => string | undefined
+  /** how a session's work ended, if the user hasn't viewed it since */
+  endedOf: (item: HistoryItem) => HistoryRow['ended']
+}
+
+/** What the History view shows. */
+export function historyState(
+  list: HistoryList,
+  around: HistorySurroundings,
+): HistorySummary & { rows: HistoryRow[] } {
+  // in Restricted Mode none can be started
+  const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
+  return {
+    rows: list.items().map(item => rowOf(item, around)),
+    agents: agents.map(note => {
+      const account = around.accountOf(note.agentId)
+      return account === undefined ? note : { ...note, account }
+    }),
+    trusted: around.trusted,
+    hasFolder: around.hasFolder,
+    storage: around.storage,
+  }
+}
+
+function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundings): HistoryRow {
+  const title = item.title?.trim()
+  return {
+    agentId: item.agentId,
+    agentName: item.agentName,
+    sessionId: item.sessionId,
+    title: title || l10n.t('Untitled session'),
+    untitled: !title,
+    formerTitles: item.formerTitles?.filter(former => former !== title),
+    cwd: item.cwd,
+    folder: path.basename(item.cwd) || item.cwd,
+    here: isHere(item.cwd),
+    updatedAt: item.updatedAt,
+    open: item.open,
+    activity: item.activity,
+    ended: endedOf(item),
+    canLoad: trusted && item.canLoad,
+    canResume: trusted && item.canResume && !item.open,
+    canClose: item.canClose,
+    canDelete: (trusted || item.deletesCopy) && item.canDelete,
+    deletesCopy: item.deletesCopy,
+    canFork: trusted && item.canFork,
+    canArchive: trusted && item.canArchive,
+    archived: item.archived,
+    ...elsewhere(item),
+  }
+}
+
+function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'> {
+  if (open || !status) return {}
+  // An unknown status counts as saved.
+  if (status.status !== 'open') return { elsewhere: 'saved' }
+  const { activity } = status
+  return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
+}
+
+/** What a page knows about History, so that only changes are sent. */
+export class SentHistory {
+  #rows: ReadonlyMap<string, HistoryRow> | undefined
+  #summary = ''
+
+  /** The page has no state: everything is sent next time. */
+  forget(): void {
+    this.#rows = undefined
+  }
+
+  /** The changes that the page doesn't have yet; `undefined` if there are none. */
+  update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
+    const before = this.#rows
+    const after = new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
+    this.#rows = after
+    const summaryBefore = this.#summary
+    this.#summary = JSON.stringify(summary)
+    if (!before) return { rows, ...summary }
+    const changed = rows.filter(row => !isSame(row, before.get(sessionKey(row.agentId, row.sessionId))))
+    const removed = [...before]
+      .filter(([key]) => !after.has(key))
+      .map(([, { agentId, sessionId }]) => ({ agentId, sessionId }))
+    const isNews = changed.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
+    return isNews ? { rows: changed, removed, ...summary } : undefined
+  }
+}
+
+function isSame(row: HistoryRow, other: HistoryRow | undefined): boolean {
+  if (!other) return false
+  const keys = new Set([...Object.keys(row), ...Object.keys(other)]) as Set<keyof HistoryRow>
+  return [...keys].every(
+    key => row[key] === other[key] || JSON.stringify(row[key]) === JSON.stringify(other[key]),
+  )
+}

@@ -1,0 +1,155 @@
+import {
+  MAX_PREVIEW_LENGTH,
+  PREVIEW_TAGS,
+  type Preview,
+  type PreviewElement,
+  type PreviewPart,
+} from '../bridge/preview.ts'
+import { escapeHtml } from '../common/escape-html.ts'
+import { isRecord } from '../common/is-record.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
+
+export interface PreviewStoreOptions {
+  /** Replaces secrets; a preview that contains one isn't stored. */
+  redact: (text: string) => string
+  /** Whether the conversation is saved; a page may still show one that was deleted. */
+  isSaved: (key: string) => boolean
+}
+
+/**
+ * The previews of the conversations that this machine's windows showed last, by session. One that isn't up to date is
+ * removed, never shown.
+ */
+export class PreviewStore {
+  readonly #store: KeyValueStore
+  readonly #options: PreviewStoreOptions
+  /** by session: removed since the conversation changed */
+  readonly #outdated = new Set<string>()
+
+  constructor(store: KeyValueStore, options: PreviewStoreOptions) {
+    this.#store = store
+    this.#options = options
+  }
+
+  save(key: string, preview: Preview): void {
+    if (!this.#options.isSaved(key)) return
+    const texts = preview.rows.filter(part => typeof part === 'string')
+    // a secret may continue in the next element
+    const text = [preview.title, ...texts].join('')
+    if (this.#options.redact(text) !== text) return
+    this.#outdated.delete(key)
+    this.#store.set(key, preview)
+  }
+
+  /** A page displays the conversation from now on; another window may have stored a preview since this one removed it. */
+  displayed(key: string): void {
+    this.#outdated.delete(key)
+  }
+
+  /** The conversation has changed; called for each chunk of a stream. */
+  outdated(key: string): void {
+    if (this.#outdated.has(key)) return
+    this.#outdated.add(key)
+    this.remove(key)
+  }
+
+  remove(key: string): void {
+    this.#store.set(key, undefined)
+  }
+}
+
+/**
+ * The HTML of a preview, which looks like what the page's script shows instead. It's inert, and assistive technology
+ * doesn't see it. What HTML can't express without inline styles is done by {@link PLACE_PREVIEW}.
+ *
+ * @param below the text that will be below the conversation at first; the preview only leaves space for it
+ */
+export function previewHtml({ rows, title, themeId, colors, ...sizes }: Preview, below: string): string {
+  const more = JSON.stringify({ themeId, colors, ...sizes })
+  return `<div id="preview" inert aria-hidden="true" data-more="${escapeHtml(more)}">
+<div class="header"><span class="dot dot-starting"></span><h1 class="header-title" dir="auto"><button type="button" class="header-rename">${escapeHtml(title)}</button></h1><span class="preview-beside"></span></div>
+<div class="body"><div class="list transcript"><div class="list-content"><div>${htmlOf(rows)}</div><div class="list-footer"><div class="progress-text invisible">${escapeHtml(below)}</div></div></div></div></div>
+<div class="dock"><div class="composer"></div></div>
+</div>`
+}
+
+/** Elements without content. */
+const VOID_TAGS = ['br', 'hr']
+
+function htmlOf(parts: readonly PreviewPart[]): string {
+  const open: string[] = []
+  let html = ''
+  for (const part of parts) {
+    if (typeof part === 'string') html += escapeHtml(part)
+    else if (part === null) html += endOf(open.pop())
+    else {
+      const tag = PREVIEW_TAGS.includes(part.tag) ? part.tag : 'span'
+      const attributes = {
+        class: part.class,
+        dir: part.dir,
+        start: part.start,
+        width: part.size?.[0],
+        height: part.size?.[1],
+      }
+      html += `<${tag}`
+      for (const [name, value] of Object.entries(attributes))
+        if (value !== undefined) html += ` ${name}="${escapeHtml(String(value))}"`
+      html += '>'
+      open.push(tag)
+    }
+  }
+  while (open.length > 0) html += endOf(open.pop())
+  return html
+}
+
+function endOf(tag: string | undefined): string {
+  return tag === undefined || VOID_TAGS.includes(tag) ? '' : `</${tag}>`
+}
+
+type Unchecked<T> = Partial<Record<keyof T, unknown>>
+
+/**
+ * A stored preview, if it is one: another version of Parley may have written it. Checked without zod, which would delay the
+ * start.
+ */
+export function asPreview(value: unknown): Preview | undefined {
+  if (!isRecord(value)) return undefined
+  const { title, themeId, colors, besideTitle, dock, composer, rows }: Unchecked<Preview> = value
+  const fits =
+    [title, themeId].every(isText) &&
+    [besideTitle, dock, composer].every(isNumber) &&
+    isRecord(colors) &&
+    Object.values(colors).every(isText) &&
+    Array.isArray(rows) &&
+    rows.every(part => isText(part) || part === null || isElement(part))
+  return fits && JSON.stringify(value).length <= MAX_PREVIEW_LENGTH
+    ? (value as unknown as Preview)
+    : undefined
+}
+
+function isElement(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { tag, class: names = '', dir = '', start = 1, size = [] }: Unchecked<PreviewElement> = value
+  return [tag, names, dir].every(isText) && isNumber(start) && Array.isArray(size) && size.every(isNumber)
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+/** The script that gives a preview its sizes, and its colors if the theme is still the same. */
+export const PLACE_PREVIEW = `{
+  const preview = document.getElementById("preview")
+  const { themeId, colors, besideTitle, dock, composer } = JSON.parse(preview.dataset.more)
+  if (document.body.dataset.vscodeThemeId === themeId)
+    for (const name in colors) document.documentElement.style.setProperty(name, colors[name])
+  const find = name => preview.querySelector(name)
+  find(".preview-beside").style.width = besideTitle + "px"
+  find(".dock").style.height = dock + "px"
+  find(".composer").style.height = composer + "px"
+  find(".list").scrollTop = 1e9
+}`

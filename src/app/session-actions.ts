@@ -1,0 +1,96 @@
+import * as l10n from '@vscode/l10n'
+import type { HistoryAction } from '../bridge/history-messages.ts'
+import { sessionKey } from '../common/session-key.ts'
+import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
+import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
+import { type OfferSignIn, waitForAgent } from '../workbench/ask-agent.ts'
+import { pickSession } from '../workbench/commands/pick-session.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+
+/** The actions for a session in the history. Reveals conversations that are already shown. */
+export class SessionActions {
+  readonly #surfaces: ConversationSurfaces
+  readonly #manager: SessionManager
+  readonly #history: HistoryList
+  readonly #organizer: SessionOrganizer
+
+  constructor(
+    surfaces: ConversationSurfaces,
+    manager: SessionManager,
+    history: HistoryList,
+    organizer: SessionOrganizer,
+  ) {
+    this.#organizer = organizer
+    this.#surfaces = surfaces
+    this.#history = history
+    this.#manager = manager
+  }
+
+  /**
+   * Shows the sign-in methods in the active conversation; runs `then` once the user is signed in. Rejects if the agent
+   * can't be started.
+   */
+  readonly offerSignIn: OfferSignIn = async (agentId, then) => {
+    const { active } = this.#surfaces
+    await active.reveal()
+    await active.controller.offerSignIn(agentId, then)
+  }
+
+  /** Lets the user choose a session, and opens it. */
+  async pick(how: 'load' | 'resume'): Promise<void> {
+    const item = await pickSession(this.#history, how)
+    if (item) await this.act(how, item)
+  }
+
+  /** An empty title restores the automatic one. */
+  async rename(item: HistoryItem, title: string): Promise<void> {
+    await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
+  }
+
+  async act(action: HistoryAction, item: HistoryItem): Promise<void> {
+    const open = this.#manager.find(item.agentId, item.sessionId)
+    if (action === 'close') {
+      if (!open) return
+      this.#surfaces.showing(open)?.controller.leave()
+      await waitForAgent(open.agentName, l10n.t('Close Session'), () => this.#manager.close(open))
+      return
+    }
+    if (action === 'delete') {
+      if (open) this.#surfaces.showing(open)?.controller.leave()
+      await this.#ask(item, l10n.t('Delete Session'), () =>
+        this.#manager.delete(item.agentId, item.sessionId),
+      )
+      return
+    }
+    if (action === 'archive' || action === 'unarchive') {
+      const archived = action === 'archive'
+      const what = archived ? l10n.t('Archive Session') : l10n.t('Unarchive Session')
+      await this.#ask(item, what, () => this.#organizer.setArchived(item, archived))
+      return
+    }
+    if (action === 'fork') {
+      await this.#surfaces.active.reveal()
+      await this.#surfaces.active.controller.fork(item)
+      return
+    }
+    // show an open session as it is, since loading it again would only replay it
+    if (open) await this.#surfaces.reveal(open)
+    else {
+      // a conversation whose agent ended is reopened where it's shown
+      const surface =
+        this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
+      await surface.reveal()
+      // it was closed while the list still showed it as open
+      await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
+    }
+  }
+
+  /** Refreshes the list, also if the action completes late. */
+  #ask({ agentName }: HistoryItem, what: string, ask: () => Promise<void>): Promise<void> {
+    return waitForAgent(agentName, what, async () => {
+      await ask()
+      void this.#history.refresh()
+    })
+  }
+}

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
+import { Emitter } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
+import type { Drafts } from '../../sessions/ports.ts'
+import type { WindowStates } from './window-states.ts'
+
+/** Maximum number of drafts; the oldest are deleted first. */
+const MAX_DRAFTS = 100
+const SAVE_DELAY_MS = 100
+/** After a start, a previous window may still be closing: interval and number of checks for it. */
+const LOOK_AGAIN_MS = 2000
+const MAX_LOOKS = 40
+
+const storedText = draftText.extend({
+  /** the key of its items, which are stored separately because images are large */
+  items: z.string().optional(),
+})
+const storedDraft = storedText.extend({ key: z.string() })
+const storedPrompt = storedDraft.extend({ id: z.string() })
+const storedState = z.object({
+  drafts: z.array(storedDraft).catch([]),
+  prompts: z.array(storedPrompt).catch([]),
+  /** The height of the composer that the user set, in pixels. */
+  height: z.number().positive().optional().catch(undefined),
+})
+
+interface Text {
+  text: string
+  marks: ChipRange[]
+  items?: string
+}
+interface StoredText extends Text {
+  id: string
+  key: string
+}
+
+/**
+ * Stores drafts and unsent prompts by conversation: drafts are written in the background and when the window closes,
+ * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. This window takes
+ * over what closed windows have left.
+ */
+export class DraftStore extends Owner implements Drafts {
+  readonly #windows: WindowStates
+  readonly #items: KeyValueStore
+  readonly #drafts = new Map<string, Text>()
+  #prompts: StoredText[] = []
+  /** ids of prompts that another window left */
+  readonly #left = new Set<string>()
+  /** ids of prompts that another window took over from this one */
+  readonly #lost = new Set<string>()
+  readonly #takeOver = this.register(new Emitter<string>())
+  #height: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #lookTimer: NodeJS.Timeout | undefined
+
+  /** Prompts of the conversation with this key arrived from another window. */
+  readonly onDidTakeOver = this.#takeOver.event
+
+  constructor({ windows, items }: { windows: WindowStates; items: KeyValueStore }) {
+    super()
+    this.#windows = this.register(windows)
+    this.#items = items
+    this.register(toDisposable(() => this.#timer && this.#flush()))
+    this.register(toDisposable(() => clearTimeout(this.#lookTimer)))
+    this.#windows.takeOver(states => this.#takeIn(states, true))
+    this.#lookAgain(MAX_LOOKS)
+  }
+
+  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
+  get height(): number | undefined {
+    return this.#height
+  }
+  set height(height: number | undefined) {
+    this.#height = height
+    this.#writeSoon()
+  }
+
+  get(key: string): Draft<Attachment> {
+    const kept = this.#drafts.get(key)
+    return kept ? this.#whole(kept) : EMPTY_DRAFT
+  }
+
+  set(key: string, draft: Draft<Attachment>): void {
+    this.#put(key, draft)
+    this.#writeSoon()
+  }
+
+  setText(key: string, text: string, marks: ChipRange[]): void {
+    const items = this.#drafts.get(key)?.items
+    this.#keep(key, { text, marks, ...(items !== undefined && { items }) })
+    this.#writeSoon()
+  }
+
+  setItems(key: string, items: readonly Attachment[]): void {
+    const { text, marks } = this.#drafts.get(key) ?? EMPTY_DRAFT
+    this.#put(key, { text, marks, items: [...items] })
+    this.#writeSoon()
+  }
+
+  save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void {
+    this.#findLost()
+    const unused = new Set<string | undefined>()
+    const known = new Map(this.#prompts.map(prompt => [prompt.id, prompt]))
+    const ids = new Set(prompts.map(({ id }) => id))
+    const isHere = (prompt: StoredText) => prompt.key === key && !this.#left.has(prompt.id)
+    const gone = this.#prompts.filter(prompt => isHere(prompt) && !ids.has(prompt.id))
+    const now = prompts
+      .filter(({ id }) => !this.#lost.has(id))
+      .map(({ id, draft: written }) => {
+        const stored = known.get(id)
+        return stored ? { ...stored, key } : { id, key, ...this.#stored(written) }
+      })
+    if (!draft && sameStored(this.#prompts.filter(isHere), now)) return
+    this.#prompts = [...this.#prompts.filter(prompt => !isHere(prompt) && !ids.has(prompt.id)), ...now]
+    if (draft) {
+      unused.add(this.#drafts.get(key)?.items)
+      this.#keep(key, this.#stored(draft))
+    }
+    this.#write()
+    for (const { items } of gone) unused.add(items)
+    for (const items of unused) this.#forgetItems(items)
+  }
+
+  holds(id: string): boolean {
+    this.#findLost()
+    return !this.#lost.has(id)
+  }
+
+  /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
+  claim(key: string): StoredPrompt[] {
+    const left = this.#prompts.filter(prompt => prompt.key === key && this.#left.delete(prompt.id))
+    return left.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
+  }
+
+  #lookAgain(looks: number): void {
+    if (!this.#windows.hasOthers || looks === 0 || this.owned.isDisposed) return
+    this.#lookTimer = setTimeout(() => {
+      this.takeOver()
+      this.#lookAgain(looks - 1)
+    }, LOOK_AGAIN_MS)
+    this.#lookTimer.unref()
+  }
+
+  /** Takes over the state of closed windows. */
+  takeOver(): void {
+    this.#windows.takeOver(states => this.#takeIn(states, false))
+  }
+
+  /**
+   * `isStart`: no composer shows anything yet. Later, a draft of another window arrives as an unsent prompt, since
+   * composers have their own drafts.
+   */
+  #takeIn(states: readonly unknown[], isStart: boolean): void {
+    const keys = new Set<string>()
+    const known = new Set(this.#prompts.map(({ id }) => id))
+    const add = (prompt: StoredText) => {
+      if (known.has(prompt.id)) return
+      known.add(prompt.id)
+      this.#prompts.push(prompt)
+      this.#left.add(prompt.id)
+      keys.add(prompt.key)
+    }
+    for (const value of states) {
+      const { success, data } = storedState.safeParse(value)
+      if (!success) continue
+      this.#height ??= data.height
+      for (const prompt of data.prompts) add(prompt)
+      for (const { key, ...draft } of data.drafts) {
+        const own = this.#drafts.get(key)
+        if (own && sameText(own, draft)) continue
+        if (isStart && !own) this.#keep(key, draft)
+        else add({ id: `draft-${randomUUID()}`, key, ...draft })
+      }
+    }
+    this.#write()
+    for (const key of keys) this.#takeOver.fire(key)
+  }
+
+  /** Another window considered this one closed and has taken over what was written until then. */
+  #findLost(): void {
+    if (this.#windows.isOwn) return
+    for (const { id } of this.#prompts) this.#lost.add(id)
+    this.#prompts = []
+    this.#left.clear()
+    this.#drafts.clear()
+    this.#write()
+  }
+
+  #whole({ text, marks, items }: Text): Draft<Attachment> {
+    const read = draftItems.safeParse(items === undefined ? [] : this.#items.get(items))
+    return validDraft({ text, marks, items: read.success ? read.data : [] })
+  }
+
+  #stored({ text, marks, items }: Draft<Attachment>): Text {
+    if (items.length === 0) return { text, marks }
+    const name = `items-${randomUUID()}`
+    this.#items.set(name, items)
+    return { text, marks, items: name }
+  }
+
+  #put(key: string, draft: Draft<Attachment>): void {
+    const before = this.#drafts.get(key)?.items
+    if (before === undefined && draft.items.length === 0) {
+      this.#keep(key, { text: draft.text, marks: draft.marks })
+      return
+    }
+    this.#findLost()
+    this.#keep(key, this.#stored(draft))
+    // delete the old items only after the file refers to the new ones
+    this.#write()
+    this.#forgetItems(before)
+  }
+
+  /** The last written draft comes last. */
+  #keep(key: string, kept: Text): void {
+    this.#drafts.delete(key)
+    if (kept.text !== '' || kept.items !== undefined) this.#drafts.set(key, kept)
+    if (this.#drafts.size <= MAX_DRAFTS) return
+    const [oldest] = this.#drafts
+    if (!oldest) return
+    this.#drafts.delete(oldest[0])
+    this.#forgetItems(oldest[1].items)
+  }
+
+  #forgetItems(name: string | undefined): void {
+    if (name !== undefined) this.#items.set(name, undefined)
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#flush(), SAVE_DELAY_MS)
+  }
+
+  #flush(): void {
+    this.#findLost()
+    this.#write()
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const drafts = [...this.#drafts].map(([key, draft]) => ({ key, ...draft }))
+    const height = this.#height === undefined ? {} : { height: this.#height }
+    this.#windows.write({ ...height, drafts, prompts: this.#prompts })
+  }
+}
+
+function sameStored(a: readonly StoredText[], b: readonly StoredText[]): boolean {
+  return a.length === b.length && a.every((one, i) => one.id === b[i]?.id && one.key === b[i]?.key)
+}
+
+function sameText(a: Text, b: Text): boolean {
+  return a.text === b.text && a.items === b.items
+}

@@ -1,0 +1,72 @@
+import type { RememberedOption } from '../../bridge/conversation.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import { isRecord } from '../../common/is-record.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+
+const KEY = 'parley.optionValues'
+/** Maximum number of recently used values; the oldest are dropped first. */
+const MAX_RECENT = 5
+const MAX_FAVORITES = 200
+
+/** The models, modes and other values that the user marked or used, by agent and option; shared by all windows. */
+export class OptionMemory extends Owner {
+  readonly #store: KeyValueStore
+  readonly #change = this.register(new Emitter<void>())
+  readonly onDidChange = this.#change.event
+
+  constructor(store: KeyValueStore) {
+    super()
+    this.#store = store
+  }
+
+  /** By the option's id. */
+  of(agentId: string): Record<string, RememberedOption> {
+    const all = this.#all()
+    const kept = Object.hasOwn(all, agentId) ? all[agentId] : undefined
+    return isRecord(kept)
+      ? Object.fromEntries(Object.entries(kept).map(([id, value]) => [id, read(value)]))
+      : {}
+  }
+
+  toggle(agentId: string, optionId: string, value: string): void {
+    const { favorites, recent } = this.#of(agentId, optionId)
+    const marked = favorites.includes(value)
+      ? favorites.filter(one => one !== value)
+      : [...favorites, value].slice(-MAX_FAVORITES)
+    this.#set(agentId, optionId, { favorites: marked, recent })
+  }
+
+  used(agentId: string, optionId: string, value: string): void {
+    const { favorites, recent } = this.#of(agentId, optionId)
+    const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MAX_RECENT)
+    this.#set(agentId, optionId, { favorites, recent: fresh })
+  }
+
+  #of(agentId: string, optionId: string): RememberedOption {
+    const options = this.of(agentId)
+    const known = Object.hasOwn(options, optionId) ? options[optionId] : undefined
+    return known ?? { favorites: [], recent: [] }
+  }
+
+  #set(agentId: string, optionId: string, value: RememberedOption): void {
+    this.#store.set(KEY, { ...this.#all(), [agentId]: { ...this.of(agentId), [optionId]: value } })
+    this.#change.fire()
+  }
+
+  #all(): Record<string, unknown> {
+    const kept = this.#store.get<unknown>(KEY)
+    return isRecord(kept) ? kept : {}
+  }
+}
+
+/** Stored state can have any shape. */
+function read(value: unknown): RememberedOption {
+  const { favorites, favourites, recent } = isRecord(value) ? value : {}
+  // Earlier versions stored them as `favourites`.
+  return { favorites: texts(favorites ?? favourites), recent: texts(recent) }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+}

@@ -1,0 +1,149 @@
+import * as l10n from '@vscode/l10n'
+import type * as vscode from 'vscode'
+import {
+  AbstractMessageReader,
+  AbstractMessageWriter,
+  createMessageConnection,
+  type DataCallback,
+  type Disposable,
+  type Message,
+  type MessageConnection,
+  NotificationType,
+  RequestType,
+  ResponseError,
+} from 'vscode-jsonrpc/node'
+import type { z } from 'zod'
+import type { Contract, Handlers } from '../bridge/contract.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
+import type { WebviewPage } from '../workbench/webviews/webview-page.ts'
+
+/** -32602 of JSON-RPC: the params don't match the method's schema. */
+const INVALID_PARAMS = -32602
+
+class WebviewReader extends AbstractMessageReader {
+  readonly #page: WebviewPage
+
+  constructor(page: WebviewPage) {
+    super()
+    this.#page = page
+  }
+
+  listen(callback: DataCallback): Disposable {
+    return this.#page.listen(message => {
+      if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return
+      callback(message as Message)
+    })
+  }
+}
+
+class WebviewWriter extends AbstractMessageWriter {
+  readonly #page: WebviewPage
+
+  constructor(page: WebviewPage) {
+    super()
+    this.#page = page
+  }
+
+  async write(message: Message): Promise<void> {
+    await this.#page.post(message)
+  }
+
+  end(): void {}
+}
+
+/**
+ * The host's end of a webview's bridge: vscode-jsonrpc over `postMessage`. Incoming messages are checked against their
+ * schema before a handler gets them; invalid ones are logged and refused.
+ */
+export class WebviewConnection implements vscode.Disposable {
+  readonly #connection: MessageConnection
+  readonly #log: Logger
+
+  constructor(page: WebviewPage, log: Logger) {
+    this.#log = log
+    this.#connection = createMessageConnection(new WebviewReader(page), new WebviewWriter(page), {
+      error: message => log.error(message),
+      warn: message => log.warn(message),
+      info: message => log.info(message),
+      log: message => log.debug(message),
+    })
+    this.#connection.onUnhandledNotification(message =>
+      log.warn(`Unknown message from a view: ${message.method}`),
+    )
+  }
+
+  /** Starts to deliver messages. Register all handlers before. */
+  listen(): void {
+    this.#connection.listen()
+  }
+
+  send<P>(type: NotificationType<P>, params: P): void {
+    void this.trySend(type, params).catch(() => {})
+  }
+
+  /** Rejects if the webview didn't accept it. */
+  async trySend<P>(type: NotificationType<P>, params: P): Promise<void> {
+    try {
+      if (params === undefined) await this.#connection.sendNotification(type.method)
+      else await this.#connection.sendNotification(type.method, params)
+    } catch (error) {
+      this.#log.debug(`A view didn't accept ${type.method}: ${messageOf(error)}`)
+      throw error
+    }
+  }
+
+  /** Registers the handlers of a contract. Once for each contract, before `listen`. */
+  handle<C extends Contract>(contract: C, handlers: Handlers<C>): void {
+    for (const [name, message] of Object.entries(contract)) {
+      const handle = handlers[name] as (params: unknown) => unknown
+      if ('answer' in message) this.onRequest(new RequestType(name), message.params, handle)
+      else this.onNotification(new NotificationType(name), message, handle)
+    }
+  }
+
+  onNotification<P>(type: NotificationType<P>, schema: z.ZodType<P>, handle: (params: P) => unknown): void {
+    this.#connection.onNotification(type.method, async (params: unknown) => {
+      const checked = schema.safeParse(params)
+      if (!checked.success) {
+        this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
+        return
+      }
+      try {
+        await handle(checked.data)
+      } catch (error) {
+        this.#log.error(`${type.method} failed: ${messageOf(error)}`)
+      }
+    })
+  }
+
+  onRequest<P, R>(
+    type: RequestType<P, R, void>,
+    schema: z.ZodType<P>,
+    handle: (params: P) => R | Promise<R>,
+  ): void {
+    this.#connection.onRequest<unknown, void>(type.method, async (params: unknown) => {
+      const checked = schema.safeParse(params)
+      if (!checked.success) {
+        this.#log.warn(`A view sent an invalid ${type.method}: ${checked.error.message}`)
+        return new ResponseError<void>(INVALID_PARAMS, refusal(checked.error))
+      }
+      try {
+        return await handle(checked.data)
+      } catch (error) {
+        return new ResponseError<void>(1, messageOf(error))
+      }
+    })
+  }
+
+  dispose(): void {
+    this.#connection.dispose()
+  }
+}
+
+/** A sentence for the user about a request that was refused. */
+function refusal({ issues }: z.ZodError): string {
+  return issues.some(({ code }) => code === 'too_big')
+    ? l10n.t("Parley can't process this because it's too large.")
+    : l10n.t("Parley can't process this. For details, see the log.")
+}

@@ -1,0 +1,316 @@
+/**
+ * What a conversation's page may send. Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
+ * than the agent. `key`, in most of them: the conversation that the page shows.
+ */
+import * as z from 'zod'
+import type { Entry } from '../conversation/state.ts'
+import { agentsId, answer, nothing, request } from './contract.ts'
+import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
+import { MAX_PREVIEW_LENGTH, PREVIEW_TAGS, type Preview, type PreviewElement } from './preview.ts'
+
+const MiB = 1024 * 1024
+const id = agentsId
+/** of a session: contains the ids of the agent and of its session */
+const key = z
+  .string()
+  .min(1)
+  .max(128 * 1024)
+const path = z.string().min(1).max(32_768)
+const base64 = z.string().max(64 * MiB)
+const mimeType = z.string().max(256)
+const index = z.number().int().nonnegative()
+/** in a file, from 1 */
+const line = z.number().int().positive()
+/** the language name of a fence */
+const language = z.string().max(256)
+const query = z.string().max(1024)
+const codeText = z.string().max(16 * MiB)
+/** Only in an agent's content, never in a prompt. */
+const agentOnly = z.literal(true).optional()
+const keyed = z.object({ key })
+
+const block = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string().max(16 * MiB), agentOnly }),
+  z.object({ type: z.literal('image'), data: base64, mimeType, uri: path.optional(), agentOnly }),
+  z.object({ type: z.literal('audio'), data: base64, mimeType, agentOnly }),
+  z.object({
+    type: z.literal('resource_link'),
+    agentOnly,
+    uri: path,
+    name: z.string().max(4096),
+    title: z.string().max(4096).optional(),
+    description: z.string().max(16_384).optional(),
+    mimeType: mimeType.optional(),
+    size: index.optional(),
+  }),
+  z.object({
+    type: z.literal('resource'),
+    agentOnly,
+    uri: path,
+    mimeType: mimeType.optional(),
+    text: z
+      .string()
+      .max(16 * MiB)
+      .optional(),
+    blob: base64.optional(),
+  }),
+])
+const refs = [
+  z.object({ type: z.literal('file'), uri: path }),
+  z.object({ type: z.literal('folder'), uri: path }),
+  z.object({ type: z.literal('symbol'), uri: path, startLine: line, endLine: line }),
+  z.object({ type: z.literal('problems'), uri: path.optional() }),
+  z.object({ type: z.literal('changes'), staged: z.boolean() }),
+] as const
+const attachment: z.ZodType<Attachment> = z.object({
+  id,
+  label: z.string().max(4096),
+  icon: z.string().max(256),
+  detail: z.string().max(32_768).optional(),
+  content: z.discriminatedUnion('type', [...block.options, ...refs]),
+})
+
+export const draftText = z.object({
+  text: z.string().max(16 * MiB),
+  marks: z.array(z.object({ from: index, to: index, id })).max(1024),
+})
+export const draftItems = z.array(attachment).max(1024)
+const draft = draftText.extend({ items: draftItems })
+const promptId = z.string().min(1).max(64)
+const queued = z.object({ key, id })
+
+const formValue = z.union([
+  z.string().max(MiB),
+  z.number(),
+  z.boolean(),
+  z.array(z.string().max(16_384)).max(4096),
+])
+/** A change of a tool call's content, by its position. */
+const changePlace = z.object({ key, entryId: id, content: index, change: index })
+/** Id in the registry. */
+const registryId = z.string().min(1).max(64)
+
+/** The commands of an entry's buttons, which are also in the palette and the context menu. */
+const entryCommand = z.enum([
+  'parley.copyMessage',
+  'parley.editPrompt',
+  'parley.sendAgain',
+  'parley.restoreCheckpoint',
+  'parley.undoRestore',
+  'parley.forkFromHere',
+])
+
+const pixels = z.number().min(0).max(100_000)
+const previewElement: z.ZodType<PreviewElement> = z.object({
+  tag: z.enum(PREVIEW_TAGS),
+  class: z.string().optional(),
+  dir: z.enum(['auto', 'ltr', 'rtl']).optional(),
+  start: z.number().int().optional(),
+  size: z.tuple([pixels, pixels]).optional(),
+})
+const preview: z.ZodType<Preview> = z
+  .object({
+    themeId: z.string(),
+    colors: z.record(z.string().startsWith('--parley-'), z.string()),
+    title: z.string(),
+    besideTitle: pixels,
+    dock: pixels,
+    composer: pixels,
+    rows: z.array(z.union([z.string(), previewElement, z.null()])),
+  })
+  .refine(preview => JSON.stringify(preview).length <= MAX_PREVIEW_LENGTH, 'a smaller preview')
+
+export type ConversationMessages = typeof conversationMessages
+
+export const conversationMessages = {
+  // ---- what the page shows -----------------------------------------------------------------------------------------
+
+  /** The page has loaded. Asks for a snapshot unless it `isShown`, which came early. Also sent after a gap in the revisions. */
+  'conversation/ready': z.object({ isShown: z.boolean() }),
+  /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
+  'conversation/entries': request(
+    z
+      .object({ key, from: index, to: index })
+      .refine(
+        range => range.from <= range.to && range.to - range.from <= 2000,
+        'a range of at most 2000 entries',
+      ),
+    answer<Entry[]>(),
+  ),
+  /** The terminals whose output the page shows now: only their output is sent, complete at first. */
+  'conversation/terminals': z.object({ key, ids: z.array(id).max(1000) }),
+  /** The entries of tool calls that the page shows completely; the others are sent without long content. */
+  'conversation/toolCalls': z.object({ key, ids: z.array(id).max(1000) }),
+  /**
+   * The index of the nearest prompt from `from` toward the end (1) or the start (-1); `null` if there is none. Used for
+   * entries that aren't loaded.
+   */
+  'conversation/findPrompt': request(
+    z.object({ key, from: index, direction: z.union([z.literal(1), z.literal(-1)]) }),
+    answer<number | null>(),
+  ),
+  /** Searches the conversation; replaces the previous search. A longer text isn't typed by a user. */
+  'find/start': z.object({
+    key,
+    id: index,
+    query: z.object({
+      text: z.string().max(10_000),
+      matchCase: z.boolean(),
+      wholeWord: z.boolean(),
+      regex: z.boolean(),
+    }),
+  }),
+  /** The page no longer shows it. */
+  'find/stop': nothing,
+  /** The page's theme, at first and whenever it changes. */
+  'appearance/theme': z.object({ themeId: z.string().max(512) }),
+  /** The user's layout for all diffs: side by side if there is space, or always inline. */
+  'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
+
+  /** The end of the conversation as the page shows it after the snapshot or patch with this revision. */
+  'conversation/preview': z.object({ key, revision: index, preview }),
+
+  // ---- the composer and its queue ----------------------------------------------------------------------------------
+
+  /**
+   * Sends a prompt from the composer; it's never empty. When this resolves, the host has stored it; if it rejects (with a
+   * sentence), the composer keeps it.
+   */
+  'conversation/enqueue': request(z.object({ key, id: promptId, draft }), answer<void>()),
+  /** The composer has taken the returned prompts into this draft, so they leave the queue. */
+  'conversation/takeBack': z.object({ key, ids: z.array(promptId).max(1024), draft }),
+  'conversation/draft': draftText.extend({ key }),
+  /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
+  'conversation/draftItems': z.object({ key, items: draftItems }),
+  /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
+  'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
+  /** Symbols are requested separately, since language servers may take seconds. */
+  'composer/symbols': request(z.object({ query }), answer<MentionRow[]>()),
+  /** Asks the editor for context as it is now. Rejects with a sentence if there is none; picking may return none. */
+  'composer/capture': request(
+    z.object({ kind: z.enum(['selection', 'terminal', 'pick']) }),
+    answer<Attachment[]>(),
+  ),
+  /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
+  'composer/dropped': request(
+    z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),
+    answer<Attachment[]>(),
+  ),
+  /** The last prompts before an entry, since a page has only a part of a long conversation. */
+  'composer/prompts': request(z.object({ key, before: index }), answer<EarlierPrompts>()),
+  /** Moves a queued prompt to another position; 0 is sent next. */
+  'composer/moveQueued': queued.extend({ to: index }),
+  /** Returns a queued prompt to the composer with `ReturnPrompts`, unless it was sent meanwhile. */
+  'composer/editQueued': queued,
+  /** Returns false if it was sent meanwhile. */
+  'composer/removeQueued': request(queued, answer<boolean>()),
+  /** Stops the running turn, if any, and sends this queued prompt next. */
+  'composer/sendNow': queued,
+  /** Sends the prompts of a paused queue. */
+  'composer/resumeQueue': keyed,
+  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
+  'composer/height': z.object({ height: z.number().positive().max(10_000).optional() }),
+
+  // ---- the session -------------------------------------------------------------------------------------------------
+
+  /** Starts a new session with the agent, or with the default one. */
+  'conversation/start': z.object({ agentId: id.optional() }),
+  /** Shows the editor tab with this conversation. */
+  'conversation/revealTab': keyed,
+  'conversation/cancel': keyed,
+  /** Stops a tool call or a terminal's command, but not the turn. */
+  'conversation/cancelWork': z.object({
+    key,
+    work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
+  }),
+  /** Cancels the request if no option is given. */
+  'conversation/permission': z.object({ key, requestId: id, optionId: id.optional() }),
+  /**
+   * Answers a form with values by key, or accepts a URL, which the host then opens. The values are validated by the
+   * form's owner.
+   */
+  'conversation/elicitation': z.object({
+    key,
+    requestId: id,
+    answer: z.discriminatedUnion('action', [
+      z.object({ action: z.literal('accept'), content: z.record(id, formValue).optional() }),
+      z.object({ action: z.literal('decline') }),
+      z.object({ action: z.literal('cancel') }),
+    ]),
+  }),
+  /** The rules that could allow requests like this one; empty if no rule may. */
+  'conversation/offerRules': request(z.object({ key, requestId: id }), answer<RuleOffers>()),
+  /**
+   * Saves the suggested rule at that position, whose JSON the user saw, and allows the pending request. Rejects with a
+   * sentence if nothing was saved.
+   */
+  'conversation/saveRule': request(
+    z.object({
+      key,
+      requestId: id,
+      offer: index,
+      json: z.string().max(65_536),
+      target: z.enum(['user', 'workspace']),
+    }),
+    answer<void>(),
+  ),
+  /** Opens the settings that contain a rule. */
+  'conversation/openRules': z.object({
+    scope: z.enum(['user', 'workspace', 'folder']),
+    folder: z.string().max(4096).optional(),
+  }),
+  'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
+  /** Marks a value of an option as a favorite, or no longer. */
+  'options/favorite': z.object({ key, optionId: id, value: id }),
+  'conversation/card': z.object({ cardId: id, buttonId: id }),
+  /** An empty title restores the automatic one. */
+  'conversation/rename': z.object({ key, title: z.string().max(4096) }),
+  /** Installs an agent from the empty state and starts a session with it. `stated`: its `action`, as shown to the user. */
+  'agents/install': z.object({ id: registryId, stated: z.string().max(8192).optional() }),
+  'agents/cancelInstall': z.object({ id: registryId }),
+
+  // ---- changed files -----------------------------------------------------------------------------------------------
+
+  /** Opens a file's diff against its text without this session's changes. */
+  'changes/open': z.object({ key, path }),
+  /** Opens all diffs in one editor. */
+  'changes/review': keyed,
+  /** Undoes the changes of a file, after the user confirmed it; without a path, of all files. */
+  'changes/undo': z.object({ key, path: path.optional() }),
+  /** Keeps the changes of a file; without a path, of all files. */
+  'changes/keep': z.object({ key, path: path.optional() }),
+  /** Whether this window follows its agents. */
+  'follow/set': z.object({ on: z.boolean() }),
+
+  // ---- the editor ----------------------------------------------------------------------------------------
+
+  /** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
+  'conversation/link': z.object({ href: path }),
+  'conversation/file': z.object({ path, line: line.optional(), column: line.optional() }),
+  /** Opens the diff of a tool call's content in VS Code's diff editor. */
+  'conversation/diff': changePlace,
+  /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */
+  'conversation/findFragment': request(changePlace, answer<number | null>()),
+  'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
+  /** Inserts code at the cursor in the editor. */
+  'conversation/insertCode': z.object({ text: codeText }),
+  /** Opens a text as an untitled document. */
+  'conversation/openText': z.object({ text: codeText, language }),
+  /**
+   * Shows a diff with the code applied to the file that it names, or to the one in the editor, and writes it when the
+   * user confirms. `from`, `to`: the first and the last line to replace.
+   */
+  'conversation/applyCode': z.object({
+    text: codeText,
+    language,
+    path: z.string().min(1).max(4096).optional(),
+    from: line.optional(),
+    to: line.optional(),
+  }),
+  /** Opens a file that exists only in the conversation, in VS Code's editor for it. */
+  'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
+  /** Runs a command for one entry. */
+  'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
+  /** Runs one of Parley's commands; the host has a list of allowed ones. */
+  'conversation/command': z.object({ command: z.string().max(256) }),
+} as const

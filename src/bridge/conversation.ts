@@ -1,0 +1,413 @@
+/**
+ * What the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. What the page sends is in
+ * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
+ */
+import { NotificationType } from 'vscode-jsonrpc'
+import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
+import type { Draft } from '../common/draft.ts'
+import type {
+  Attachment,
+  MentionRow,
+  PromptPart,
+  ReturnedPrompt,
+  StoredPrompt,
+} from '../conversation/attachment.ts'
+import type {
+  Entry,
+  EntryId,
+  Rewind,
+  SessionActivity,
+  TerminalState,
+  ToolCallEntry,
+} from '../conversation/state.ts'
+import type { McpServerNote } from '../mcp/mcp-settings.ts'
+
+/** A button of a card; `id` comes back in `conversation/card`. The first is the primary one. */
+export interface CardButton {
+  id: string
+  label: string
+  icon?: string
+  /** a sentence; shown where the button is in a list */
+  description?: string
+  /** never the primary button, in any position */
+  secondary?: true
+}
+/** A message with buttons for the next step, for example after a failed start or when sign-in is required. */
+export interface Card {
+  id: string
+  kind: 'error' | 'warning' | 'info'
+  /** the action that the card reports is still running */
+  busy?: true
+  /** What happened, a few words. */
+  title: string
+  /** One or two sentences. */
+  text: string
+  /** Preformatted details in a collapsed section: the command, the searched PATH, the end of stderr, the error's data. */
+  details?: Array<{ label: string; text: string }>
+  /** the details are initially expanded */
+  unfolded?: true
+  /** Choices, listed one below the other, before the buttons. */
+  choices?: CardButton[]
+  buttons: CardButton[]
+}
+
+export interface AgentChoice {
+  agentId: string
+  name: string
+  description?: string
+  /** the name of a codicon, or a `data:` or webview URI */
+  icon?: string
+  source: 'settings' | 'installed' | 'preset' | 'demo'
+  /** absent if sign-in isn't required */
+  account?: AccountNote
+}
+
+/** Who is signed in to an agent. */
+export interface AccountNote {
+  /** as text, also if it isn't known */
+  text: string
+  /** absent if it isn't known */
+  signedIn?: boolean
+  /** The agent runs, and has no way to sign in. */
+  hasNoSignIn?: true
+}
+
+/** An agent that can be installed from the registry. */
+export interface AgentOffer {
+  /** in the registry */
+  id: string
+  name: string
+  description: string
+  /** the name of a codicon, or a `data:` URI */
+  icon: string
+  /** what an installation runs or downloads, as a sentence */
+  plan?: string
+  /** the same, as it's sent back to the host */
+  action?: string
+  /** `share`: 0 to 1; absent if unknown */
+  running?: { step: string; share?: number }
+  /** `help`: a page that explains how to get what is missing, and the button's label */
+  failed?: { message: string; output: string; help?: { href: string; label: string } }
+}
+
+/** A conversation in an editor tab. */
+export interface TabNote {
+  key: string
+  title: string
+  agentName?: string
+  state: 'idle' | 'running' | 'waiting' | 'done' | 'failed'
+}
+
+export interface RootsNote {
+  cwd: string
+  /** `cwd` for the user: a folder's name, or the path with `~` */
+  cwdLabel: string
+  /** A sentence about the cwd if it's outside of the workspace. */
+  cwdRemark?: string
+  /** `added`: a folder of this window that the session did not have before */
+  additional: Array<{ path: string; label: string; added?: true }>
+  /** workspace folders that the agent can't see, and why */
+  unseen: Array<{ label: string; reason: string }>
+  /** No folder is open: the session works in a private scratch folder. */
+  scratch: boolean
+}
+
+/** A prompt that is not sent yet. See `PromptState`. */
+export interface QueuedNote {
+  id: string
+  state: 'sending' | 'queued'
+  text: string
+  /** number of blocks besides its text */
+  attachments: number
+}
+
+/** The position of a pending request in the conversation. */
+export interface PendingRequestNote {
+  requestId: string
+  entryId: EntryId
+  /** the position of its entry */
+  index: number
+}
+
+/** The user's favorite values of an option, and the recently used ones, most recent first. */
+export interface RememberedOption {
+  favorites: string[]
+  recent: string[]
+}
+
+/** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
+export interface ConversationHead {
+  /**
+   * empty: no session, and none is being opened · starting: an agent or a session is being started · loading: the history
+   * is replayed and shown as it arrives · ready · ended: the agent ended, the conversation stays readable
+   */
+  phase: 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
+  /** The current step while `phase` is starting or loading: "Starting Claude…". */
+  progress?: string
+  /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
+  key: string
+  /** The conversation was started under this previous key: the text in its composer now belongs to it. */
+  keyBefore?: string
+  agent?: { agentId: string; name: string; icon?: string }
+  /** the agent's own name, with its version and that of the protocol */
+  program?: string
+  sessionId?: string
+  title?: string
+  account?: AccountNote
+  /** A new session can be started with this conversation. */
+  canFork?: boolean
+  activity: SessionActivity
+  /** All pending requests, oldest first, whether or not their entries were fetched. */
+  pendingRequests: PendingRequestNote[]
+  /** The agent's state is uncertain. */
+  unconfirmed?: true
+  /** the number of background tasks, if the agent reports them */
+  background?: number
+  /** when the running turn began, milliseconds since the epoch */
+  turnStartedAt?: number
+  /** The turns that are set aside because the user went back. */
+  rewinds: Rewind[]
+  /** the unsent prompts, in order */
+  queue: QueuedNote[]
+  /** The queue is paused until the user resumes it, because the previous turn was stopped or failed. */
+  queuePaused: boolean
+  /** The agent was asked to stop the turn and hasn't responded. */
+  stopping?: boolean
+  roots?: RootsNote
+  /** what happened to the user's system prompt, if there is one */
+  systemPrompt?: 'appended' | 'overrides' | 'not-taken'
+  mcpServers: McpServerNote[]
+  plans: Plan[]
+  configOptions: ConfigOption[]
+  /** ids of options whose change the agent hasn't confirmed yet */
+  pendingOptions: string[]
+  /** the user's favorite and recently used values, by the option's id */
+  rememberedOptions: Record<string, RememberedOption>
+  commands: Command[]
+  usage?: Usage
+  prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
+  /** shown at the end of the conversation, above the composer */
+  cards: Card[]
+  /** offered in the empty phase */
+  agents: AgentChoice[]
+  /** the agent that New Session starts */
+  defaultAgentId?: string
+  /** in the side bar's empty phase: the first conversations in editor tabs, and the number of others */
+  tabs?: { shown: TabNote[]; more: number }
+  /** agents to install, if there is none */
+  offers?: AgentOffer[]
+  /** the available agents aren't known yet */
+  looking?: true
+  /** nothing can be sent, because there is no agent to start a session with */
+  noAgent?: true
+  /** the name of the agent that is being prepared, for which prompts wait */
+  preparing?: string
+}
+
+/** A terminal; its output is sent only if the view shows it, see `conversation/terminals`. */
+export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
+
+/**
+ * A tool call without long content, for a view that shows only its line or the end of its output; see
+ * `conversation/toolCalls`.
+ */
+export type CutToolCall = ToolCallEntry & { cut: true }
+
+export function isCut(entry: ToolCallEntry): entry is CutToolCall {
+  return 'cut' in entry
+}
+
+/** The first `keep` items stay, `append` continues the text of the next one, `add` comes after it. */
+export interface ToolContentDelta {
+  keep: number
+  append?: string
+  add: ToolCallContent[]
+}
+
+export interface ConversationSnapshot {
+  /** Increases with every message; if there's a gap before a patch, the view requests a snapshot. */
+  revision: number
+  head: ConversationHead
+  /** The last entries; `first` is the index of the first of them, `total` how many there are. */
+  entries: Entry[]
+  first: number
+  total: number
+  /** Entries before `first` that are needed to draw pending requests: their own, their tool calls' and their subagents'. */
+  pendingEntries?: Array<{ index: number; entry: Entry }>
+  /** the terminals of the entries, with the output of those that the view shows */
+  terminals: TerminalNote[]
+  draft: Draft<Attachment>
+  /** the height of the composer that the user set, in pixels; for a page that just loaded */
+  composerHeight?: number
+  /** as in `ReturnPrompts` */
+  returned?: ReturnedPrompt[]
+}
+
+export type PatchOp =
+  /** An entry at `index` is new or replaced (`index === total` appends). */
+  | { op: 'entry'; index: number; entry: Entry }
+  /** Text appended to a text block of the message entry `id`. */
+  | { op: 'text'; id: EntryId; block: number; text: string }
+  /** The changes of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
+  | {
+      op: 'tool'
+      id: EntryId
+      set: Partial<ToolCallEntry>
+      cleared?: Array<keyof ToolCallEntry>
+      content?: ToolContentDelta
+    }
+  /** Without `output` if only the rest changed, or the output isn't shown. */
+  | { op: 'terminal'; terminal: TerminalNote }
+  | { op: 'terminal_output'; terminalId: string; text: string }
+  /** `cleared`: the keys that were removed, since JSON has no `undefined`. */
+  | { op: 'head'; head: Partial<ConversationHead>; cleared?: Array<keyof ConversationHead> }
+export interface ConversationPatch {
+  revision: number
+  ops: PatchOp[]
+}
+
+export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
+
+/** The whole state, sent when the webview is ready, is shown again, or requests it. */
+export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
+/** At most one each animation frame. */
+export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
+/** Adds context to the composer (Add Selection to Conversation). */
+export const Attach = new NotificationType<Attachment>('conversation/attach')
+/**
+ * Returns prompts to the composer, before its content; it answers with `conversation/takeBack`. Repeated until it does;
+ * prompts that the composer already has are ignored.
+ */
+export const ReturnPrompts = new NotificationType<{ key: string; prompts: ReturnedPrompt[] }>(
+  'conversation/returnPrompts',
+)
+export const FocusComposer = new NotificationType<void>('conversation/focus')
+
+/** Whether this window follows its agents: the editor shows where they work. */
+export const FollowShown = new NotificationType<{ on: boolean }>('follow/shown')
+
+/** The theme's colors of code as `#rrggbb[aa]`, by kind of word; missing ones have a fallback. */
+export const TokenColors = new NotificationType<Record<string, string>>('appearance/tokens')
+/** Diffs side by side where there is space, or always inline. */
+export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appearance/diff')
+
+export interface ChangedFileNote {
+  /** absolute */
+  path: string
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** Of a renamed file: its previous path, absolute. */
+  from?: string
+  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
+  uncertain?: boolean
+  /** lines */
+  added: number
+  removed: number
+}
+/** All files that the session's agent changed, sent whenever one changed or another conversation is shown. */
+export const ChangedFilesShown = new NotificationType<{
+  key: string
+  files: ChangedFileNote[]
+  /** files that changed during the turn and aren't listed: too many, or too large */
+  omitted?: number
+  /** folders in which changes by commands can't be detected, absolute */
+  unseen?: string[]
+}>('changes/shown')
+
+/** A permission rule that would have answered a request. */
+interface RuleOffer {
+  /** what it matches, as text */
+  label: string
+  /** what saving it means, in a sentence */
+  preview: string
+  /** as it would appear in the settings */
+  json: string
+}
+export interface RuleOffers {
+  /** The narrowest first. */
+  offers: RuleOffer[]
+  /** Whether there are workspace settings to write to. */
+  workspace: boolean
+}
+
+/** The selection, or else the file of the active editor; `automatic`: it's added to every prompt. */
+export interface ActiveContext {
+  attachment?: Attachment
+  automatic: boolean
+}
+export const ActiveContextChanged = new NotificationType<ActiveContext>('composer/activeContext')
+
+/** Earlier prompts of a conversation, oldest first. */
+export interface EarlierPrompts {
+  prompts: ContentBlock[][]
+  /** Index of the first one's entry; there are none before entry 0. */
+  from: number
+}
+
+/** host → webview: appends a prompt to the composer's content; `quiet`: doesn't take the focus */
+export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
+/** host → webview: quotes the selection in the conversation */
+export const Quote = new NotificationType<void>('actions/quote')
+
+/** What a context menu passes to a command about the place where it was opened. */
+export interface EntryContext {
+  /** the conversation's key */
+  conversation: string
+  entry?: EntryId
+}
+
+/** The user went back to before this turn, so it's no longer part of the agent's context. */
+export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
+  return rewinds.some(({ from, to }) => from <= turn && turn <= to)
+}
+
+/** More matches than this are not counted. */
+export const FIND_LIMIT = 20_000
+
+export interface FindResult {
+  /** of the `find/start` that it answers */
+  id: number
+  /**
+   * Three numbers for each entry: its index, the number of matches in its visible part while it's collapsed, and the
+   * number in all of it. Those of `part: 'change'` replace the previous ones of these entries.
+   */
+  hits: number[]
+  part: 'whole' | 'change'
+  /** The search isn't complete: more results follow. */
+  searching: boolean
+  /** There are more matches than were counted. */
+  limited: boolean
+  /** Why nothing was searched: a sentence. */
+  problem?: string
+}
+
+/** host → webview: opens the find widget, or focuses it. */
+export const ShowFind = new NotificationType<void>('find/show')
+/** host → webview: the results; sent again when the conversation changes. */
+export const FindResults = new NotificationType<FindResult>('find/results')
+
+/** `question`: the pending request with this id, or the next one after the focused one */
+export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
+
+/** host → webview */
+export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
+
+/** 1: toward the end, -1: toward the beginning. */
+export type Direction = 1 | -1
+
+/** Whether an entry is a prompt of the user, which starts or steers a turn; not one to a subagent. */
+export function isPrompt(entry: Entry): boolean {
+  return (
+    entry.kind === 'message' && entry.role === 'user' && entry.within === undefined && entry.blocks.length > 0
+  )
+}
+
+/** The index of the nearest prompt at or after `from` in a direction. */
+export function nearestPrompt(
+  entries: readonly Entry[],
+  from: number,
+  direction: Direction,
+): number | undefined {
+  let at = direction < 0 ? Math.min(from, entries.length - 1) : from
+  while (at >= 0 && at < entries.length && !isPrompt(entries[at]!)) at += direction
+  return entries[at] && at
+}

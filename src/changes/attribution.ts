@@ -1,0 +1,316 @@
+/** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
+import type { FileChange } from '../acp/model.ts'
+import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
+import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
+import { type FileState, sameButEnds, textState } from './file-state.ts'
+import { TrackedFile } from './tracked-file.ts'
+
+/** What a tool call does to a file, as the agent reports it. */
+export interface ToolChange {
+  toolCallId: string
+  /** The tool call is no longer waiting, so the change may have been made. */
+  begun: boolean
+  done: boolean
+  /** Absent if the tool call only names the file. */
+  change?: FileChange
+  patch?: { format: string; text: string }
+}
+
+interface Claim extends ToolChange {
+  author: AgentAuthor
+  /** The change was seen on disk. */
+  applied: boolean
+}
+
+export interface RunningTurn {
+  author: AgentAuthor
+  /** The agent may be changing files now. */
+  isWorking: () => boolean
+  covers: (path: string) => boolean
+}
+
+/** The file as it presumably was before the first tool call that reported a change of it. */
+interface Assumed {
+  file: TrackedFile
+  text: string
+  author: AgentAuthor
+  /** The user has saved the file, or kept or undone its changes, since then. */
+  settled?: true
+}
+
+interface Unclaimed {
+  file: TrackedFile
+  version: number
+  before: TrackedFile
+  /** The file is open, and its document doesn't contain the change yet. */
+  isBehind: boolean
+}
+
+export class Attribution {
+  /** by session */
+  readonly #turns = new Map<string, RunningTurn>()
+  /** by the key of the file, like the maps below */
+  readonly #claims = new Map<string, Claim[]>()
+  /** changes that no tool call has reported yet */
+  readonly #unclaimed = new Map<string, Unclaimed>()
+  /** files as they presumably were before their first reported change, corrected by later reports */
+  readonly #assumed = new Map<string, Assumed>()
+
+  // ---- turns -------------------------------------------------------------------------------------------------------
+
+  begin(session: string, turn: RunningTurn): void {
+    this.#turns.set(session, turn)
+  }
+
+  running(session: string): RunningTurn | undefined {
+    return this.#turns.get(session)
+  }
+
+  /** Turns that may be changing the file now, with their sessions. */
+  working(path: string): Array<[string, RunningTurn]> {
+    return [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
+  }
+
+  /** Stops attributing changes to the turn. Returns the keys of files that no tool call names anymore. */
+  end(session: string, turn: RunningTurn): string[] {
+    if (this.#turns.get(session) === turn) this.#turns.delete(session)
+    // the next turn may have started meanwhile: keep what that one reported
+    const isNext = this.#turns.has(session)
+    if (!isNext)
+      for (const seen of [this.#unclaimed, this.#assumed])
+        for (const [key, { file }] of [...seen]) if (turn.covers(file.path)) seen.delete(key)
+    const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
+    return [...this.#claims].flatMap(([key, claims]) => {
+      const left = claims.filter(({ author }) =>
+        author.turns.every(one => one.session !== session || (isNext && !isOver(one))),
+      )
+      return this.#setClaims(key, left) ? [] : key
+    })
+  }
+
+  // ---- what tool calls report --------------------------------------------------------------------------------------
+
+  /** Whether a tool call names the file. */
+  isClaimed(key: string): boolean {
+    return this.#claims.has(key)
+  }
+
+  claim(key: string, author: AgentAuthor, reported: readonly ToolChange[]): void {
+    const others = this.#withoutTool(key, reported[0]?.toolCallId)
+    this.#setClaims(key, [...others, ...reported.map(one => ({ ...one, author, applied: false }))])
+  }
+
+  /** The tool call is done. Returns false if no other one names the file. */
+  release(key: string, toolCallId: string): boolean {
+    return this.#setClaims(key, this.#withoutTool(key, toolCallId))
+  }
+
+  #withoutTool(key: string, toolCallId: string | undefined): Claim[] {
+    return (this.#claims.get(key) ?? []).filter(claim => claim.toolCallId !== toolCallId)
+  }
+
+  #setClaims(key: string, claims: Claim[]): boolean {
+    if (claims.length > 0) this.#claims.set(key, claims)
+    else this.#claims.delete(key)
+    return claims.length > 0
+  }
+
+  // ---- authors of a change -----------------------------------------------------------------------------------------
+
+  /** Attributes to the tool calls the parts of the change that they reported. Returns whether there are any. */
+  applyClaims(key: string, file: TrackedFile, now: FileState): boolean {
+    const claims = this.#claims.get(key) ?? []
+    let changed = false
+    for (const claim of claims)
+      if (!claim.applied) changed = this.#applyClaim(file, now, claim, claims) || changed
+    return changed
+  }
+
+  #applyClaim(file: TrackedFile, now: FileState, claim: Claim, claims: readonly Claim[]): boolean {
+    const { change, patch, author } = claim
+    if (!change) return false
+    if (change.operation === 'delete') {
+      claim.applied = now.attributes.type === 'absent'
+      return claim.applied && file.edit(now, author)
+    }
+    if (now.attributes.type !== 'text') return false
+    const expected = expectedText(change, file.text, patch)
+    if (expected === undefined) return false
+    const bare = (text: string) => text.replaceAll('\r\n', '\n').replace(/\n$/, '')
+    const others = bare(expected) === bare(now.text) ? file.text : othersPart(file.text, expected, now.text)
+    // not there yet, or unknown
+    if (others === now.text || (others === undefined && !claim.begun)) return false
+    claim.applied = true
+    if (others === undefined) return file.edit({ text: expected, attributes: now.attributes }, author)
+    const unclaimed = claims.some(one => one !== claim && one.begun && !one.applied && one.change)
+    // leave what another tool call is expected to have changed to that one
+    if (unclaimed && others !== file.text)
+      return file.edit({ text: expected, attributes: now.attributes }, author)
+    file.editText(others, this.#authorOf(file, claims))
+    return file.edit(now, author)
+  }
+
+  /** The author of a change that no tool call reported completely. */
+  authorOf(key: string, file: TrackedFile, otherwise: Author): Author {
+    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise)
+  }
+
+  #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user'): Author {
+    const naming = claims.find(
+      ({ begun, applied, change, patch }) =>
+        begun && !applied && (!change || expectedText(change, file.text, patch) === undefined),
+    )
+    if (naming) return naming.author
+    const turns = this.working(file.path)
+    if (turns.length === 0) return otherwise
+    return { turns: turns.flatMap(([, { author }]) => author.turns), uncertain: true }
+  }
+
+  // ---- changes seen before their report ----------------------------------------------------------------------------
+
+  /** A change without a report was seen. A tool call may report it later, or the editor may report that the user typed it. */
+  seen(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
+    const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
+    if (isOpen) this.#unclaimed.set(key, { file, version: file.version, before, isBehind })
+    else this.#unclaimed.delete(key)
+  }
+
+  /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
+  isBehind(key: string): boolean {
+    return this.#unclaimed.get(key)?.isBehind === true
+  }
+
+  /** The document was reloaded from disk, so the change can't come from it. */
+  caughtUp(key: string): void {
+    const unclaimed = this.#unclaimed.get(key)
+    if (unclaimed) unclaimed.isBehind = false
+  }
+
+  /** Returns the file before a change that was seen before the editor reported that the user typed this text. */
+  takeBackTyped(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
+    const unclaimed = this.#unclaimed.get(key)
+    if (!unclaimed?.isBehind || unclaimed.file !== file || unclaimed.version !== file.version)
+      return undefined
+    if (!sameButEnds(file.text, text)) return undefined
+    this.#unclaimed.delete(key)
+    return unclaimed.before
+  }
+
+  /** The author of the last change is known. */
+  unsee(key: string): void {
+    this.#unclaimed.delete(key)
+  }
+
+  /** Returns the file before a change that was seen before its tool call reported it. */
+  takeBackSeen(
+    key: string,
+    file: TrackedFile | undefined,
+    now: FileState,
+    reported: readonly ToolChange[],
+  ): TrackedFile | undefined {
+    const unclaimed = this.#unclaimed.get(key)
+    this.#unclaimed.delete(key)
+    const [{ change, patch, begun } = {}, ...others] = reported
+    if (!unclaimed || unclaimed.file !== file || unclaimed.version !== file.version) return undefined
+    if (!begun || !change || change.operation === 'delete' || others.length > 0) return undefined
+    const expected = expectedText(change, unclaimed.before.text, patch)
+    return expected !== undefined && sameButEnds(expected, now.text) ? unclaimed.before : undefined
+  }
+
+  /** Remembers the text before the first tool call that reported a change of the file. */
+  assume(key: string, file: TrackedFile, text: string, author: AgentAuthor): void {
+    this.#assumed.set(key, { file, text, author })
+  }
+
+  /** From now on, a difference between the start of the turn and its first report may be the user's. */
+  settleAssumed(key: string): void {
+    const assumed = this.#assumed.get(key)
+    if (assumed) assumed.settled = true
+  }
+
+  /**
+   * Corrects the author of a change that was made between the start of a turn (`before`) and the turn's first report: it was
+   * attributed to the user, but belongs to the turn. Returns the corrected file, or `undefined` if there is no such change.
+   */
+  takeBackUnreported(
+    key: string,
+    file: TrackedFile,
+    before: FileState,
+    { turns }: AgentAuthor,
+  ): TrackedFile | undefined {
+    const assumed = this.#assumed.get(key)
+    if (!assumed || assumed.file !== file || assumed.settled) return undefined
+    const isText = before.attributes.type === 'text' && file.attributes.type === 'text'
+    // an agent that overwrites a file may report it as new
+    const isNew = file.base.attributes.type === 'absent'
+    if (!isText || (!isNew && sameButEnds(before.text, assumed.text))) return undefined
+    if (!sharesTurn(assumed.author, { turns })) return undefined
+    const asOneChange = () => {
+      const corrected = TrackedFile.of(file.path, before)
+      corrected.edit(file.state, assumed.author)
+      this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
+      return corrected
+    }
+    if (isNew) return asOneChange()
+    const was = splitLines(assumed.text)
+    const base = mergeLines(was, splitLines(before.text), splitLines(file.text))?.join('')
+    if (base !== undefined) {
+      const corrected = file.clone()
+      corrected.editText(base, 'user')
+      corrected.editText(file.text, { turns, uncertain: true })
+      this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
+      return corrected
+    }
+    // the reported change is in the same lines: if the user hasn't edited them since, all of it is the tool call's
+    return file.base.text === assumed.text ? asOneChange() : undefined
+  }
+
+  /**
+   * Corrects the author of a change that was on disk when the first change was reported and was attributed to the user, but
+   * was made by another tool call that reports it only now. Returns whether the file's authors changed.
+   */
+  takeBackAssumed(
+    key: string,
+    file: TrackedFile,
+    author: AgentAuthor,
+    reported: readonly ToolChange[],
+  ): boolean {
+    const assumed = this.#assumed.get(key)
+    let changed = false
+    if (!assumed || assumed.file !== file || file.attributes.type !== 'text') return changed
+    for (const { change, patch, begun } of reported) {
+      if (!begun || change?.operation !== 'modify') continue
+      const was = originalText(change, assumed.text, patch, true)
+      const without = originalText(change, file.text, patch, true)
+      if (typeof was !== 'string' || typeof without !== 'string') continue
+      if (was === assumed.text || without === file.text) continue
+      assumed.text = was
+      const { text } = file
+      file.editText(without, 'user')
+      changed = file.editText(text, author) || changed
+    }
+    return changed
+  }
+
+  /** The file isn't tracked anymore. */
+  forget(key: string): void {
+    this.#assumed.delete(key)
+  }
+}
+
+/** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */
+export function originalState(
+  now: FileState,
+  { change, patch, done, begun }: ToolChange,
+): FileState | undefined {
+  const { type } = now.attributes
+  if (type !== 'text' && type !== 'absent') return done ? undefined : now
+  if (!change) return done ? undefined : now
+  // it was emptied to be written: its text is known once it's there
+  const isEmptied = begun && !done && type === 'text' && now.text === ''
+  const isWritten = change.operation !== 'add' && change.operation !== 'delete'
+  if (isEmptied && isWritten && change.oldText !== '') return undefined
+  const text = originalText(change, type === 'absent' ? null : now.text, patch, done)
+  return text === undefined ? undefined : textState(text, now)
+}

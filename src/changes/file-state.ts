@@ -1,0 +1,149 @@
+/** A file on disk, with everything that is needed to restore it byte for byte. */
+import { lstat, chmod as nodeChmod, readFile, readlink, rm, symlink } from 'node:fs/promises'
+import { writeAtomically } from '../editor/files/file-system.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { decodeFile, encodeFile } from '../editor/files/text-files.ts'
+
+/** Everything about a file except its text. Modes are the permission bits. */
+export type FileAttributes =
+  | { type: 'absent' }
+  /** `encoding`: VS Code's name for it. */
+  | { type: 'text'; encoding: string; bom: boolean; mode: number }
+  /** Its bytes are in the store under this hash. */
+  | { type: 'binary'; hash: string; size: number; mode: number }
+  | { type: 'link'; target: string }
+  /** Too large to store: `size` in bytes, `modified` in milliseconds since the epoch. */
+  | { type: 'large'; size: number; modified: number; mode: number }
+
+export interface FileState {
+  attributes: FileAttributes
+  /** without the byte order mark; empty for binary files */
+  text: string
+}
+
+/** Stores contents by their hash, each one once. */
+export interface BlobStore {
+  /** Resolves with the hash when the bytes are on disk. */
+  put(bytes: Uint8Array): Promise<string>
+  get(hash: string): Promise<Uint8Array | undefined>
+}
+
+/** Longer texts aren't compared line by line. Bytes. */
+const MAX_TEXT_BYTES = 4_000_000
+/** Larger files aren't stored. Bytes. */
+const MAX_FILE_BYTES = 50_000_000
+
+/** The default for a text file about which nothing else is known. */
+export const NEW_TEXT = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 } as const
+export const ABSENT: FileState = { attributes: { type: 'absent' }, text: '' }
+
+export function sameAttributes(one: FileAttributes, other: FileAttributes): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+export function sameState(one: FileState, other: FileState): boolean {
+  return one.text === other.text && sameAttributes(one.attributes, other.attributes)
+}
+
+/** A file with this text (`null`: an absent file) and the other attributes of the current one. */
+export function textState(text: string | null, { attributes }: FileState, mode?: number): FileState {
+  if (text === null) return ABSENT
+  const stored = attributes.type === 'text' ? attributes : NEW_TEXT
+  return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
+}
+
+export function sameButEnds(one: string, other: string): boolean {
+  return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
+}
+
+/** Reads and writes files without changing their bytes. */
+export class FileStates {
+  readonly #shared: FilesShared
+  readonly #blobs: BlobStore
+
+  constructor(shared: FilesShared, blobs: BlobStore) {
+    this.#shared = shared
+    this.#blobs = blobs
+  }
+
+  /** `undefined` if it's neither a file nor a link. `encoding`: the file's encoding, if known. */
+  async read(path: string, encoding?: string): Promise<FileState | undefined> {
+    try {
+      const info = await lstat(path)
+      if (info.isSymbolicLink())
+        return { attributes: { type: 'link', target: await readlink(path) }, text: '' }
+      if (!info.isFile()) return undefined
+      // Windows has only one of these bits, which follows from another attribute
+      const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
+      if (info.size > MAX_FILE_BYTES) {
+        return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
+      }
+      const bytes = await readFile(path)
+      return await this.with(bytes, path, mode, encoding)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return ABSENT
+      throw error
+    }
+  }
+
+  /** What a file is that holds these bytes. */
+  async with(bytes: Uint8Array, path: string, mode: number, encoding?: string): Promise<FileState> {
+    const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encoding))
+    if (text) return text
+    const hash = await this.#blobs.put(bytes)
+    return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
+  }
+
+  /** Writes the state to the file, or removes it with `discard`. Rejects if that fails. */
+  async write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
+    const { attributes } = state
+    const { fileSystem, rules } = this.#shared
+    const there = await lstat(path).catch(() => undefined)
+    if (attributes.type === 'absent') {
+      if (there) await discard(path)
+      return
+    }
+    if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
+    const bytes = await this.#bytes(path, state)
+    await fileSystem.makeFolders(rules.dirname(path))
+    if (there && (there.isSymbolicLink() || attributes.type === 'link')) await rm(path)
+    if (attributes.type === 'link') {
+      await symlink(attributes.target, path)
+      return
+    }
+    const info = there?.isFile() ? await fileSystem.stat(path) : undefined
+    if (info && !(info.mode & 0o200)) await nodeChmod(path, info.mode | 0o200)
+    await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode })
+    if (process.platform !== 'win32') await nodeChmod(path, attributes.mode)
+  }
+
+  /** Sets only the mode. */
+  async setMode(path: string, mode: number): Promise<void> {
+    if (process.platform !== 'win32') await nodeChmod(path, mode)
+  }
+
+  async #bytes(path: string, { attributes, text }: FileState): Promise<Uint8Array> {
+    if (attributes.type === 'text') return encodeFile(text, path, this.#shared.encodings, attributes)
+    if (attributes.type !== 'binary') return new Uint8Array()
+    const bytes = await this.#blobs.get(attributes.hash)
+    if (!bytes) throw new Error('The content of the file is no longer in the store.')
+    return bytes
+  }
+
+  /** `undefined` if writing the text wouldn't produce the same bytes. */
+  async #text(
+    bytes: Uint8Array,
+    path: string,
+    mode: number,
+    known: string | undefined,
+  ): Promise<FileState | undefined> {
+    const { encodings } = this.#shared
+    const decoded = await decodeFile(bytes, path, encodings, known)
+    if (typeof decoded === 'string') return undefined
+    const { text, encoding, bom } = decoded
+    const again = await encodeFile(text, path, encodings, { encoding, bom }).catch(() => undefined)
+    if (!again || Buffer.compare(again, bytes) !== 0) return undefined
+    return { attributes: { type: 'text', encoding, bom, mode }, text }
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Detects changes in folders without a Git repository, by scanning all of their files before and after. Contents are in
+ * the store by their hash; a file that wasn't written since isn't read again.
+ */
+import { lstat, readFile, readlink } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, parse } from 'node:path'
+import { isWrittenSince } from '../editor/files/file-system.ts'
+import { listOnDisk } from '../editor/list-files.ts'
+import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
+
+/** A folder with more files isn't scanned, which is reported. */
+const MAX_FILES = 20_000
+/** For larger files, and beyond the total, it's only known that they changed. Bytes. */
+const MAX_FILE_BYTES = 5_000_000
+const MAX_BYTES = 64_000_000
+/** The store may grow to this multiple of `MAX_BYTES` while the window is open, since files change. */
+const MAX_ROUNDS = 4
+/** If more files change in one turn (a build or an installation), none of them is read; only their number is reported. */
+const MAX_CHANGED = 1000
+/** A folder that takes longer to scan isn't scanned again. Milliseconds. */
+const MAX_LOOK_MS = 10_000
+/** Number of files read at the same time. */
+const MAX_LOOKS = 8
+/** Folders with generated content, excluded even if no `.gitignore` lists them. */
+const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
+
+/** A file that changed, with its previous state. */
+export interface NoticedState {
+  /** absolute */
+  path: string
+  before: FileState
+  /** It was written while the snapshot was being taken, so `before` may be half of what an agent wrote. */
+  unsure?: true
+}
+
+/** A file as it was at a point in time. */
+interface Seen {
+  /** changes each time the file is written */
+  stamp: string
+  /** when it was written, in milliseconds since the epoch */
+  changed: number
+  /** The file was written just before: another write right after that may have left the same stamp. */
+  isFresh: boolean
+  mode: number
+  size: number
+  /** of its bytes in the store; absent if they aren't stored */
+  hash?: string
+  /** of a link */
+  target?: string
+}
+
+/** A folder as it was at a point in time. */
+export interface FolderSnapshot {
+  root: string
+  /** by absolute path */
+  files: Map<string, Seen>
+  /** paths of files that were written while it was being taken */
+  unsure: Set<string>
+}
+
+/** The file state for these bytes; binary content is referred to by its hash in the store. */
+export type StateOf = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
+
+export interface FolderScanOptions {
+  store: BlobStore
+  stateOf: StateOf
+  /** Globs of files that the user hides. */
+  excluded?: () => readonly string[]
+  /** How much space checkpoints may use. Bytes. */
+  maxBytes?: () => number
+  limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
+}
+
+export class FolderScan {
+  readonly #store: BlobStore
+  readonly #stateOf: StateOf
+  readonly #excluded: () => readonly string[]
+  readonly #maxBytes: () => number
+  readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
+  /** by root: the last scan */
+  readonly #last = new Map<string, ReadonlyMap<string, Seen>>()
+  /** by root: the scan in progress */
+  readonly #looks = new Map<string, Promise<FolderSnapshot | undefined>>()
+  /** What was added to the store since the window opened. It's removed when the next window opens. Bytes. */
+  #written = 0
+  /** folders where a scan took too long */
+  readonly #slow = new Set<string>()
+
+  constructor({
+    store,
+    stateOf,
+    excluded = () => [],
+    maxBytes = () => Number.POSITIVE_INFINITY,
+    limits = {},
+  }: FolderScanOptions) {
+    this.#maxBytes = maxBytes
+    this.#store = store
+    this.#stateOf = stateOf
+    this.#excluded = excluded
+    const most = { files: MAX_FILES, fileBytes: MAX_FILE_BYTES, bytes: MAX_BYTES, changed: MAX_CHANGED }
+    this.#limits = { ...most, ...limits }
+  }
+
+  /**
+   * Takes a snapshot of a folder; `undefined` if it has too many files or can't be read. `began`: when it was asked for,
+   * in milliseconds since the epoch.
+   */
+  async snapshot(root: string, began = Date.now()): Promise<FolderSnapshot | undefined> {
+    if (isTooWide(root) || this.#slow.has(root)) return undefined
+    // a scan that started earlier may have missed later changes
+    await this.#looks.get(root)?.catch(() => {})
+    const look = this.#snapshot(root, began).finally(() => {
+      if (this.#looks.get(root) === look) this.#looks.delete(root)
+    })
+    this.#looks.set(root, look)
+    return look
+  }
+
+  async #snapshot(root: string, began: number): Promise<FolderSnapshot | undefined> {
+    const start = performance.now()
+    const paths = await this.#list(root)
+    if (!paths) return undefined
+    const known = this.#last.get(root)
+    const files = new Map<string, Seen>()
+    const unsure = new Set<string>()
+    const unread: Array<[string, Seen]> = []
+    let bytes = 0
+    await forEach(paths, async path => {
+      const seen = await look(path)
+      if (!seen) return
+      const before = known?.get(path)
+      const isSame =
+        before?.stamp === seen.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
+      const isUnsure = isWrittenSince(seen.changed, began)
+      if (isUnsure) unsure.add(path)
+      // programs empty a file before they write it
+      const isEmptied = isUnsure && seen.size === 0
+      files.set(path, isSame && !isEmptied ? before : seen)
+      if (isEmptied) return
+      if (isSame) bytes += seen.size
+      else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
+    })
+    if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
+    const most = Math.min(this.#limits.bytes, this.#maxBytes())
+    await forEach(unread, async ([path, seen]) => {
+      if (bytes + seen.size > most || this.#written + seen.size > most * MAX_ROUNDS) return
+      bytes += seen.size
+      await this.#keep(path, seen).catch(() => {})
+    })
+    this.#last.set(root, files)
+    return { root, files: new Map(files), unsure }
+  }
+
+  /** Updates one file in the snapshot to its current state. */
+  async accept({ files, unsure }: FolderSnapshot, path: string): Promise<void> {
+    unsure.delete(path)
+    const seen = await look(path)
+    if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes)
+      await this.#keep(path, seen).catch(() => {})
+    if (seen) files.set(path, seen)
+    else files.delete(path)
+  }
+
+  /** The differences from a snapshot. `omitted` doesn't count known files. `isSeen: false`: they can't be determined. */
+  async changed(
+    { root, files: before, unsure }: FolderSnapshot,
+    isKnown: (path: string) => boolean,
+  ): Promise<{ changes: NoticedState[]; omitted: number; isSeen: boolean }> {
+    const paths = await this.#list(root)
+    if (!paths) return { changes: [], omitted: 0, isSeen: false }
+    const now = new Set(paths)
+    // a file that a new rule ignores still exists
+    for (const path of before.keys()) now.add(path)
+    const found: Array<[string, Seen | undefined]> = []
+    await forEach([...now], async path => {
+      const was = before.get(path)
+      const isSame = was?.stamp === (await look(path))?.stamp
+      // contents that aren't stored can't be compared
+      if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
+    })
+    if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
+    const changes: NoticedState[] = []
+    let omitted = 0
+    for (const [path, was] of found.sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const state = await this.#before(path, was)
+      if (state) changes.push({ path, before: state, ...(unsure.has(path) && { unsure: true }) })
+      else if (!isKnown(path)) omitted++
+    }
+    return { changes, omitted, isSeen: true }
+  }
+
+  async #before(path: string, was: Seen | undefined): Promise<FileState | undefined> {
+    if (!was) return ABSENT
+    if (was.target !== undefined) return { attributes: { type: 'link', target: was.target }, text: '' }
+    const bytes = was.hash === undefined ? undefined : await this.#store.get(was.hash)
+    return bytes && this.#stateOf(bytes, path, was.mode)
+  }
+
+  /** `undefined` if there are too many files or they can't be listed. */
+  async #list(root: string): Promise<string[] | undefined> {
+    const excluded = [...FILLED, ...this.#excluded().flatMap(expanded)]
+    const most = this.#limits.files
+    const names = await listOnDisk(root, most + 1, { links: true, excluded }).catch(() => undefined)
+    return names && names.length <= most ? names.map(name => join(root, name)) : undefined
+  }
+
+  async #keep(path: string, seen: Seen): Promise<void> {
+    this.#written += seen.size
+    const hash = await this.#store.put(await readFile(path))
+    // it wasn't written while it was read
+    if ((await look(path))?.stamp === seen.stamp) seen.hash = hash
+  }
+}
+
+/** A home directory or the root of a disk. */
+function isTooWide(root: string): boolean {
+  return root === homedir() || root === parse(root).root
+}
+
+/** `undefined` if there is no file. */
+async function look(path: string): Promise<Seen | undefined> {
+  const info = await lstat(path).catch(() => undefined)
+  if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
+  const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
+  return {
+    isFresh: isWrittenSince(info.ctimeMs, Date.now()),
+    changed: info.ctimeMs,
+    stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
+    mode: info.mode & 0o7777,
+    size: info.size,
+    ...(target !== undefined && { target }),
+  }
+}
+
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let at = 0
+  const next = async (): Promise<void> => {
+    while (at < items.length) await work(items[at++]!)
+  }
+  await Promise.all(Array.from({ length: MAX_LOOKS }, next))
+}
+
+/** `.gitignore` doesn't support `{a,b}`. */
+function expanded(glob: string): string[] {
+  const [, before, choices, after] = /^(.*?)\{([^{}]*)\}(.*)$/.exec(glob) ?? []
+  return choices === undefined
+    ? [glob]
+    : choices.split(',').flatMap(choice => expanded(`${before}${choice}${after}`))
+}

@@ -1,0 +1,158 @@
+/** Detects renames among the files that agents deleted and added, since `mv` and most tools don't report them. */
+
+import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import type { Matches, TurnRef } from './change-versions.ts'
+import { type FileState, sameAttributes } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+
+/** A file that was deleted or added. */
+export interface RenameSide {
+  file: TrackedFile
+  /** its previous or new state */
+  text: string
+  readonly lines: readonly string[]
+  attributes: TrackedFile['attributes']
+  /** the turns that deleted or added it */
+  turns: readonly TurnRef[]
+}
+
+export interface Rename {
+  from: RenameSide
+  to: RenameSide
+}
+
+/** Edited files are compared only if at most this many have the same name or are left; others are matched by content. */
+const MAX_COMPARED = 20
+/** The share of the longer text that must be in the other one, too. */
+const MIN_ALIKE = 0.5
+
+/** Each file is in at most one rename. The same content takes precedence, then the same name, then the most similar text. */
+export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
+  const renames: Rename[] = []
+  const byText = new Map<string, RenameSide[]>()
+  for (const to of added) {
+    const same = byText.get(to.text)
+    if (same) same.push(to)
+    else byText.set(to.text, [to])
+  }
+  const take = (from: RenameSide, to: RenameSide) => {
+    renames.push({ from, to })
+    const same = byText.get(to.text)!
+    same.splice(same.indexOf(to), 1)
+  }
+  const edited: RenameSide[] = []
+  for (const from of deleted) {
+    // empty files can't be told apart
+    const same = byText
+      .get(from.text)
+      ?.filter(to => inOneTurn(from, to) && isSameFile(from, to) && !isEmpty(from))
+    const to = same?.find(one => nameOf(one) === nameOf(from)) ?? same?.[0]
+    if (to) take(from, to)
+    else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
+  }
+  const left = [...byText.values()].flat().filter(({ attributes }) => attributes.type === 'text')
+  const taken = new Set<RenameSide>()
+  const compare = (some: readonly RenameSide[], others: readonly RenameSide[]) => {
+    const [from, to] = [some, others].map(sides => sides.filter(side => !taken.has(side)))
+    if (!from || !to || from.length > MAX_COMPARED || to.length > MAX_COMPARED) return
+    const pairs = from.flatMap(one => {
+      const known = new Set(one.lines)
+      return to
+        .filter(other => inOneTurn(one, other))
+        .map(other => ({ from: one, to: other, alike: alike(known, one, other) }))
+    })
+    for (const pair of pairs.sort((one, other) => other.alike - one.alike)) {
+      if (pair.alike < MIN_ALIKE || taken.has(pair.from) || taken.has(pair.to)) continue
+      taken.add(pair.from).add(pair.to)
+      take(pair.from, pair.to)
+    }
+  }
+  // in a moved folder with edited files, all names are the same
+  const byName = new Map<string, RenameSide[]>()
+  for (const to of left) byName.set(nameOf(to), [...(byName.get(nameOf(to)) ?? []), to])
+  const names = new Map<string, RenameSide[]>()
+  for (const from of edited) names.set(nameOf(from), [...(names.get(nameOf(from)) ?? []), from])
+  for (const [name, some] of names) compare(some, byName.get(name) ?? [])
+  compare(edited, left)
+  return renames
+}
+
+function inOneTurn(one: RenameSide, other: RenameSide): boolean {
+  return one.turns.some(a => other.turns.some(b => a.session === b.session && a.turn === b.turn))
+}
+
+/** The mode may have changed with the name, but not the bytes or a link's target. */
+function isSameFile({ attributes: one }: RenameSide, { attributes: other }: RenameSide): boolean {
+  if (one.type === 'text' || one.type === 'binary') {
+    if (one.type === 'text') return other.type === 'text'
+    return other.type === 'binary' && one.hash === other.hash
+  }
+  return one.type === 'link' && sameAttributes(one, other)
+}
+
+function isEmpty({ attributes, text }: RenameSide): boolean {
+  return attributes.type === 'text' && text.trim() === ''
+}
+
+function nameOf({ file }: RenameSide): string {
+  return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
+}
+
+/** The approximate share of the longer text's lines that is in both; `known`: the lines of one of them. */
+function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): number {
+  let common = 0
+  // every file has empty and short lines
+  for (const line of other.lines) if (line.length > 2 && known.has(line)) common++
+  return common / Math.max(1, one.lines.length, other.lines.length)
+}
+
+/**
+ * Merges a file that agents added with the file that they had deleted at the path to which the user moves it now: the
+ * deleted file with the added file's content. `undefined` if they aren't such files.
+ */
+export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile | undefined {
+  const author = added.attributeAuthors(() => true)[0]
+  const deleter = deleted.attributeAuthors(() => true).at(-1)
+  const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
+  if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
+  // agents removed lines of the user's from it, which can be restored only in that file
+  if (added.hunks(() => true).some(({ before }) => before.length > 0)) return undefined
+  const file = deleted.clone()
+  const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)
+  if (file.undo(isDeleter) || file.attributes.type !== 'text') return undefined
+  const agents = new Set(
+    added.hunks(() => true).flatMap(({ start, after }) => after.map((_line, i) => start + i)),
+  )
+  const before = splitLines(file.text)
+  const withUsers: string[] = []
+  let at = 0
+  let shift = 0
+  for (const { start, end, lines } of lineEdits(before, splitLines(added.text))) {
+    const isUsers = (_line: string, i: number) => !agents.has(start + shift + i)
+    withUsers.push(...before.slice(at, end), ...lines.filter(isUsers))
+    shift += lines.length - (end - start)
+    at = end
+  }
+  file.editText([...withUsers, ...before.slice(at)].join(''), 'user')
+  file.edit(added.state, author)
+  return file
+}
+
+/** The file to which agents renamed a file that counts as deleted; `undefined` if there is none. */
+export function movedTo(deleted: TrackedFile, all: readonly TrackedFile[]): TrackedFile | undefined {
+  const side = (file: TrackedFile, { attributes, text }: FileState): RenameSide => ({
+    file,
+    attributes,
+    text,
+    lines: splitLines(text),
+    turns: file.attributeAuthors(() => true).flatMap(({ turns }) => turns),
+  })
+  const isThere = ({ attributes }: FileState) => attributes.type !== 'absent'
+  const from = all.filter(file => isThere(file.base) && !isThere(file))
+  const to = all.filter(file => isThere(file) && !isThere(file.base) && !file.gone)
+  const renames = renamesAmong(
+    from.map(file => side(file, file.base)),
+    to.map(file => side(file, file.state)),
+  )
+  return renames.find(rename => rename.from.file === deleted)?.to.file
+}

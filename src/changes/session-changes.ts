@@ -1,0 +1,534 @@
+/** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
+import { basename } from 'node:path'
+import type { FileChange, Roots } from '../acp/model.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Event } from '../common/event.ts'
+import type { FileText } from '../editor/diff-texts.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import { PathGuard } from '../editor/path-guard.ts'
+import type { ToolChange } from './attribution.ts'
+import type { ChangeTracker, Omitted, UndoOptions, UndoOutcome } from './change-tracker.ts'
+import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
+import type { Hunk } from './file-log.ts'
+import { type FileState, sameAttributes, sameState } from './file-state.ts'
+import type { FolderScan } from './folder-scan.ts'
+import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { Undone } from './undo-log.ts'
+
+export interface ChangedFile {
+  /** absolute */
+  path: string
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** Of a renamed file: its previous path, absolute. */
+  from?: string
+  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
+  uncertain?: boolean
+  added: number
+  removed: number
+}
+
+/** What restoring a checkpoint does to a file. */
+export interface CheckpointFile {
+  /** absolute */
+  path: string
+  action: 'change' | 'create' | 'delete'
+  /** of added and removed lines */
+  added: number
+  removed: number
+  /** All of its changes happened during a turn without a report by the agent. */
+  uncertain?: true
+  /**
+   * Why some or all of it is left unchanged.
+   * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
+   * - `unsaved`: it has unsaved changes that conflict.
+   * - `gone`: the user has deleted it.
+   * - `large`: it was too large to be saved.
+   * - `age`, `size`: its checkpoint was dropped.
+   */
+  left?: 'user' | 'agent' | 'unsaved' | 'gone' | 'large' | 'age' | 'size'
+}
+
+/** Selects what to keep or undo: all changes of the session, or some. */
+export interface ChangeSelection {
+  paths?: readonly string[]
+  turn?: number
+  /** This turn and all later ones, kept or not: undoing them restores the checkpoint before this turn. */
+  since?: number
+  /** by path */
+  hunks?: { path: string; ids: ReadonlySet<number> }
+  /** Skips uncertain changes. */
+  certain?: boolean
+}
+
+export interface UndoReport {
+  /** Id to revert the undo with; absent if nothing was undone. */
+  undone?: Undone
+  /** What was left unchanged, and why. */
+  left: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
+}
+
+/** The changes of one session's agents, or of all sessions. */
+export class ChangeScope {
+  /** absent: all sessions */
+  readonly session: string | undefined
+  /** The sessions that it was forked from: their turns before the fork are part of its conversation, too. */
+  origins: () => readonly TurnRef[] = () => []
+  protected readonly tracker: ChangeTracker
+  readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
+  readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
+  /** the last renames found, and the files in which they were found */
+  #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
+  readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: ReturnType<typeof changedLines> }>()
+
+  constructor(tracker: ChangeTracker, session?: string) {
+    this.tracker = tracker
+    this.session = session
+  }
+
+  /** A file of this or another session changed. */
+  get onDidChange(): Event<ReadonlySet<string>> {
+    return this.tracker.onDidChange
+  }
+
+  /** The changed files, in the order of their first change. */
+  list(turn?: number): ChangedFile[] {
+    const files = this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
+    const renames = this.#renames(turn)
+    if (renames.length === 0) return files
+    const gone = new Set(renames.map(rename => rename.from.file.path))
+    const to = new Map(renames.map(rename => [rename.to.file.path, rename]))
+    const described = new Map(files.map(file => [file.path, file]))
+    return files.flatMap(file => {
+      if (gone.has(file.path)) return []
+      const rename = to.get(file.path)
+      if (!rename) return file
+      const from = rename.from.file.path
+      const isUncertain = file.uncertain || described.get(from)?.uncertain
+      const uncertain = isUncertain && { uncertain: isUncertain }
+      return { path: file.path, status: 'renamed', from, ...uncertain, ...this.#changedLines(rename) }
+    })
+  }
+
+  /** One file of {@link list}; a renamed one also by its previous path. */
+  file(path: string): ChangedFile | undefined {
+    const view = this.tracker.view(path)
+    const file = view?.hasChanges && !view.gone ? this.#describe(view) : undefined
+    if (!file || file.status === 'modified') return file
+    return this.list().find(one => one.path === file.path || one.from === file.path)
+  }
+
+  /** Reads and writes the files. */
+  get shared(): FilesShared {
+    return this.tracker.shared
+  }
+
+  /** Reads all tracked files from disk again. Never rejects. */
+  refresh(): Promise<void> {
+    return this.tracker.refresh()
+  }
+
+  /** The file without these changes. */
+  before(path: string): FileState | undefined {
+    return this.tracker.view(path)?.without(this.#matches({}))
+  }
+
+  /** The changes of a file, in the order of their lines, with the user's unsaved changes taken into account. */
+  hunks(path: string): Hunk[] {
+    return this.tracker.view(path)?.hunks(this.#matches({})) ?? []
+  }
+
+  keep(selection: ChangeSelection = {}): void {
+    const matches = this.#matches(selection)
+    for (const { path } of this.#selected(selection))
+      this.tracker.keep(path, matches, this.#idsOf(path, selection))
+  }
+
+  /**
+   * Undoes what can be undone without losing other changes. `force`: discards the user's edits within the agent's
+   * changes. `into`: the undo that this becomes part of, so that both are reverted together.
+   */
+  async undo(
+    selection: ChangeSelection = {},
+    { force, into }: Pick<UndoOptions, 'force'> & { into?: Undone } = {},
+  ): Promise<UndoReport> {
+    const matches = this.#matches(selection)
+    const isShared = selection.since !== undefined && this.origins().length > 0
+    const { undone, note } = await this.tracker.beginUndone(isShared ? undefined : this.session, into)
+    const left: UndoReport['left'] = []
+    /** by the new path of a renamed file: why the old one couldn't be restored */
+    const blocked = new Map<string, UndoReport['left'][number]['why']>()
+    const renames = selection.since === undefined ? this.#renames(selection.turn) : []
+    const stays = (path: string, why: UndoReport['left'][number]['why']) => {
+      left.push({ path, why })
+      const rename = renames.find(({ from }) => from.file.path === path)
+      if (rename) blocked.set(rename.to.file.path, why)
+    }
+    for (const { path } of this.#selected(selection)) {
+      // keep the renamed file until it's restored at its previous path
+      const why = blocked.get(path)
+      if (why) {
+        left.push({ path, why })
+        continue
+      }
+      try {
+        const kept = selection.since !== undefined
+        const ids = this.#idsOf(path, selection)
+        const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
+        const outcome = await this.tracker.undo(path, matches, options, note)
+        if (outcome !== 'undone') stays(path, outcome)
+      } catch (error) {
+        stays(path, error instanceof Error ? error : new Error(messageOf(error)))
+      }
+    }
+    return { ...(undone.files.length > 0 && { undone }), left }
+  }
+
+  /** Undoing all changes of a renamed file includes its other path. */
+  #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
+    return hunks && this.tracker.key(path) === this.tracker.key(hunks.path) ? hunks.ids : undefined
+  }
+
+  /** Files that an agent renamed, in the order of their first change. */
+  #renames(turn?: number): Rename[] {
+    const views = this.tracker.views()
+    const of = (status: ChangedFile['status']) =>
+      views.filter(file => this.#describe(file, turn)?.status === status)
+    const deleted = of('deleted')
+    if (deleted.length === 0) return []
+    const sides = (files: TrackedFile[]) => files.map(file => this.#side(file, turn))
+    const [from, to] = [sides(deleted), sides(of('added'))]
+    const known = this.#known
+    if (known && isSame(known.deleted, from) && isSame(known.added, to)) return known.renames
+    const renames = renamesAmong(from, to)
+    if (turn === undefined) this.#known = { deleted: from, added: to, renames }
+    return renames
+  }
+
+  #changedLines({ from, to }: Rename): ReturnType<typeof changedLines> {
+    const known = this.#counts.get(to)
+    if (known?.from === from) return known.counts
+    const isText = from.attributes.type === 'text' && to.attributes.type === 'text' && from.text !== to.text
+    const counts = isText ? changedLines(from.lines, to.lines) : { added: 0, removed: 0 }
+    this.#counts.set(to, { from, counts })
+    return counts
+  }
+
+  #side(file: TrackedFile, turn?: number): RenameSide {
+    const known = turn === undefined ? this.#sides.get(file) : undefined
+    if (known?.version === file.version) return known.side
+    const matches = this.#matches({ ...(turn !== undefined && { turn }) })
+    const state = file.attributes.type === 'absent' ? file.without(matches) : file.state
+    let lines: string[] | undefined
+    const side: RenameSide = {
+      file,
+      ...state,
+      // only needed for files without a match of the same content
+      get lines() {
+        lines ??= splitLines(this.text)
+        return lines
+      },
+      turns: file.attributeAuthors(matches).flatMap(({ turns }) => turns),
+    }
+    if (turn === undefined) this.#sides.set(file, { version: file.version, side })
+    return side
+  }
+
+  #selected(selection: ChangeSelection): TrackedFile[] {
+    const { paths, hunks, turn, since } = selection
+    const keys = hunks ? [hunks.path] : paths
+    const wanted = keys && new Set(keys.map(path => this.tracker.key(path)))
+    if (since !== undefined) {
+      const files = this.tracker.checkpointed(this.#matches(selection))
+      return files.filter(file => !wanted || wanted.has(this.tracker.key(file.path)))
+    }
+    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.key(path))
+    const files = this.tracker.views().filter(file => this.#describe(file, turn))
+    const chosen = new Set(files.filter(isWanted))
+    for (const rename of this.#renames(turn)) {
+      const both = [rename.from.file, rename.to.file]
+      if (!both.some(file => chosen.has(file))) continue
+      for (const file of both) chosen.delete(file)
+      // undoing half of a rename would leave two copies of the file, or none
+      if (selection.certain && both.some(file => this.#describe(file, turn)?.uncertain)) continue
+      if (!hunks || this.#isWhole(rename, hunks)) for (const file of both) chosen.add(file)
+      else for (const file of both.filter(isWanted)) chosen.add(file)
+    }
+    return [...chosen]
+  }
+
+  /** Selecting all changes of a renamed file includes its name. */
+  #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
+    const file = [from.file, to.file].find(one => this.tracker.key(one.path) === this.tracker.key(path))
+    return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
+  }
+
+  #matches({ turn, since, certain }: ChangeSelection): Matches {
+    const { session } = this
+    // only restoring a checkpoint affects turns before a fork
+    const origins = since === undefined ? [] : this.origins()
+    return author => {
+      if (certain && author.uncertain) return false
+      if (session === undefined) return true
+      return author.turns.some(
+        one =>
+          (one.session === session ||
+            origins.some(origin => one.session === origin.session && one.turn <= origin.turn)) &&
+          (turn === undefined || one.turn === turn) &&
+          (since === undefined || one.turn >= since),
+      )
+    }
+  }
+
+  /** The effect of {@link undo} for all turns since this one, file by file, including files that it can't change. */
+  checkpoint(since: number): CheckpointFile[] {
+    const matches = this.#matches({ since })
+    const { tracker } = this
+    const files = tracker.checkpointed(matches).flatMap(file => {
+      const { path } = file
+      const uncertain = file.historyAuthors(matches).every(author => author.uncertain) && {
+        uncertain: true as const,
+      }
+      const left = (why: CheckpointFile['left']) =>
+        ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
+      if (file.gone) return left('gone')
+      const rewound = tracker.rewound(path, matches)
+      if (rewound === 'unsaved') return left('unsaved')
+      if (!rewound) return []
+      const { file: target, conflict } = rewound
+      const [is, will] = [file.attributes.type, target.attributes.type]
+      if (will === 'large') return left('large')
+      if (!conflict && sameState(file.state, target.state)) return []
+      const action = will === 'absent' ? 'delete' : is === 'absent' ? 'create' : 'change'
+      const counts = changedLines(splitLines(file.text), splitLines(target.text))
+      return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
+    })
+    const known = new Set(files.map(({ path }) => path))
+    const dropped = tracker.dropped(turn => matches({ turns: [turn] }))
+    for (const { path, why } of dropped) {
+      if (known.has(path)) continue
+      known.add(path)
+      files.push({ path, action: 'change', added: 0, removed: 0, left: why })
+    }
+    return files
+  }
+
+  /** `undefined` if it is unchanged. */
+  #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
+    if (turn !== undefined) return describe(file, this.#matches({ turn }))
+    const known = this.#described.get(file)
+    if (known?.version === file.version) return known.described
+    const described = describe(file, this.#matches({}))
+    this.#described.set(file, { version: file.version, described })
+    return described
+  }
+}
+
+/** The changes of one session's agent, past and ongoing. */
+export class SessionChanges extends ChangeScope {
+  declare readonly session: string
+  #roots: Roots
+  #guard: PathGuard
+  #turn = 0
+  /** Changes that tool calls reported but that haven't reached the tracker: their paths are checked first. */
+  readonly #reports = new Set<Promise<void>>()
+
+  constructor(tracker: ChangeTracker, session: string, roots: Roots) {
+    super(tracker, session)
+    this.#roots = roots
+    this.#guard = this.#guardOf(roots)
+  }
+
+  /** The session continues with these roots. */
+  setRoots(roots: Roots): void {
+    this.#roots = roots
+    this.#guard = this.#guardOf(roots)
+  }
+
+  /** A turn starts. `isWorking`: whether it may be changing files now. */
+  beginTurn(turn: number, isWorking: () => boolean): void {
+    this.#turn = turn
+    const { cwd, additionalDirectories } = this.#roots
+    this.tracker.beginTurn(this.session, this.#author(), [cwd, ...additionalDirectories], isWorking)
+  }
+
+  endTurn(): Promise<void> {
+    return this.tracker.endTurn(this.session, this.reported)
+  }
+
+  /** Settles when the tracker knows everything that tool calls have reported so far. */
+  get reported(): Promise<unknown> {
+    return Promise.all(this.#reports)
+  }
+
+  /** The current text of a file in the roots; `undefined` if it has none. Never rejects. */
+  async textOf(path: string): Promise<FileText | undefined> {
+    const file = await this.#guard.check(path).catch(() => undefined)
+    return file?.inside ? this.tracker.textOf(file.realPath) : undefined
+  }
+
+  /**
+   * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
+   * read.
+   */
+  async stateOf(path: string): Promise<FileState | undefined> {
+    const place = await this.#placeOf(path)
+    return place === undefined ? undefined : this.tracker.stateOf(place)
+  }
+
+  stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
+    return this.tracker.stateWith(bytes, path, mode)
+  }
+
+  isKnown(path: string): boolean {
+    return this.tracker.isKnown(path)
+  }
+
+  get scan(): FolderScan {
+    return this.tracker.scan
+  }
+
+  /** The real path of a file or link in the roots; a link itself isn't followed. */
+  async #placeOf(path: string): Promise<string | undefined> {
+    const { rules } = this.tracker.shared
+    const folder = await this.#guard.check(rules.dirname(path)).catch(() => undefined)
+    return folder?.inside ? rules.join(folder.realPath, basename(path)) : undefined
+  }
+
+  /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
+  watchDecided(): (path: string) => boolean {
+    return this.tracker.watchDecided()
+  }
+
+  /** Path of a file in which the user kept or undid changes, of this or another session. */
+  get onDidDecide(): Event<string> {
+    return this.tracker.onDidDecide
+  }
+
+  /** Path of a file without agents' changes that the user begins to edit. */
+  get onDidBeginEdit(): Event<string> {
+    return this.tracker.onDidBeginEdit
+  }
+
+  /** A file is about to be written through the client; `work` does the writing. */
+  async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
+    const file = await this.#guard.check(path).catch(() => undefined)
+    if (!file?.inside) return work()
+    this.tracker.alias(file.realPath, [file.path, ...file.aliases])
+    return this.tracker.writing(file.realPath, content, this.#author(), work)
+  }
+
+  /** A tool call reported these changes, and these files that it works on. Never rejects. */
+  tool(
+    reported: Omit<ToolChange, 'change' | 'patch'>,
+    diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
+    named: readonly string[],
+  ): Promise<void> {
+    const report = this.#tool(reported, diffs, named).finally(() => this.#reports.delete(report))
+    this.#reports.add(report)
+    return report
+  }
+
+  async #tool(...[reported, diffs, named]: Parameters<SessionChanges['tool']>): Promise<void> {
+    const byPath = new Map<string, ToolChange[]>()
+    const add = (path: string, change: ToolChange) => byPath.set(path, [...(byPath.get(path) ?? []), change])
+    for (const { changes, patch } of diffs) {
+      for (const change of changes) {
+        const { operation, oldPath } = change
+        if (operation === 'move' && oldPath !== undefined)
+          add(oldPath, { ...reported, change: { operation: 'delete', path: oldPath } })
+        add(change.path, { ...reported, change, ...(patch && { patch }) })
+      }
+    }
+    for (const path of named) if (!byPath.has(path)) add(path, reported)
+    const author = { ...this.#author(), toolCallId: reported.toolCallId }
+    for (const [path, changes] of byPath) {
+      try {
+        const file = await this.#guard.check(path)
+        if (!file.inside) continue
+        this.tracker.alias(file.realPath, [file.path, ...file.aliases])
+        await this.tracker.tool(file.realPath, author, changes)
+      } catch (error) {
+        this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
+      }
+    }
+  }
+
+  /** Files changed during this turn or an earlier one, most of them without a report. */
+  async noticed(
+    changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,
+    turn = this.#turn,
+  ): Promise<void> {
+    for (const { path, before, mode, unsure } of changes) {
+      // a text is that of a link's target
+      const isState = typeof before === 'object' && before !== null
+      const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
+      const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
+      if (place !== undefined)
+        await this.tracker.noticed(place, before, this.#author(turn), { mode, unsure }).catch(() => {})
+    }
+  }
+
+  /** Files that changed during the turn but aren't listed. */
+  get omitted(): Omitted {
+    return this.tracker.omitted(this.session)
+  }
+
+  set omitted(omitted: Omitted) {
+    this.tracker.omit(this.session, omitted)
+  }
+
+  /** Forgets everything: the session is new, and what was stored under its id is another session's. */
+  clear(): void {
+    void this.tracker.ready.then(() => {
+      this.keep()
+      this.tracker.forgetCheckpoints(({ turns }) => turns.some(({ session }) => session === this.session))
+    })
+  }
+
+  #author(turn = this.#turn): AgentAuthor {
+    return { turns: [{ session: this.session, turn }] }
+  }
+
+  #guardOf(roots: Roots): PathGuard {
+    const { rules, fileSystem } = this.tracker.shared
+    return new PathGuard(roots, { rules, links: fileSystem })
+  }
+}
+
+function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
+  const hunks = file.hunks(matches)
+  const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
+  const before = file.attributesWithout(matches)
+  // another agent may have reverted all of it
+  if (authors.length === 0 || (hunks.length === 0 && sameAttributes(before, file.attributes)))
+    return undefined
+  let added = 0
+  let removed = 0
+  for (const { before, after } of hunks) {
+    const counts = changedLines(before, after)
+    added += counts.added
+    removed += counts.removed
+  }
+  const was = before.type
+  const is = file.attributes.type
+  const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
+  const uncertain = authors.every(author => author.uncertain)
+  return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}
+
+function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, i) => item === other[i])
+}
+
+function changedLines(
+  before: readonly string[],
+  after: readonly string[],
+): { added: number; removed: number } {
+  const edits = lineEdits(before, after)
+  return {
+    added: edits.reduce((sum, { lines }) => sum + lines.length, 0),
+    removed: edits.reduce((sum, { start, end }) => sum + end - start, 0),
+  }
+}

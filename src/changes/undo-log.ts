@@ -1,0 +1,130 @@
+/** Remembers which changes of agents were undone, so that an undo can be reverted. */
+
+import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import type { AgentAuthor, Matches } from './change-versions.ts'
+import { type FileState, sameAttributes } from './file-state.ts'
+import { type StoredFile, TrackedFile } from './tracked-file.ts'
+
+/** A file before and after an undo. */
+export interface UndoneFile {
+  before: StoredFile
+  after: StoredFile
+}
+
+/** An undo that can be reverted. */
+export interface Undone {
+  id: string
+  /** milliseconds since the epoch */
+  at: number
+  /** the session whose changes were undone; absent if there were several */
+  session?: string
+  files: UndoneFile[]
+}
+
+export interface UndoStore {
+  /** Replaces the stored undo. Resolves when it is on disk. */
+  saveUndone(undone: Undone): Promise<void>
+  /** Adds a file to the undo. Resolves when it is on disk. */
+  addUndone(undone: Omit<Undone, 'files'>, file: UndoneFile): Promise<void>
+  /** Newest first. */
+  loadUndone(): Promise<Undone[]>
+  forgetUndone(id: string): void
+}
+
+export class UndoLog {
+  readonly #store: UndoStore
+  readonly #undone: Undone[] = []
+  #count = 0
+
+  constructor(store: UndoStore) {
+    this.#store = store
+  }
+
+  async load(): Promise<void> {
+    this.#undone.push(...(await this.#store.loadUndone()))
+  }
+
+  /** Newest first. */
+  get all(): readonly Undone[] {
+    return this.#undone
+  }
+
+  /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
+  begin(
+    session: string | undefined,
+    into?: Undone,
+  ): { undone: Undone; note: (file: UndoneFile) => Promise<void> } {
+    const at = Date.now()
+    const undone: Undone = into ?? {
+      id: `${at}-${++this.#count}`,
+      at,
+      ...(session !== undefined && { session }),
+      files: [],
+    }
+    const note = async (file: UndoneFile) => {
+      undone.files.push(file)
+      if (undone.files.length === 1) this.#undone.unshift(undone)
+      const { files: _, ...head } = undone
+      await this.#store.addUndone(head, file)
+    }
+    return { undone, note }
+  }
+
+  /** The user replaced this file with another one. Records an undo of the agents' changes, so that the original can be restored. */
+  async putAside(file: TrackedFile): Promise<void> {
+    const { note } = this.begin(firstAuthor(file, () => true)?.turns[0]?.session)
+    await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })
+  }
+
+  /** Reverts an undo with `restore`, file by file. Returns the paths of files for which that returns false. */
+  async restore(
+    id: string,
+    keyOf: (path: string) => string,
+    restore: (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>,
+  ): Promise<string[]> {
+    const undone = this.#undone.find(one => one.id === id)
+    if (!undone) return []
+    const left: UndoneFile[] = []
+    // a file may have been undone in steps: revert the last one first
+    for (const one of undone.files.toReversed()) {
+      const key = keyOf(one.before.path)
+      const isBelow = left.some(other => keyOf(other.before.path) === key)
+      if (isBelow || !(await restore(key, one, undone.session))) left.unshift(one)
+    }
+    undone.files = left
+    if (left.length === 0) {
+      this.#undone.splice(this.#undone.indexOf(undone), 1)
+      this.#store.forgetUndone(id)
+    } else await this.#store.saveUndone(undone)
+    return [...new Set(left.map(one => one.before.path))]
+  }
+}
+
+/** The file after reverting the undo; `undefined` if other changes are in the way. */
+export function restored(
+  { before, after }: UndoneFile,
+  now: TrackedFile,
+  session: string | undefined,
+): TrackedFile | undefined {
+  const was = TrackedFile.restore(before)
+  const then = TrackedFile.restore(after)
+  if (!was || !then || (now.gone && then.attributes.type !== 'absent')) return undefined
+  if (!sameAttributes(now.attributes, then.attributes)) return undefined
+  const text = mergeLines(splitLines(then.text), splitLines(now.text), splitLines(was.text))?.join('')
+  if (text === undefined) return undefined
+  if (text === was.text && JSON.stringify(now.store().segments) === JSON.stringify(after.segments)) return was
+  const mine: Matches = ({ turns }) => session === undefined || turns.some(turn => turn.session === session)
+  const author = firstAuthor(was, mine)
+  const target = now.clone()
+  const state: FileState = { text, attributes: was.attributes }
+  target.edit(state, author ?? 'user', author ?? was.historyAuthors(mine).at(-1) ?? 'user')
+  return target
+}
+
+function firstAuthor(file: TrackedFile, matches: Matches): AgentAuthor | undefined {
+  const [author] = [
+    ...file.hunks(matches).flatMap(({ authors }) => authors),
+    ...file.attributeAuthors(matches),
+  ]
+  return author
+}

@@ -1,0 +1,149 @@
+/** Tracked files whose documents have unsaved changes. */
+import type { OpenDocument } from '../editor/files/documents.ts'
+import { withLineEndsOf } from '../editor/line-edits.ts'
+import type { Matches } from './change-versions.ts'
+import type { FileState } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+
+/**
+ * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that
+ * the editor's own undo and redo can be recognized. `at`: the state that the document's text is based on.
+ */
+interface Rewritten {
+  states: Array<{ file: TrackedFile; text: string }>
+  at: number
+}
+
+/** Number of states remembered for a document. */
+const MAX_STATES = 50
+
+/** A file as the editor shows it, and its document if that has unsaved changes. */
+export interface View {
+  file: TrackedFile
+  document?: OpenDocument
+}
+
+/** Everything is stored by the keys of the files. */
+export class UnsavedEdits {
+  readonly #dirty = new Set<string>()
+  readonly #rewritten = new Map<string, Rewritten>()
+  /** files that changed on disk while their documents had unsaved changes */
+  readonly #stale = new Set<string>()
+  /** a file that was deleted while it had unsaved changes, which are relative to it */
+  readonly #deleted = new Map<string, TrackedFile>()
+
+  /** Whether no document has unsaved changes. */
+  get none(): boolean {
+    return this.#dirty.size === 0
+  }
+
+  has(key: string): boolean {
+    return this.#dirty.has(key)
+  }
+
+  add(key: string): void {
+    this.#dirty.add(key)
+  }
+
+  /** The document has no unsaved changes anymore. Returns whether changes had been undone in it. */
+  delete(key: string): boolean {
+    this.#dirty.delete(key)
+    this.settle(key)
+    return this.#rewritten.delete(key)
+  }
+
+  /** The document doesn't conflict with the file on disk anymore. */
+  settle(key: string): void {
+    this.#stale.delete(key)
+    this.#deleted.delete(key)
+  }
+
+  /** The file changed on disk. */
+  changedOnDisk(key: string, before: TrackedFile, now: FileState): void {
+    this.#stale.add(key)
+    if (now.attributes.type === 'absent') this.#deleted.set(key, before)
+    else this.#deleted.delete(key)
+  }
+
+  isStale(key: string): boolean {
+    return this.#stale.has(key)
+  }
+
+  /** The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one. */
+  save(key: string, file: TrackedFile): { known: TrackedFile; isOther: boolean } {
+    const deleted = file.attributes.type === 'absent' ? this.#deleted.get(key) : undefined
+    const known = (deleted ?? this.inDocument(key, file)).clone()
+    this.settle(key)
+    return { known, isOther: this.#rewritten.delete(key) || deleted !== undefined }
+  }
+
+  /** The file with its unsaved changes, and their document; `undefined` if they conflict with what is on disk. */
+  view(key: string, file: TrackedFile, document: OpenDocument | undefined): View | undefined {
+    if (!document?.isDirty() || file.gone) return { file }
+    if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
+    return { file: this.withText(key, file, document.text()), document }
+  }
+
+  /** The file with the text of its document. */
+  withText(key: string, file: TrackedFile, text: string): TrackedFile {
+    const view = this.inDocument(key, file).clone()
+    view.editText(withLineEndsOf(text, view.text), 'user')
+    return view
+  }
+
+  // ---- documents in which changes were undone ----------------------------------------------------------------------
+
+  isRewritten(key: string): boolean {
+    return this.#rewritten.has(key)
+  }
+
+  /** The tracked text of the file's document, or the file if no changes were undone in it. */
+  inDocument(key: string, file: TrackedFile): TrackedFile {
+    const known = this.#rewritten.get(key)
+    return known?.states[known.at]?.file ?? file
+  }
+
+  /** Changes are undone in the document. Returns a function that reverts this record. */
+  rewrite(key: string, from: Rewritten['states'][0], to: Rewritten['states'][0]): () => void {
+    const known = this.#rewritten.get(key)
+    const states = [...(known?.states.slice(0, known.at + 1) ?? []), from, to].slice(-MAX_STATES)
+    this.#rewritten.set(key, { states, at: states.length - 1 })
+    return () => {
+      if (known) this.#rewritten.set(key, known)
+      else this.#rewritten.delete(key)
+    }
+  }
+
+  /** The document's text changed: the editor's undo or redo may have led to a known state. */
+  follow(key: string, textOf: () => string): void {
+    const known = this.#rewritten.get(key)
+    if (!known) return
+    const now = textOf()
+    const at = known.states.findLastIndex(state => state.text === now)
+    if (at >= 0) known.at = at
+  }
+
+  /** An agent wrote the file, so the document's states are obsolete. */
+  overwritten(key: string): void {
+    this.#rewritten.delete(key)
+  }
+
+  keep(key: string, matches: Matches, ids?: ReadonlySet<number>): void {
+    for (const { file } of this.#rewritten.get(key)?.states ?? []) file.keep(matches, ids)
+  }
+
+  // ---- files -------------------------------------------------------------------------------------------------------
+
+  /** Removes a file that is renamed. Returns a function that adds it under its new key. */
+  move(key: string): (to: string, path: string) => void {
+    const isDirty = this.#dirty.has(key)
+    const known = this.#rewritten.get(key)
+    this.delete(key)
+    return (to, path) => {
+      if (isDirty) this.#dirty.add(to)
+      if (!known) return
+      const states = known.states.map(({ file, text }) => ({ file: file.clone(path), text }))
+      this.#rewritten.set(to, { states, at: known.at })
+    }
+  }
+}

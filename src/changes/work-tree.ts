@@ -1,0 +1,278 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { relative, sep } from 'node:path'
+import { isWrittenSince } from '../editor/files/file-system.ts'
+import { ABSENT, type FileState, sameState } from './file-state.ts'
+import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
+import {
+  Checkout,
+  type Committed,
+  committedContents,
+  committedSince,
+  LINK,
+  MAX_READ_BYTES,
+  repositoryOf,
+  statusOf,
+  TIMEOUT_MS,
+} from './repository-files.ts'
+
+/** If more files differ from the last commit, their content isn't stored at the start of a turn. */
+const MAX_DIRTY = 2000
+/** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
+const MAX_CHANGED = 1000
+
+export interface Noticed {
+  changes: NoticedState[]
+  /** further changed files whose previous content is unknown: there are too many, or they are too large */
+  omitted: number
+  /** folders where changes can't be detected: they are too large, or Git takes too long */
+  unseen: string[]
+}
+
+/** A snapshot of a repository: the files that differed from its last commit, with their content. */
+interface RepositorySnapshot {
+  root: string
+  top: string
+  commit: string
+  /** by absolute path */
+  dirty: Map<string, Dirty>
+}
+
+/** A snapshot of folders. */
+export interface Snapshot {
+  repositories: RepositorySnapshot[]
+  folders: FolderSnapshot[]
+  unseen: string[]
+  /** folders that the user created, renamed or deleted: all changes in them are the user's */
+  accepted: string[]
+}
+
+interface Dirty {
+  /** `undefined` if it isn't stored */
+  state: FileState | undefined
+  /** changes each time the file is written */
+  stamp: string
+  /** The file was written just before: another write right after that may have left the same stamp. */
+  isFresh: boolean
+  /** It was written while the snapshot was being taken. */
+  unsure: boolean
+}
+
+/** Gives a session access to files. */
+export interface StateReader {
+  /** A file on disk; `undefined` if it's outside of the session's folders or can't be read. Never rejects. */
+  stateOf(path: string): Promise<FileState | undefined>
+  /** The file state for these bytes. */
+  stateWith: StateOf
+  /** Whether the file is tracked already, so that its changes don't have to be detected. */
+  isKnown(path: string): boolean
+  /** For folders without a repository. */
+  scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
+}
+
+/**
+ * Detects which files in a session's folders change while its agent works, whoever changes them. Compares Git's status
+ * before and after, or all files in folders without a repository. Files that Git ignores are ignored.
+ */
+export class WorkTree {
+  readonly #reader: StateReader
+  /** folders where detecting changes took too long */
+  readonly #slow = new Set<string>()
+  /** by root: the files that differed last time, so that only files written since are read again */
+  readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
+
+  constructor(reader: StateReader) {
+    this.#reader = reader
+  }
+
+  /** Scans folders without a repository in advance, so that the scan before a turn is quick. */
+  async prepare(folders: readonly string[]): Promise<void> {
+    for (const folder of folders) {
+      const root = await realpath(folder).catch(() => folder)
+      if (!(await repositoryOf(root))) await this.#reader.scan.snapshot(root)
+    }
+  }
+
+  /** Takes a snapshot of the folders. `began`: when it was asked for, in milliseconds since the epoch. */
+  async snapshot(folders: readonly string[], began = Date.now()): Promise<Snapshot> {
+    const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
+    const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
+    await Promise.all(
+      [...new Set(places)].map(async root => {
+        const repository = await repositoryOf(root)
+        const known = repository && (await this.#snapshot(root, repository, began))
+        const scanned = repository ? undefined : await this.#reader.scan.snapshot(root, began)
+        if (known) taken.repositories.push(known)
+        else if (scanned) taken.folders.push(scanned)
+        else if (await isFolder(root)) taken.unseen.push(root)
+      }),
+    )
+    return taken
+  }
+
+  /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
+  async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
+    const state = await this.#reader.stateOf(path)
+    if (!state || state.attributes.type === 'absent') accepted.push(path)
+    if (!state) return
+    const isIn = (root: string) => !relative(root, path).startsWith('..')
+    const { stamp, isFresh } = await stampOf(path)
+    const accepting = { state, stamp, isFresh, unsure: false }
+    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
+    for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
+  }
+
+  /** The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. */
+  async changed(
+    { repositories, folders, unseen, accepted }: Snapshot,
+    isDecided: (path: string) => boolean = () => false,
+  ): Promise<Noticed> {
+    // don't count files that are listed, or that were listed until the user kept or undid their changes
+    const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
+    const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
+    const byPath = new Map<string, NoticedState>()
+    const found: Noticed = { changes: [], omitted: 0, unseen: [...unseen] }
+    const add = (root: string, one: { changes: NoticedState[]; omitted: number } | undefined) => {
+      if (!one) found.unseen.push(root)
+      for (const change of one?.changes ?? []) if (!isAccepted(change.path)) byPath.set(change.path, change)
+      found.omitted += one?.omitted ?? 0
+    }
+    await Promise.all([
+      ...repositories.map(async one => add(one.root, await this.#changed(one, isKnown))),
+      ...folders.map(async one => add(one.root, await this.#scanned(one, isKnown))),
+    ])
+    return { ...found, changes: [...byPath.values()] }
+  }
+
+  async #scanned(
+    snapshot: FolderSnapshot,
+    isKnown: (path: string) => boolean,
+  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot, isKnown)
+    if (!isSeen) return undefined
+    return { changes: await this.#different(changes), omitted }
+  }
+
+  /** A file that was only touched hasn't changed. */
+  async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
+    const different: NoticedState[] = []
+    for (const change of changes) {
+      const now = await this.#reader.stateOf(change.path)
+      if (now && !sameState(now, change.before)) different.push(change)
+    }
+    return different
+  }
+
+  async #snapshot(
+    root: string,
+    { top, commit }: { top: string; commit: string },
+    began: number,
+  ): Promise<RepositorySnapshot | undefined> {
+    if (this.#slow.has(root)) return undefined
+    const start = performance.now()
+    const paths = await statusOf(root, top)
+    if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
+    if (!paths) return undefined
+    const known = this.#last.get(root)
+    const dirty: RepositorySnapshot['dirty'] = new Map()
+    let sum = 0
+    for (const path of paths) {
+      const { stamp, isFresh, size, changed } = await stampOf(path)
+      const isKept = sum + size < MAX_READ_BYTES && dirty.size < MAX_DIRTY
+      if (isKept) sum += size
+      const before = known?.get(path)
+      const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
+      const isRead = isKept && !isSame
+      const state = isRead ? await this.#reader.stateOf(path) : before?.state
+      const unsure = isWrittenSince(isRead ? (await stampOf(path)).changed : changed, began)
+      // programs empty a file before they write it
+      const isEmptied = unsure && state?.attributes.type === 'text' && state.text === ''
+      dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
+    }
+    this.#last.set(root, dirty)
+    return { root, top, commit, dirty }
+  }
+
+  async #changed(
+    { root, top, commit, dirty }: RepositorySnapshot,
+    isKnown: (path: string) => boolean,
+  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+    const now = await statusOf(root, top)
+    const committed = await committedSince(root, top, commit)
+    if (!now || !committed) return undefined
+    const changes: NoticedState[] = []
+    let omitted = 0
+    for (const [path, { state: before, stamp, isFresh, unsure }] of dirty) {
+      const isSame = (await stampOf(path)).stamp === stamp
+      if (isSame && (!isFresh || !before)) continue
+      const state = before && (await this.#reader.stateOf(path))
+      if (!before || !state) omitted += isKnown(path) ? 0 : 1
+      else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
+    }
+    const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
+    if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
+    const contents = await committedContents(root, top, commit, clean)
+    const checkout = new Checkout(root, clean)
+    for (const path of clean) {
+      const state = await this.#reader.stateOf(path)
+      const known = contents.get(path)
+      const before = known && state && (await this.#asCheckedOut(checkout, path, known, state))
+      if (!before) omitted += isKnown(path) ? 0 : 1
+      else if (!sameState(state, before)) changes.push({ path, before })
+    }
+    return { changes, omitted }
+  }
+
+  /**
+   * The content of a file in a commit, converted to what the work tree had: commits store few modes and their own line
+   * ends.
+   */
+  async #asCheckedOut(
+    checkout: Checkout,
+    path: string,
+    { bytes, mode }: Committed,
+    now: FileState,
+  ): Promise<FileState> {
+    if (!bytes) return ABSENT
+    if (mode === LINK) return { attributes: { type: 'link', target: bytes.toString() }, text: '' }
+    const is = now.attributes
+    const canRun = (mode & 0o100) !== 0
+    const isMode = 'mode' in is ? is.mode : undefined
+    const wasMode =
+      isMode === undefined
+        ? mode
+        : canRun === ((isMode & 0o100) !== 0)
+          ? isMode
+          : canRun
+            ? isMode | ((isMode & 0o444) >> 2)
+            : isMode & ~0o111
+    const before = await this.#reader.stateWith(bytes, path, wasMode)
+    if (before.attributes.type !== 'text') return before
+    const hasEnds = before.text.includes('\n') && !before.text.includes('\r\n')
+    const isCrlf =
+      hasEnds && (is.type === 'text' ? now.text.includes('\r\n') : await checkout.endsWithCrlf(path))
+    const text = isCrlf ? before.text.replaceAll('\n', '\r\n') : before.text
+    // the encoding in a commit may differ from that in the work tree
+    const isConverted =
+      is.type === 'text' && before.attributes.encoding !== is.encoding && (await checkout.isEncoded(path))
+    const { encoding, bom } = isConverted ? is : before.attributes
+    return { text, attributes: { ...before.attributes, encoding, bom } }
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() === false
+}
+
+async function stampOf(
+  path: string,
+): Promise<{ stamp: string; isFresh: boolean; size: number; changed: number }> {
+  const info = await lstat(path).catch(() => undefined)
+  if (!info) return { stamp: '', isFresh: false, size: 0, changed: 0 }
+  const isFresh = isWrittenSince(info.ctimeMs, Date.now())
+  return {
+    stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`,
+    isFresh,
+    size: info.size,
+    changed: info.ctimeMs,
+  }
+}

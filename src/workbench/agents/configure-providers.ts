@@ -1,0 +1,218 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { Agent } from '../../acp/agent.ts'
+import type { Provider } from '../../acp/model.ts'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
+import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import { waitForAgent } from '../ask-agent.ts'
+import { agentOf } from '../commands/pick-agent.ts'
+
+interface ProviderCommandOptions {
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  host: (agentId: string) => AgentHost
+  providers: ProviderConfigs
+}
+
+/** *Configure Providers…*: sets the endpoints to which an agent sends its model requests, if the agent supports it. */
+export function providerCommands(options: ProviderCommandOptions) {
+  const { surfaces, agents } = options
+  return {
+    [CommandId.configureProviders]: async () => {
+      if (!vscode.workspace.isTrusted)
+        throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
+      const agentId = await agentOf(surfaces, agents)
+      if (agentId !== undefined) await configure(options, agentId)
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+async function configure({ host, providers }: ProviderCommandOptions, agentId: string): Promise<void> {
+  const { name } = host(agentId)
+  const wait = <T>(work: (givenUp?: AbortSignal) => Promise<T>) =>
+    waitForAgent(name, l10n.t('Configure Providers'), work)
+  const { agent, list } = await wait(async givenUp => {
+    const { agent } = await host(agentId).ensure(givenUp)
+    if (!agent.capabilities.providers || !agent.listProviders)
+      throw new UnavailableError(l10n.t("{0} doesn't support provider configuration.", name))
+    return { agent, list: await agent.listProviders() }
+  })
+  const provider = await pickProvider(name, list)
+  if (!provider) return
+  const { providerId } = provider
+  const kept = await providers.get(agentId, providerId)
+  switch (await pickAction(name, provider, kept !== undefined)) {
+    case 'set': {
+      const wanted = await askConfig(name, provider, kept)
+      if (!wanted) return
+      await wait(() => providers.set(agentId, agent, providerId, wanted))
+      void vscode.window.showInformationMessage(
+        plainMessage(l10n.t('{0}: “{1}” now uses {2}.', name, providerId, wanted.baseUrl)),
+      )
+      return
+    }
+    case 'disable':
+      await wait(() => providers.disable(agentId, agent, providerId))
+      void vscode.window.showInformationMessage(
+        plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)),
+      )
+      return
+    case 'forget':
+      await providers.reset(agentId, providerId)
+      void vscode.window.showInformationMessage(
+        plainMessage(
+          l10n.t('The next time {0} starts, it uses its own settings for “{1}”.', name, providerId),
+        ),
+      )
+  }
+}
+
+async function pickProvider(agentName: string, list: readonly Provider[]): Promise<Provider | undefined> {
+  if (list.length === 0) throw new UnavailableError(l10n.t('{0} has no providers.', agentName))
+  const items = list.map(provider => ({
+    label: provider.providerId,
+    description: provider.current
+      ? `${provider.current.apiType} · ${provider.current.baseUrl}`
+      : l10n.t('disabled'),
+    ...(provider.required && { detail: l10n.t('Required by the agent.') }),
+    provider,
+  }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Providers of {0}', agentName),
+    placeHolder: l10n.t('Select a provider'),
+  })
+  return picked?.provider
+}
+
+type Action = 'set' | 'disable' | 'forget'
+
+async function pickAction(
+  agentName: string,
+  { providerId, required, current }: Provider,
+  isKept: boolean,
+): Promise<Action | undefined> {
+  const items: Array<vscode.QuickPickItem & { action: Action }> = [
+    {
+      label: `$(link) ${l10n.t('Set Base URL…')}`,
+      description: l10n.t('and headers'),
+      action: 'set',
+    },
+  ]
+  if (current && !required) items.push({ label: `$(circle-slash) ${l10n.t('Disable')}`, action: 'disable' })
+  if (isKept || (!current && !required))
+    items.push({
+      label: `$(discard) ${l10n.t('Let the agent decide')}`,
+      description: l10n.t('deletes the stored values'),
+      action: 'forget',
+    })
+  const picked = await vscode.window.showQuickPick(items, { title: `${agentName}: ${providerId}` })
+  return picked?.action
+}
+
+type Config = Parameters<ProviderConfigs['set']>[3]
+
+async function askConfig(
+  agentName: string,
+  provider: Provider,
+  kept: Config | undefined,
+): Promise<Config | undefined> {
+  const { providerId, current, supported } = provider
+  const title = `${agentName}: ${providerId}`
+  const before = kept?.apiType ?? current?.apiType
+  const apiType = supported.length > 1 ? await pickApi(title, supported, before) : (supported[0] ?? before)
+  if (apiType === undefined) return undefined
+  const baseUrl = await vscode.window.showInputBox({
+    title,
+    prompt: l10n.t('Base URL of the service ({0})', apiType),
+    value: kept?.baseUrl ?? current?.baseUrl ?? '',
+    ignoreFocusOut: true,
+    validateInput: text => (isWebAddress(text) ? undefined : l10n.t('Enter an http or https URL.')),
+  })
+  if (baseUrl === undefined) return undefined
+  const headers = await askHeaders(title, kept?.headers ?? {})
+  return headers && { apiType, baseUrl: baseUrl.trim(), headers }
+}
+
+async function pickApi(
+  title: string,
+  supported: readonly string[],
+  before: string | undefined,
+): Promise<string | undefined> {
+  const items = supported.map(label => ({ label }))
+  // Enter accepts the first item
+  items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
+  const placeHolder = l10n.t('Select the API of the service')
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label
+}
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text.trim())
+  return url?.protocol === 'https:' || url?.protocol === 'http:'
+}
+
+/** Stored providers are sent to an agent that has just started, before it gets a session. */
+export function applyProviders(
+  providers: ProviderConfigs,
+  logFor: (agentId: string) => Logger,
+): (agentId: string, agent: Agent) => Promise<void> {
+  return (agentId, agent) => providers.apply(agentId, agent, logFor(agentId))
+}
+
+/** The syntax of an HTTP header's name (RFC 9110, token). */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+type Item = vscode.QuickPickItem & { choice: 'done' | 'add' | { name: string } }
+
+/** Lets the user add and remove headers; values aren't shown. `undefined` if they cancel. */
+async function askHeaders(
+  title: string,
+  before: Record<string, string>,
+): Promise<Record<string, string> | undefined> {
+  const headers = new Map(Object.entries(before))
+  for (;;) {
+    const items: Item[] = [
+      { label: `$(check) ${l10n.t('Done')}`, choice: 'done' },
+      { label: `$(add) ${l10n.t('Add Header…')}`, choice: 'add' },
+      ...[...headers.keys()].map(name => ({
+        label: `$(trash) ${l10n.t('Remove {0}', name)}`,
+        description: '••••••',
+        choice: { name },
+      })),
+    ]
+    const picked = await vscode.window.showQuickPick(items, {
+      title,
+      placeHolder: l10n.t(
+        "Headers to send with each request, such as an API key. Stored in VS Code's secret storage.",
+      ),
+      ignoreFocusOut: true,
+    })
+    if (!picked) return undefined
+    if (picked.choice === 'done') return Object.fromEntries(headers)
+    if (picked.choice === 'add') await addHeader(title, headers)
+    else headers.delete(picked.choice.name)
+  }
+}
+
+async function addHeader(title: string, headers: Map<string, string>): Promise<void> {
+  const name = await vscode.window.showInputBox({
+    title,
+    prompt: l10n.t('Header name, such as Authorization'),
+    ignoreFocusOut: true,
+    validateInput: text => (NAME.test(text.trim()) ? undefined : l10n.t('Invalid header name.')),
+  })
+  if (name === undefined) return
+  const value = await vscode.window.showInputBox({
+    title,
+    prompt: l10n.t("{0}. Stored in VS Code's secret storage.", name.trim()),
+    password: true,
+    ignoreFocusOut: true,
+    validateInput: text => (/[\r\n\0]/.test(text) ? l10n.t('Invalid header value.') : undefined),
+  })
+  if (value !== undefined) headers.set(name.trim(), value)
+}

@@ -1,0 +1,253 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { type Agent, AgentStartError } from '../../acp/agent.ts'
+import type { CatalogAgent } from '../../agents/agent-catalog.ts'
+import { agentIdOf } from '../../agents/presets.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import { agentRows } from '../../app/agents/agent-rows.ts'
+import { startCard } from '../../app/cards/start-card.ts'
+import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../../app/ids.ts'
+import type { WebviewConnection } from '../../app/webview-connection.ts'
+import { type AgentCheck, type AgentRow, AgentsUpdate } from '../../bridge/agents.ts'
+import { type AgentAction, agentsMessages } from '../../bridge/agents-messages.ts'
+import type { DisposableStore } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { AgentHost, AgentHosts } from '../../sessions/hosts/agent-host.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { openSetting, readSetting, updateSetting } from '../settings.ts'
+import { AGENTS_PAGE } from '../webviews/webview-page.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webviews/webview-tab.ts'
+
+interface ManageAgentsOptions extends WebviewTabOptions {
+  installs: InstallManager
+  agents: AgentDirectory
+  /** The agents of the catalog, with how they start. */
+  definitions: () => readonly CatalogAgent[]
+  hosts: AgentHosts
+  accounts: Accounts
+}
+
+/** The editor tab *Manage Agents*. */
+export class ManageAgents extends WebviewTab {
+  readonly #options: ManageAgentsOptions
+  readonly #checks = new Map<string, AgentCheck | 'running'>()
+  #isRefreshing = false
+  #isScheduled = false
+
+  constructor(options: ManageAgentsOptions) {
+    super(options, MANAGE_AGENTS_VIEW_TYPE, AGENTS_PAGE())
+    this.#options = options
+  }
+
+  /** A user who opens the tab looks for agents, so the registry is read; but not after a reload. */
+  protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
+    const { installs, agents, hosts, accounts } = this.#options
+    // don't send updates before the page has requested the list
+    this.#isRefreshing = true
+    // a hidden tab loads its page again when it's shown
+    let readsRegistry = isAsked
+    connection.handle(agentsMessages, {
+      'manageAgents/ready': () => {
+        const loading = this.#load(readsRegistry)
+        readsRegistry = false
+        return loading
+      },
+      'manageAgents/refresh': () => this.#load(true),
+      'manageAgents/act': async ({ action, key }) => {
+        const row = this.#rows().find(one => one.key === key)
+        if (!row) return
+        await this.#act(action, row).catch((error: unknown) => {
+          void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+        })
+      },
+    })
+    for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
+      own.add(event(() => this.#schedule()))
+    own.add(
+      vscode.workspace.onDidChangeConfiguration(event => {
+        if (event.affectsConfiguration('parley.agentRegistry')) void this.#load(true)
+      }),
+    )
+  }
+
+  protected shown(): void {
+    this.#send()
+  }
+
+  async #load(readsRegistry: boolean): Promise<void> {
+    const { installs, agents } = this.#options
+    this.#isRefreshing = true
+    this.#send()
+    try {
+      const plan = () => installs.plan(installs.agents.map(({ id }) => id))
+      await Promise.all([agents.ready(), installs.load()])
+      await plan()
+      if (!readsRegistry) return
+      await installs.refresh()
+      await plan()
+    } finally {
+      this.#isRefreshing = false
+      this.#send()
+    }
+  }
+
+  async #act(action: AgentAction, { agentId, registryId, action: stated, name }: AgentRow): Promise<void> {
+    const { installs, hosts } = this.#options
+    const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args)
+    if (registryId !== undefined)
+      switch (action) {
+        case 'install': {
+          const outcome = await installs.install(registryId, stated)
+          const host = hosts.peek(agentIdOf(registryId))
+          if (outcome === 'installed' && host?.running)
+            void vscode.window.showInformationMessage(
+              plainMessage(l10n.t('Restart {0} to use the new version.', name)),
+            )
+          return
+        }
+        case 'cancel':
+          return installs.cancel(registryId)
+        case 'remove':
+          return void (await run(CommandId.removeAgent, registryId))
+        case 'openRepository': {
+          const repository = installs.find(registryId)?.repository
+          if (repository !== undefined) await vscode.env.openExternal(vscode.Uri.parse(repository))
+          return
+        }
+      }
+    if (agentId === undefined) return
+    switch (action) {
+      case 'newSession':
+        return void (await run(CommandId.newSessionWithAgent, agentId))
+      case 'setDefault':
+        return updateSetting('defaultAgent', agentId, vscode.ConfigurationTarget.Global)
+      case 'signIn':
+        return void (await run(CommandId.signIn, agentId))
+      case 'signOut':
+        return void (await run(CommandId.signOut, agentId))
+      case 'configure':
+        return openSetting('agents')
+      case 'showLog':
+        return void (await run(CommandId.showAgentLog, agentId))
+      case 'restart': {
+        if (!vscode.workspace.isTrusted) return
+        const host = hosts.get(agentId)
+        return host.renew(() => host.ensure())
+      }
+      case 'check':
+        return this.#check(agentId)
+    }
+  }
+
+  async #check(agentId: string): Promise<void> {
+    if (!vscode.workspace.isTrusted || this.#checks.get(agentId) === 'running') return
+    this.#checks.set(agentId, 'running')
+    this.#send()
+    this.#checks.set(agentId, await checkAgent(this.#options.hosts.get(agentId)))
+    this.#send()
+  }
+
+  #rows(): AgentRow[] {
+    const { installs, definitions, hosts, accounts } = this.#options
+    return agentRows({
+      installs,
+      agents: definitions(),
+      defaultAgentId: configuredDefault(),
+      isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      account: agentId => accounts.describe(agentId),
+      checks: this.#checks,
+    })
+  }
+
+  /** Many changes at once are sent in one message. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      this.#send()
+    }, 50)
+  }
+
+  #send(): void {
+    if (!this.isVisible) return
+    const { installs } = this.#options
+    this.send(AgentsUpdate, {
+      rows: this.#rows(),
+      trusted: vscode.workspace.isTrusted,
+      refreshing: this.#isRefreshing,
+      registryOn: installs.isOn,
+      ...(installs.problem !== undefined && { problem: installs.problem }),
+    })
+  }
+}
+
+/** The default agent in the settings, whether or not it's available. */
+function configuredDefault(): string | undefined {
+  return readSetting('defaultAgent').trim() || undefined
+}
+
+/** Starts an agent, or uses the running one, and reports its capabilities or why it can't be used. */
+async function checkAgent(host: AgentHost): Promise<AgentCheck> {
+  try {
+    const { agent } = await host.ensure()
+    return { ok: true, summary: summaryOf(agent), details: capabilitiesOf(agent) }
+  } catch (error) {
+    if (!(error instanceof AgentStartError)) return { ok: false, summary: messageOf(error), details: [] }
+    const { title, text, details = [] } = startCard('check', host.name, error.failure)
+    return { ok: false, summary: `${title}. ${text}`, details }
+  }
+}
+
+function summaryOf({ info, protocolVersion }: Agent): string {
+  const program = [info.title ?? info.name, info.version].filter(Boolean).join(' ')
+  return l10n.t('{0} started and uses ACP version {1}.', program, protocolVersion)
+}
+
+function capabilitiesOf({ capabilities, authMethods }: Agent): AgentCheck['details'] {
+  const { load, resume, list, fork, prompt, mcp, logout, providers, systemPrompt } = capabilities
+  const able = (pairs: Array<[boolean | undefined, string]>) =>
+    pairs.flatMap(([can, words]) => (can ? [words] : [])).join(', ') || l10n.t('none')
+  return [
+    {
+      label: l10n.t('Sessions'),
+      text: able([
+        [load, l10n.t('load')],
+        [resume, l10n.t('resume')],
+        [list, l10n.t('list')],
+        [fork, l10n.t('fork')],
+      ]),
+    },
+    {
+      label: l10n.t('Prompts'),
+      text: able([
+        [true, l10n.t('text')],
+        [prompt.image, l10n.t('images')],
+        [prompt.audio, l10n.t('audio')],
+        [prompt.embeddedContext, l10n.t('embedded files')],
+      ]),
+    },
+    {
+      label: l10n.t('MCP servers'),
+      text: able([
+        [mcp.stdio, 'stdio'],
+        [mcp.http, 'HTTP'],
+        [mcp.sse, 'SSE'],
+      ]),
+    },
+    {
+      label: l10n.t('Other'),
+      text: able([
+        [providers, l10n.t('provider configuration')],
+        [systemPrompt !== undefined, l10n.t('system prompt')],
+        [logout, l10n.t('sign-out')],
+      ]),
+    },
+    {
+      label: l10n.t('Sign-in methods'),
+      text: authMethods.map(({ name }) => name).join(', ') || l10n.t('none'),
+    },
+  ]
+}

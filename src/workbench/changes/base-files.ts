@@ -1,0 +1,98 @@
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { Owner } from '../../common/disposable.ts'
+
+const BASE_SCHEME = 'parley-base'
+/** Number of URIs whose changes are reported: more than editors show. */
+const MAX_KNOWN = 2000
+
+/**
+ * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that
+ * represents a missing one.
+ */
+export function baseUri(path: string, session?: string, missing?: boolean): vscode.Uri {
+  const query = new URLSearchParams({ ...(session && { session }), ...(missing && { missing: '1' }) })
+  return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
+}
+
+/** Serves files without agents' changes, for comparison with the current ones. */
+export class BaseFiles extends Owner implements vscode.FileSystemProvider {
+  readonly #tracker: () => Promise<ChangeTracker>
+  readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
+  /** URIs that were read, the latest last. VS Code doesn't watch those that quick diff compares with. */
+  readonly #known = new Map<string, vscode.Uri>()
+  #changes = 0
+
+  readonly onDidChangeFile = this.#change.event
+
+  /** `tracker` is called when the first file is read, which an editor restored after a reload may do. */
+  constructor(tracker: () => Promise<ChangeTracker>) {
+    super()
+    this.#tracker = tracker
+    this.register(vscode.workspace.registerFileSystemProvider(BASE_SCHEME, this, { isReadonly: true }))
+  }
+
+  /** Starts to notify editors of changes. */
+  follow(tracker: ChangeTracker): void {
+    this.register(
+      tracker.onDidChange(paths => {
+        this.#changes++
+        const keys = new Set([...paths].map(path => tracker.key(path)))
+        const changed = [...this.#known.values()].filter(uri => keys.has(tracker.key(pathOf(uri))))
+        if (changed.length > 0)
+          this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
+      }),
+    )
+  }
+
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => {})
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const bytes = await this.readFile(uri)
+    // always a new value: what was read before may be outdated
+    return { type: vscode.FileType.File, ctime: 0, mtime: ++this.#changes, size: bytes.byteLength }
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    const query = new URLSearchParams(uri.query)
+    if (query.has('missing')) return new Uint8Array()
+    this.#know(uri)
+    const tracker = await this.#tracker()
+    const state = await tracker.before(pathOf(uri), query.get('session') ?? undefined)
+    return state ? tracker.bytesOf(state) : new Uint8Array()
+  }
+
+  #know(uri: vscode.Uri): void {
+    const key = uri.toString()
+    this.#known.delete(key)
+    this.#known.set(key, uri)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+  }
+
+  readDirectory(): [] {
+    return []
+  }
+
+  createDirectory(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  writeFile(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  delete(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  rename(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+}
+
+function pathOf(uri: vscode.Uri): string {
+  return vscode.Uri.file(uri.path).fsPath
+}

@@ -1,0 +1,102 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { ChangeScope } from '../../changes/session-changes.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { onDidChangeSetting, readSetting } from '../settings.ts'
+
+/** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes. */
+export interface LensCommands {
+  keep: string
+  revert: string
+}
+
+/** Context keys: whether there are changes by agents, and the paths of the changed files. */
+export interface ChangeContextKeys {
+  hasChanges: string
+  changedFiles: string
+}
+
+const UPDATE_MS = 200
+/** Maximum number of paths in the context key for `when` clauses. */
+const MAX_CONTEXT_PATHS = 2000
+
+/** Shows agents' changes in the editor: file decorations, code lenses, and context keys for `when` clauses. */
+export class ChangeDecorations
+  extends Owner
+  implements vscode.CodeLensProvider, vscode.FileDecorationProvider
+{
+  readonly #tracker: ChangeTracker
+  readonly #all: ChangeScope
+  readonly #commands: LensCommands
+  readonly #keys: ChangeContextKeys
+  readonly #lenses = this.register(new vscode.EventEmitter<void>())
+  readonly #decorations = this.register(new vscode.EventEmitter<vscode.Uri[]>())
+  #provider: vscode.Disposable | undefined
+  #marked = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  readonly onDidChangeCodeLenses = this.#lenses.event
+  readonly onDidChangeFileDecorations = this.#decorations.event
+
+  constructor(tracker: ChangeTracker, commands: LensCommands, keys: ChangeContextKeys) {
+    super()
+    this.#tracker = tracker
+    this.#all = new ChangeScope(tracker)
+    this.#commands = commands
+    this.#keys = keys
+    this.register(tracker.onDidChange(() => this.#updateSoon()))
+    this.register(vscode.window.registerFileDecorationProvider(this))
+    this.register(onDidChangeSetting('changes.codeLens', () => this.#setLenses()))
+    this.register(toDisposable(() => this.#provider?.dispose()))
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+    this.#setLenses()
+    this.#updateSoon()
+  }
+
+  provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
+    if (uri.scheme !== 'file' || !this.#marked.has(this.#tracker.key(uri.fsPath))) return undefined
+    const file = this.#all.file(uri.fsPath)
+    return file && new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    return this.#all.hunks(document.uri.fsPath).flatMap(({ id, start }) => {
+      const line = Math.min(start, document.lineCount - 1)
+      const range = new vscode.Range(line, 0, line, 0)
+      const lens = (title: string, command: string) =>
+        new vscode.CodeLens(range, { title, command, arguments: [document.uri, { ids: [id] }] })
+      return [lens(l10n.t('Keep'), this.#commands.keep), lens(l10n.t('Revert'), this.#commands.revert)]
+    })
+  }
+
+  #setLenses(): void {
+    const wanted = readSetting('changes.codeLens')
+    if (wanted === (this.#provider !== undefined)) return
+    this.#provider?.dispose()
+    this.#provider = wanted ? vscode.languages.registerCodeLensProvider({ scheme: 'file' }, this) : undefined
+  }
+
+  #updateSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#update()
+    }, UPDATE_MS)
+  }
+
+  #update(): void {
+    const paths = this.#tracker.views().map(({ path }) => path)
+    const marked = new Set(paths.map(path => this.#tracker.key(path)))
+    const changed = [...new Set([...this.#marked, ...marked])].filter(
+      key => this.#marked.has(key) !== marked.has(key),
+    )
+    this.#marked = marked
+    if (changed.length > 0) {
+      this.#decorations.fire(changed.map(key => vscode.Uri.file(key)))
+      void vscode.commands.executeCommand('setContext', this.#keys.hasChanges, paths.length > 0)
+      const known = paths.slice(0, MAX_CONTEXT_PATHS)
+      void vscode.commands.executeCommand('setContext', this.#keys.changedFiles, known)
+    }
+    this.#lenses.fire()
+  }
+}

@@ -1,0 +1,159 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { ChangedFile, ChangeScope } from '../../changes/session-changes.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { isUnsaved } from '../editor/files.ts'
+import { baseUri } from './base-files.ts'
+
+/** A multi-file diff editor with the changes of a session. */
+interface Review {
+  tab: vscode.Tab
+  changes: ChangeScope
+  title: string
+  /** its files: VS Code can't change the list later */
+  shown: string
+}
+
+/** Shows what sessions changed in the editor's diff views, against the files without those changes. */
+export class ChangeEditors extends Owner {
+  readonly #log: Logger
+  readonly #reviews = new Set<Review>()
+  #opening: Promise<void> = Promise.resolve()
+
+  constructor(tracker: ChangeTracker, log: Logger) {
+    super()
+    this.#log = log
+    this.register(tracker.onDidChange(() => this.#closeEmpty()))
+    this.register(
+      vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
+        for (const review of this.#reviews) {
+          if (closed.includes(review.tab)) this.#reviews.delete(review)
+          else if (changed.includes(review.tab) && review.tab.isActive) this.#renew(review)
+        }
+      }),
+    )
+  }
+
+  /** One file in a diff editor. */
+  async open({ session }: ChangeScope, file: ChangedFile): Promise<void> {
+    const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
+    const left = baseUri(file.from ?? file.path, session, file.status === 'added')
+    const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true })
+  }
+
+  /** Shows all files in one editor, which is reused as long as it shows the same files. */
+  review(changes: ChangeScope, title: string): Promise<void> {
+    const open = this.#opening.then(() => this.#review(changes, title))
+    this.#opening = open.catch(() => {})
+    return open
+  }
+
+  async #review(changes: ChangeScope, title: string): Promise<void> {
+    const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
+    const files = changes.list()
+    const resources = files.map(({ path, status, from = path }) => {
+      const uri = vscode.Uri.file(path)
+      return [
+        uri,
+        status === 'added' ? undefined : baseUri(from, changes.session),
+        status === 'deleted' ? undefined : uri,
+      ]
+    })
+    await vscode.commands.executeCommand('vscode.changes', title, resources)
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab
+    if (tab?.label.startsWith(title)) this.#reviews.add({ tab, changes, title, shown: listed(files) })
+    // closing one with unsaved changes would ask the user
+    await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
+  }
+
+  /** The user returned to a review whose list of files is outdated. */
+  #renew(review: Review): void {
+    const files = review.changes.list()
+    if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
+    review.shown = listed(files)
+    this.review(review.changes, review.title).catch(error =>
+      this.#log.warn(`The review couldn't be updated: ${messageOf(error)}`),
+    )
+  }
+
+  #closeEmpty(): void {
+    const empty = [...this.#reviews].filter(one => !one.tab.isDirty && one.changes.list().length === 0)
+    for (const review of empty) this.#reviews.delete(review)
+    void close(empty.map(({ tab }) => tab))
+  }
+}
+
+async function close(tabs: readonly vscode.Tab[]): Promise<void> {
+  const open = tabs.filter(tab => tab.group.tabs.includes(tab))
+  if (open.length > 0) await vscode.window.tabGroups.close(open, true)
+}
+
+function listed(files: readonly ChangedFile[]): string {
+  return files.map(({ path, status }) => `${status} ${path}`).join('\n')
+}
+
+/** Moves a file to the trash; rejects if there is none. */
+export async function trashFile(file: string): Promise<void> {
+  await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
+}
+
+/** Globs of the files that the user hides. */
+export function hiddenFiles(): string[] {
+  const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
+  return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
+}
+
+/** Reports the user's file operations in the editor to the tracker. */
+export function followUserEdits(tracker: ChangeTracker): Disposable {
+  const own = new DisposableStore()
+  const { workspace } = vscode
+  /** the latest versions of documents with unsaved changes */
+  const unsaved = new WeakMap<vscode.TextDocument, number>()
+  /** the versions that were reported as saved */
+  const reported = new WeakMap<vscode.TextDocument, number>()
+  const typed = (document: vscode.TextDocument) => {
+    const { uri, version } = document
+    if (uri.scheme !== 'file') return
+    const isDirty = isUnsaved(document)
+    // VS Code reports that a document isn't dirty before it reports the save
+    const isSame = !isDirty && unsaved.get(document) === version
+    if (isDirty) unsaved.set(document, version)
+    else unsaved.delete(document)
+    if (isSame) {
+      reported.set(document, version)
+      tracker.saved(uri.fsPath, document.getText(), { likely: true })
+    }
+    tracker.typed(uri.fsPath, () => document.getText(), isDirty)
+  }
+  own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
+  own.add(
+    workspace.onDidSaveTextDocument(document => {
+      if (document.uri.scheme !== 'file') return
+      if (reported.get(document) !== document.version) tracker.saved(document.uri.fsPath, document.getText())
+      typed(document)
+    }),
+  )
+  own.add(
+    workspace.onDidCloseTextDocument(document => {
+      if (document.uri.scheme === 'file') tracker.typed(document.uri.fsPath, () => document.getText(), false)
+    }),
+  )
+  own.add(
+    workspace.onWillRenameFiles(({ files }) => {
+      for (const { oldUri, newUri } of files)
+        if (oldUri.scheme === 'file') tracker.renaming(oldUri.fsPath, newUri.fsPath)
+    }),
+  )
+  own.add(
+    workspace.onDidRenameFiles(({ files }) => {
+      for (const { oldUri, newUri } of files)
+        if (oldUri.scheme === 'file') void tracker.renamed(oldUri.fsPath, newUri.fsPath)
+    }),
+  )
+  return own
+}

@@ -1,0 +1,136 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { type ChangedFile, ChangeScope } from '../../changes/session-changes.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { baseUri } from './base-files.ts'
+
+/** Minimum interval between updates, in milliseconds. */
+const UPDATE_MS = 200
+
+interface Shown {
+  control: vscode.SourceControl
+  /** by session */
+  groups: Map<string, vscode.SourceControlResourceGroup>
+}
+
+/**
+ * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors. Only exists while there
+ * are changes, because an additional provider changes how the view looks.
+ */
+export class ChangesSourceControl extends Owner {
+  readonly #tracker: ChangeTracker
+  readonly #nameOf: (session: string) => string
+  readonly #scopes = new Map<string, ChangeScope>()
+  #shown: Shown | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  /** `nameOf`: the title of a session. */
+  constructor(tracker: ChangeTracker, nameOf: (session: string) => string) {
+    super()
+    this.#tracker = tracker
+    this.#nameOf = nameOf
+    this.register(tracker.onDidChange(() => this.updateSoon()))
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+    this.register(toDisposable(() => this.#hide()))
+    this.updateSoon()
+  }
+
+  updateSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#update()
+    }, UPDATE_MS)
+  }
+
+  /** The changes of the session that a group in the view shows. */
+  scopeOf(groupId: string): ChangeScope | undefined {
+    const session = [...(this.#shown?.groups ?? [])].find(([, group]) => group.id === groupId)?.[0]
+    return session === undefined ? undefined : this.#scope(session)
+  }
+
+  #scope(session: string): ChangeScope {
+    let scope = this.#scopes.get(session)
+    if (!scope) {
+      scope = new ChangeScope(this.#tracker, session)
+      this.#scopes.set(session, scope)
+    }
+    return scope
+  }
+
+  #update(): void {
+    const sessions = this.#tracker.sessions()
+    for (const session of this.#scopes.keys()) if (!sessions.has(session)) this.#scopes.delete(session)
+    if (sessions.size === 0) {
+      this.#hide()
+      return
+    }
+    this.#shown ??= this.#show()
+    const { control, groups } = this.#shown
+    for (const [session, group] of groups) {
+      if (sessions.has(session)) continue
+      group.dispose()
+      groups.delete(session)
+    }
+    const paths = new Set<string>()
+    for (const session of sessions) {
+      const files = this.#scope(session).list()
+      for (const file of files) paths.add(file.path)
+      const name = this.#nameOf(session)
+      let group = groups.get(session)
+      if (!group) {
+        group = control.createResourceGroup(`session-${groups.size}-${Date.now()}`, name)
+        group.hideWhenEmpty = true
+        groups.set(session, group)
+      }
+      if (group.label !== name) group.label = name
+      group.resourceStates = files.map(file => resourceState(session, file))
+    }
+    control.count = paths.size
+  }
+
+  #show(): Shown {
+    const control = vscode.scm.createSourceControl('parley', 'Parley')
+    control.inputBox.visible = false
+    control.quickDiffProvider = {
+      provideOriginalResource: uri => {
+        const view = uri.scheme === 'file' ? this.#tracker.view(uri.fsPath) : undefined
+        return view?.hasChanges && !view.gone ? baseUri(uri.fsPath) : undefined
+      },
+    }
+    return { control, groups: new Map() }
+  }
+
+  #hide(): void {
+    this.#shown?.control.dispose()
+    this.#shown = undefined
+  }
+}
+
+function resourceState(session: string, file: ChangedFile): vscode.SourceControlResourceState {
+  const uri = vscode.Uri.file(file.path)
+  const left = baseUri(file.from ?? file.path, session, file.status === 'added')
+  const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
+  const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
+  const status =
+    file.status === 'added'
+      ? l10n.t('Added by the agent')
+      : file.status === 'deleted'
+        ? l10n.t('Deleted by the agent')
+        : file.from !== undefined
+          ? l10n.t('Renamed by the agent from {0}', path.basename(file.from))
+          : l10n.t('Modified by the agent')
+  return {
+    resourceUri: uri,
+    contextValue: file.status,
+    command: { command: 'vscode.diff', title: l10n.t('Open Diff'), arguments: [left, right, title] },
+    decorations: {
+      strikeThrough: file.status === 'deleted',
+      faded: file.uncertain === true,
+      tooltip: file.uncertain
+        ? l10n.t('Changed on disk during the turn (command or another program)')
+        : status,
+    },
+  }
+}

@@ -1,0 +1,166 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { ChangeScope, ChangeSelection, UndoReport } from '../../changes/session-changes.ts'
+import type { Undone } from '../../changes/undo-log.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import { rewindsOf } from '../../conversation/rewinds.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { ChangeEditors } from './change-editors.ts'
+
+export interface UndoServices {
+  editors: ChangeEditors
+  tracker: ChangeTracker
+  /** The conversations of this window, which show what was restored. */
+  sessions: { list(): OpenSession[] }
+}
+
+/** Asks whether to undo a session's changes, and undoes them. */
+export async function confirmUndo(
+  changes: ChangeScope,
+  selection: ChangeSelection,
+  services: UndoServices,
+): Promise<void> {
+  const { paths } = selection
+  const files = changes
+    .list(selection.turn)
+    .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
+  const [first] = files
+  if (!first) return
+  const question =
+    files.length === 1
+      ? l10n.t('Revert all changes made to {0} in this session?', plainMessage(path.basename(first.path)))
+      : l10n.t('Revert all changes made to {0} files in this session?', files.length)
+  const uncertain = files.filter(file => file.uncertain)
+  const details = [
+    ...(files.some(file => file.status === 'added')
+      ? [l10n.t('Files added by the agent will be moved to the trash.')]
+      : []),
+    ...(files.some(file => file.status === 'renamed')
+      ? [l10n.t('Renamed files will get their old names back.')]
+      : []),
+    ...(uncertain.length > 0
+      ? [l10n.t("Some files changed during the turn but weren't reported by the agent.")]
+      : []),
+  ]
+  const undo = l10n.t('Revert')
+  const certain = l10n.t('Revert Reported Changes Only')
+  const buttons = uncertain.length > 0 && uncertain.length < files.length ? [undo, certain] : [undo]
+  const options = { modal: true, ...(details.length > 0 && { detail: details.join('\n') }) }
+  const answer = await vscode.window.showWarningMessage(question, options, ...buttons)
+  if (answer === undefined) return
+  await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
+}
+
+/**
+ * Undoes what it can, and asks about the rest. `tell` reports what was undone, once; otherwise a notification offers to restore
+ * it.
+ */
+export async function undoChanges(
+  changes: ChangeScope,
+  selection: ChangeSelection,
+  services: UndoServices,
+  tell: (undone: Undone) => void = undone => void offerRestore(undone, services),
+): Promise<void> {
+  const report = await changes.undo(selection)
+  if (report.undone) tell(report.undone)
+  warnOfRest(selection, report)
+  const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
+  if (!(await confirmForce(changes, selection, paths, services))) return
+  // what a restore discards is restored together with the rest
+  const isRestore = selection.since !== undefined
+  const forced = await changes.undo(
+    { ...selection, paths },
+    { force: true, ...(isRestore && report.undone && { into: report.undone }) },
+  )
+  if (!forced.undone) return
+  if (!isRestore) await offerRestore(forced.undone, services)
+  else if (!report.undone) tell(forced.undone)
+}
+
+/** Offers to revert the undo. */
+export async function offerRestore(undone: Undone, services: UndoServices): Promise<void> {
+  const [first] = undone.files
+  if (!first) return
+  const text =
+    undone.files.length === 1
+      ? l10n.t('Reverted changes in {0}.', plainMessage(path.basename(first.before.path)))
+      : l10n.t('Reverted changes in {0} files.', undone.files.length)
+  const restore = l10n.t('Restore')
+  if ((await vscode.window.showInformationMessage(text, restore)) === restore)
+    await restoreUndone(undone.id, services)
+}
+
+/** Reverts an undo, including the turns that a restored checkpoint set aside. */
+export async function restoreUndone(id: string, { tracker, sessions }: UndoServices): Promise<void> {
+  const left = await tracker.restore(id)
+  warnOf(left, names =>
+    l10n.t(
+      "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
+      names,
+    ),
+  )
+  if (left.length > 0) return
+  for (const { session } of sessions.list()) {
+    const notice = rewindsOf(session.state).find(one => one.rewind.restored === id)
+    if (notice) session.withdrawRewind(notice.id, l10n.t('The restore of files was undone'))
+  }
+}
+
+/** Reports what was left and why, except for the user's changes in the same lines. */
+function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
+  const isRestore = since !== undefined
+  const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
+  for (const { path, why } of left) {
+    if (!(why instanceof Error)) continue
+    const [name, reason] = [namesOf([path]), plainMessage(why.message)]
+    const text = isRestore
+      ? l10n.t("Couldn't restore {0}: {1}", name, reason)
+      : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
+    void vscode.window.showErrorMessage(text)
+  }
+  warnOf(of('unsaved'), names =>
+    isRestore
+      ? l10n.t('Save these files or discard their unsaved changes, then restore again: {0}', names)
+      : l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
+  )
+  warnOf(of('agent'), names =>
+    isRestore
+      ? l10n.t("Another session changed the same lines, so they weren't restored: {0}", names)
+      : l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
+  )
+}
+
+/** Shows the user's changes in the same lines, which are discarded only after confirmation. */
+async function confirmForce(
+  changes: ChangeScope,
+  { since }: ChangeSelection,
+  paths: readonly string[],
+  services: UndoServices,
+): Promise<boolean> {
+  const [first] = paths
+  if (first === undefined) return false
+  const file = changes.list().find(one => one.path === first)
+  if (file) await services.editors.open(changes, file)
+  const names = namesOf(paths)
+  const [text, anyway] =
+    since === undefined
+      ? [
+          l10n.t("You edited lines that the agent changed, so they weren't reverted: {0}", names),
+          l10n.t('Revert Anyway'),
+        ]
+      : [
+          l10n.t("You edited lines that the agent changed, so they weren't restored: {0}", names),
+          l10n.t('Restore Anyway'),
+        ]
+  return (await vscode.window.showWarningMessage(text, anyway)) === anyway
+}
+
+function warnOf(paths: readonly string[], textOf: (names: string) => string): void {
+  if (paths.length > 0) void vscode.window.showWarningMessage(textOf(namesOf(paths)))
+}
+
+function namesOf(paths: readonly string[]): string {
+  return plainMessage(paths.map(one => path.basename(one)).join(', '))
+}

@@ -1,0 +1,60 @@
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { ContextKey } from '../../app/ids.ts'
+import { type Disposable, Owner } from '../../common/disposable.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import { selectOption } from './option-commands.ts'
+
+/** Updates the context keys that enable commands, depending on the active conversation. */
+export class CommandContext extends Owner {
+  readonly #surfaces: ConversationSurfaces
+  readonly #values = new Map<string, boolean>()
+  #followed: OpenSession | undefined
+  #following: Disposable | undefined
+
+  constructor(surfaces: ConversationSurfaces) {
+    super()
+    this.#surfaces = surfaces
+    this.register(surfaces.onDidChange(() => this.#update()))
+    this.register(surfaces.onDidLook(() => this.#update()))
+    this.#update()
+  }
+
+  override dispose(): void {
+    this.#following?.dispose()
+    super.dispose()
+  }
+
+  #update(): void {
+    const { current } = this.#surfaces.active.controller
+    if (current !== this.#followed) {
+      this.#following?.dispose()
+      this.#followed = current
+      this.#following = current?.session.onDidChange(() => this.#tell(current))
+    }
+    this.#tell(current)
+  }
+
+  /** Called with every change of the conversation; sends VS Code only the differences. */
+  #tell(open: OpenSession | undefined): void {
+    const agent = open?.session.agent
+    const can = agent?.capabilities
+    const { phase } = this.#surfaces.active.controller
+    const isIdle = (open?.session.state.activity ?? 'idle') === 'idle'
+    this.#set(ContextKey.turnRunning, phase === 'ready' && !isIdle)
+    this.#set(ContextKey.hasSession, open !== undefined)
+    this.#set(ContextKey.canFork, can?.fork === true)
+    this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
+    this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)
+    // signing out removes the entered values of variables, whatever the agent supports
+    const hasVariables = agent?.authMethods.some(({ vars }) => vars !== undefined && vars.length > 0)
+    this.#set(ContextKey.cannotSignOut, can !== undefined && !can.logout && !hasVariables)
+    this.#set(ContextKey.cannotConfigureProviders, can !== undefined && !can.providers)
+  }
+
+  #set(key: string, value: boolean): void {
+    if ((this.#values.get(key) ?? false) === value) return
+    this.#values.set(key, value)
+    void vscode.commands.executeCommand('setContext', key, value)
+  }
+}

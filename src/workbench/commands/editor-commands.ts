@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { type Attachment, promptOf } from '../../conversation/attachment.ts'
+import { makePrompt } from '../../editor/mentions/make-prompt.ts'
+import { linesAttachment, selectionAttachment, terminalAttachment } from '../mentions/attachments.ts'
+import { menuAttachments } from '../mentions/menu-context.ts'
+import { editorSources, problemOf, problemsText } from '../mentions/sources.ts'
+
+/** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
+export function contextCommands(surfaces: ConversationSurfaces) {
+  const attach = async (attachments: readonly Attachment[], none: string) => {
+    if (attachments.length === 0) throw new UnavailableError(none)
+    for (const attachment of attachments) surfaces.active.attach(attachment)
+    await surfaces.active.reveal()
+  }
+  return {
+    [CommandId.addSelection]: () => {
+      const selection = selectionAttachment()
+      return attach(selection ? [selection] : [], l10n.t('Select text in an editor first.'))
+    },
+    [CommandId.addTerminalSelection]: async () => {
+      const selection = await terminalAttachment()
+      return attach(selection ? [selection] : [], l10n.t('Select text in the terminal first.'))
+    },
+    [CommandId.addFile]: async (...args) =>
+      attach(
+        await menuAttachments(args.length > 0 ? args : activeFile()),
+        l10n.t('Open or select a file on this machine first.'),
+      ),
+    [CommandId.addToConversation]: async (...args) =>
+      attach(
+        await menuAttachments(args),
+        l10n.t("There's nothing here that can be added to the conversation."),
+      ),
+  } satisfies Partial<CommandHandlers>
+}
+
+function activeFile(): vscode.Uri[] {
+  const active = vscode.window.tabGroups.activeTabGroup.activeTab?.input
+  if (active instanceof vscode.TabInputText || active instanceof vscode.TabInputCustom) return [active.uri]
+  const document = vscode.window.activeTextEditor?.document
+  return document ? [document.uri] : []
+}
+
+interface Place {
+  document: vscode.TextDocument
+  range: vscode.Range
+}
+
+/**
+ * *Fix with Parley* and *Explain with Parley*: send the agent the subject of a code action, else the problems at the
+ * cursor or the selection; the draft in the input stays. The prompt is queued if a turn is running.
+ */
+export function codeCommands(surfaces: ConversationSurfaces) {
+  const send = async (text: string, items: Attachment[]) => {
+    const { active } = surfaces
+    const { controller } = active
+    const draft = { text, marks: [], items }
+    const parts = promptOf(draft)
+    controller.enqueue(controller.key, { id: randomUUID(), draft }, target =>
+      makePrompt(parts, target, editorSources),
+    )
+    await active.reveal()
+  }
+  return {
+    [CommandId.fix]: async (uri?: unknown, range?: unknown) => {
+      const place = await placeOf(uri, range)
+      const problems = problemsAt(place)
+      if (problems.length === 0) throw new UnavailableError(l10n.t('There are no problems at the cursor.'))
+      const text = problems.length === 1 ? l10n.t('Fix this problem.') : l10n.t('Fix these problems.')
+      await send(text, [codeChip(place, problems), problemsChip(place, problems)])
+    },
+    [CommandId.explain]: async (uri?: unknown, range?: unknown) => {
+      const place = await placeOf(uri, range)
+      const problems = problemsAt(place)
+      if (problems.length > 0) {
+        const text =
+          problems.length === 1 ? l10n.t('Explain this problem.') : l10n.t('Explain these problems.')
+        return send(text, [codeChip(place, problems), problemsChip(place, problems)])
+      }
+      if (place.range.isEmpty)
+        throw new UnavailableError(l10n.t('Select code, or move the cursor to a problem.'))
+      return send(l10n.t('Explain this code.'), [codeChip(place, [])])
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+async function placeOf(uri: unknown, range: unknown): Promise<Place> {
+  if (uri instanceof vscode.Uri && range instanceof vscode.Range)
+    return { document: await vscode.workspace.openTextDocument(uri), range }
+  const editor = vscode.window.activeTextEditor
+  if (!editor) throw new UnavailableError(l10n.t('Open a file in an editor first.'))
+  return { document: editor.document, range: editor.selection }
+}
+
+/** The most severe first; hints and information only if there is nothing else. */
+function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
+  const here = vscode.languages
+    .getDiagnostics(document.uri)
+    .filter(problem => problem.range.intersection(range) !== undefined)
+  const serious = here.filter(({ severity }) => severity <= vscode.DiagnosticSeverity.Warning)
+  return serious.length > 0 ? serious : here
+}
+
+function codeChip({ document, range }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+  const whole = problems.reduce((all, problem) => all.union(problem.range), range)
+  // A selection that ends before the first character of a line doesn't include that line.
+  const isBefore = whole.end.character === 0 && whole.end.line > whole.start.line
+  return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
+}
+
+/** The current problems, so that the agent gets those that the user saw, not those found when its turn starts. */
+function problemsChip({ document }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+  const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
+  const [first] = problems
+  const label = problems.length === 1 && first ? first.message : l10n.t('{0} problems', problems.length)
+  const short = label.replace(/\s+/g, ' ')
+  return {
+    id: randomUUID(),
+    label: short.length > 60 ? `${short.slice(0, 59)}…` : short,
+    icon: 'warning',
+    detail: text,
+    content: {
+      type: 'resource',
+      uri: `parley:problems/${encodeURIComponent(short.slice(0, 60))}`,
+      mimeType: 'text/plain',
+      text,
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import * as z from 'zod'
+import type {
+  ConversationSurface,
+  ConversationSurfaces,
+} from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { type Attachment, Quote } from '../../bridge/conversation.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import {
+  conversationMarkdown,
+  entryMarkdown,
+  messageText,
+  wholeMessage,
+} from '../../conversation/markdown-export.ts'
+import { writtenBlocks } from '../../conversation/rewinds.ts'
+import type { Entry } from '../../conversation/state.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+
+/** How long the status bar shows what was done, in milliseconds. */
+const SHOWN_MS = 3000
+
+/** The entry to which a command applies; VS Code adds its own properties. */
+const entryContext = z.object({
+  conversation: z.string().min(1).max(256),
+  entry: z.string().max(4096).optional(),
+})
+
+export interface EntryTarget {
+  surface: ConversationSurface
+  open: OpenSession
+  /** the item under the pointer, if any */
+  entry: Entry | undefined
+}
+
+/** Commands for a message or a whole conversation, from a button, the context menu or the palette. */
+export function entryCommands(surfaces: ConversationSurfaces) {
+  const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
+    run(targetOf(surfaces, context))
+  return {
+    [CommandId.copyMessage]: on(async ({ open: { session }, entry }) => {
+      const wanted = entry ?? lastAnswer(session.state)
+      if (!wanted) throw new UnavailableError(l10n.t("The agent hasn't responded yet."))
+      const { entries, index, terminals } = session.state
+      const message = wholeMessage(entries, index.get(wanted.id) ?? -1)
+      const text = message ? messageText(message) : entryMarkdown(wanted, terminals)
+      await copy(text)
+    }),
+    [CommandId.copyConversation]: on(({ open }) => copy(documentOf(open))),
+    [CommandId.exportConversation]: on(({ open }) => exportDocument(open)),
+    [CommandId.openConversationAsDocument]: on(({ open }) => openDocument(open)),
+    [CommandId.sendAgain]: on(({ surface, open, entry }) => {
+      const { blocks } = promptOf(open, entry)
+      return surface.controller.prompt(async () => writtenBlocks(blocks))
+    }),
+    [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
+      await surface.reveal()
+      const { controller } = surface
+      await controller.start(open.agentId, open.plan.setup.cwd)
+      // if it couldn't be started, its view shows why
+      const begun = controller.current
+      if (controller.phase !== 'ready' || !begun || begun === open) return
+      surface.attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
+    }),
+    [CommandId.quoteSelection]: () => {
+      const { surface } = targetOf(surfaces, undefined)
+      if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))
+      surface.tell(Quote, undefined)
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+async function copy(text: string): Promise<void> {
+  await vscode.env.clipboard.writeText(text)
+  vscode.window.setStatusBarMessage(l10n.t('Copied to the clipboard'), SHOWN_MS)
+}
+
+export function targetOf(surfaces: ConversationSurfaces, context: unknown): EntryTarget {
+  const pointed = entryContext.safeParse(context)
+  const surface = pointed.success ? surfaces.withKey(pointed.data.conversation) : surfaces.active
+  const open = surface?.controller.current
+  if (!surface || !open) throw new UnavailableError(l10n.t('No conversation is open.'))
+  const { entries, index } = open.session.state
+  const id = pointed.success ? pointed.data.entry : undefined
+  return { surface, open, entry: id === undefined ? undefined : entries[index.get(id) ?? -1] }
+}
+
+function promptOf(open: OpenSession, entry: Entry | undefined) {
+  const prompt = promptBefore(open.session.state, entry?.id)
+  if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
+  return prompt
+}
+
+let last = 0
+
+/**
+ * The conversation, or the turns before `until`, as context for another one; as text if the agent doesn't support files.
+ */
+export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
+  const uri = `parley:/${encodeURIComponent(fileNameOf(open))}.md`
+  const text = documentOf(open, until)
+  return {
+    id: `conversation-${++last}`,
+    label: titleOf(open.session) || l10n.t('Conversation'),
+    icon: 'comment-discussion',
+    detail: l10n.t('Conversation with {0}', open.agentName),
+    content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
+  }
+}
+
+/** The whole conversation, or the turns before `until`, as Markdown. */
+function documentOf({ session, agentName, plan }: OpenSession, until?: number): string {
+  const title = titleOf(session) || l10n.t('Conversation')
+  const { entries, ...state } = session.state
+  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
+  return conversationMarkdown({ ...state, entries: wanted }, { title, agentName, cwd: plan.setup.cwd })
+}
+
+/** Asks for a file, and writes the conversation to it. */
+async function exportDocument(open: OpenSession): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(open.plan.setup.cwd)
+  const target = await vscode.window.showSaveDialog({
+    title: l10n.t('Export Conversation as Markdown'),
+    defaultUri: vscode.Uri.joinPath(folder, `${fileNameOf(open)}.md`),
+    filters: { Markdown: ['md'] },
+  })
+  if (!target) return
+  // the current state, not that when the dialog was opened
+  await vscode.workspace.fs.writeFile(target, Buffer.from(documentOf(open), 'utf8'))
+  const show = l10n.t('Open')
+  const name = path.posix.basename(target.path)
+  void vscode.window
+    .showInformationMessage(l10n.t('Conversation exported to {0}.', name), show)
+    .then(answer => {
+      if (answer === show) void vscode.window.showTextDocument(target)
+    })
+}
+
+async function openDocument(open: OpenSession): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({
+    language: 'markdown',
+    content: documentOf(open),
+  })
+  await vscode.window.showTextDocument(document, { preview: false })
+}
+
+/** The title as a file name that is valid on every system. */
+function fileNameOf({ session }: OpenSession): string {
+  const title = titleOf(session) ?? ''
+  const name = title
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 60)
+    .replace(/[. ]+$/, '')
+  return name || 'conversation'
+}

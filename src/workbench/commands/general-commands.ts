@@ -1,0 +1,101 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { isSettingName } from '../../common/settings.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import type { AgentLogs, ProtocolTraffic } from '../agents/agent-logs.ts'
+import { openSetting } from '../settings.ts'
+import type { ConversationView } from '../webviews/conversation-view.ts'
+import type { HistoryTab } from '../webviews/history-view.ts'
+import { pickAgent } from './pick-agent.ts'
+
+export interface GeneralCommandOptions {
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  accounts: Pick<Accounts, 'get'>
+  logs: AgentLogs
+  traffic: ProtocolTraffic
+  log: Logger & { show(preserveFocus?: boolean): void }
+  pickSession: (how: 'load' | 'resume') => Promise<void>
+  refreshHistory: () => void
+  sideBar: Pick<ConversationView, 'showHistory'>
+  historyTab: Pick<HistoryTab, 'open'>
+  /** Resolves to the number of values. */
+  forgetMcpInputs: () => Promise<number>
+}
+
+/** Commands for sessions, agents, logs, settings and History. */
+export function generalCommands(options: GeneralCommandOptions) {
+  const { surfaces, agents, accounts, logs, traffic, log } = options
+  const shown = () => surfaces.active.controller
+  const pickSession = (how: 'load' | 'resume') => {
+    if (!vscode.workspace.isTrusted)
+      throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
+    return options.pickSession(how)
+  }
+  return {
+    [CommandId.newSession]: async () => {
+      await surfaces.active.reveal()
+      await shown().start()
+    },
+    [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
+      const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents, accounts)
+      if (picked === undefined) return
+      await surfaces.active.reveal()
+      await shown().start(picked)
+    },
+    [CommandId.loadSession]: () => pickSession('load'),
+    [CommandId.resumeSession]: () => pickSession('resume'),
+    [CommandId.cancelTurn]: () => {
+      const controller = shown()
+      const { current, phase } = controller
+      const isAtWork = phase === 'starting' || phase === 'loading' || isRunning(current)
+      if (!isAtWork) throw new UnavailableError(l10n.t('No turn is running.'))
+      controller.cancel()
+    },
+    [CommandId.restartAgent]: async () => {
+      if (shown().agentId === undefined && agents.defaultAgentId() === undefined)
+        throw new UnavailableError(l10n.t('No agent is running. Start a session first.'))
+      await surfaces.active.reveal()
+      await shown().restart()
+    },
+    [CommandId.showAgentLog]: (wanted?: unknown) => {
+      const named = typeof wanted === 'string' ? wanted : undefined
+      const agentId = named ?? shown().agentId ?? agents.defaultAgentId()
+      if (agentId === undefined) log.show(true)
+      else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
+    },
+    [CommandId.showProtocolTraffic]: () => traffic.show(),
+    [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
+    [CommandId.openHistory]: () => options.sideBar.showHistory(),
+    [HiddenCommandId.focusFormerHistory]: () => options.sideBar.showHistory(),
+    [CommandId.openHistoryInTab]: () => options.historyTab.open(),
+    [CommandId.showConversation]: () => surfaces.active.reveal(),
+    [CommandId.refreshHistory]: async () => {
+      await options.sideBar.showHistory()
+      options.refreshHistory()
+    },
+    [CommandId.forgetMcpInputs]: async () => {
+      const count = await options.forgetMcpInputs()
+      void vscode.window.showInformationMessage(
+        count === 0
+          ? l10n.t('No values for MCP servers are stored.')
+          : count === 1
+            ? l10n.t("1 stored value was deleted. Parley asks for it again when it's needed.")
+            : l10n.t(
+                "{0} stored values were deleted. Parley asks for each one again when it's needed.",
+                count,
+              ),
+      )
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+function isRunning(open: OpenSession | undefined): boolean {
+  return open !== undefined && open.session.state.activity !== 'idle'
+}

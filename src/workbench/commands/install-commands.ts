@@ -1,0 +1,279 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { agentIdOf } from '../../agents/presets.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
+import { helpWords, planWords } from '../../app/agents/agent-offers.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { AgentLogs } from '../agents/agent-logs.ts'
+
+interface InstallCommandOptions {
+  installs: InstallManager
+  logs: AgentLogs
+  /** Whether the agent with this id is running in this window. */
+  isRunning: (agentId: string) => boolean
+  restart: (agentId: string) => Promise<void>
+  /** Deletes the stored sign-in values of a removed agent. */
+  forget: (agentId: string) => Promise<void>
+}
+
+type Item = vscode.QuickPickItem & { id?: string }
+
+/** *Install Agent…*, *Update Agent…* and *Remove Agent…*. The argument is the agent's id in the registry. */
+export function installCommands(options: InstallCommandOptions) {
+  const { installs } = options
+  const on = (run: (id: string | undefined) => Promise<void>) => async (wanted?: unknown) => {
+    if (!vscode.workspace.isTrusted)
+      throw new UnavailableError(
+        l10n.t("Agents can't be installed in Restricted Mode. Trust this workspace first."),
+      )
+    await run(typeof wanted === 'string' ? wanted : undefined)
+  }
+  return {
+    [CommandId.installAgent]: on(async wanted => {
+      const id = wanted ?? (await pickFromRegistry(installs))
+      if (id !== undefined) await install(options, id, wanted === undefined)
+    }),
+    [CommandId.updateAgent]: on(async wanted => {
+      const id = wanted ?? (await pickUpdate(installs))
+      if (id !== undefined) await install(options, id, wanted === undefined)
+    }),
+    [CommandId.removeAgent]: on(async wanted => {
+      await installs.load()
+      const id = wanted ?? (await pickInstalled(installs))
+      if (id === undefined) return
+      const agent = installs.installed.find(one => one.id === id)
+      if (!agent) throw new UnavailableError(l10n.t("{0} isn't installed by Parley.", id))
+      const remove = l10n.t('Remove')
+      const answer = await vscode.window.showWarningMessage(
+        l10n.t('Remove {0} {1}?', agent.name, agent.version),
+        {
+          modal: true,
+          detail: l10n.t('The files that Parley installed and the values stored for signing in are deleted.'),
+        },
+        remove,
+      )
+      if (answer !== remove) return
+      await installs.remove(agent.id)
+      await options.forget(agentIdOf(agent.id))
+      void vscode.window.showInformationMessage(plainMessage(l10n.t('{0} was removed.', agent.name)))
+    }),
+  } satisfies Partial<CommandHandlers>
+}
+
+/**
+ * All agents of the registry, each with what installing it runs. Shows the stored registry at first, then the current
+ * one.
+ */
+async function pickFromRegistry(installs: InstallManager): Promise<string | undefined> {
+  if (!installs.isOn)
+    throw new UnavailableError(
+      l10n.t('The agent registry is turned off. Set “parley.agentRegistry” to turn it on.'),
+    )
+  const box = vscode.window.createQuickPick<Item>()
+  box.title = l10n.t('Install Agent')
+  box.placeholder = l10n.t('Select an agent to install')
+  box.matchOnDescription = true
+  box.matchOnDetail = true
+  box.busy = true
+  const fill = () => {
+    const { agents, installed } = installs
+    const featured = new Set(installs.featured().map(({ id }) => id))
+    const ordered = agents.toSorted((a, b) => Number(featured.has(b.id)) - Number(featured.has(a.id)))
+    const active = box.activeItems[0]?.id
+    box.items = ordered.map((agent): Item => {
+      const there = installed.find(({ id }) => id === agent.id)
+      return itemOf(installs, agent, there && l10n.t('{0} installed', there.version))
+    })
+    box.activeItems = box.items.filter(({ id }) => id === active)
+    if (installs.problem !== undefined) box.title = installs.problem
+  }
+  const following = installs.onDidChange(fill)
+  const planAll = () => installs.plan(installs.agents.map(({ id }) => id))
+  void installs
+    .load()
+    .then(planAll)
+    .then(() => installs.refresh())
+    .then(planAll)
+    .finally(() => {
+      box.busy = false
+    })
+  fill()
+  try {
+    return await picked(box)
+  } finally {
+    following.dispose()
+  }
+}
+
+async function pickUpdate(installs: InstallManager): Promise<string | undefined> {
+  await installs.load()
+  // without installed agents, the registry has no updates to check
+  if (installs.installed.length === 0) throw new UnavailableError(noneInstalled())
+  const title = l10n.t('Checking for updates of agents…')
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
+    installs.refresh(),
+  )
+  if (installs.problem !== undefined) throw new Error(installs.problem)
+  const updates = installs.installed.flatMap(installed => {
+    const agent = installs.updateOf(installed)
+    return agent ? { installed, agent } : []
+  })
+  if (updates.length === 0) {
+    void vscode.window.showInformationMessage(l10n.t('All agents that Parley installed are up to date.'))
+    return undefined
+  }
+  await installs.plan(updates.map(({ agent }) => agent.id))
+  const items = updates.map(({ installed, agent }) =>
+    itemOf(installs, agent, l10n.t('{0} installed', installed.version)),
+  )
+  const choice = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Update Agent'),
+    placeHolder: l10n.t('Select an agent to update'),
+  })
+  return choice?.id
+}
+
+async function pickInstalled(installs: InstallManager): Promise<string | undefined> {
+  const items = installs.installed.map(({ id, name, version, description }) => ({
+    label: name,
+    description: version,
+    detail: description,
+    id,
+  }))
+  if (items.length === 0) throw new UnavailableError(noneInstalled())
+  const choice = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Remove Agent'),
+    placeHolder: l10n.t('Select an agent to remove'),
+  })
+  return choice?.id
+}
+
+function noneInstalled(): string {
+  return l10n.t('No agents are installed by Parley. To install one, run “Parley: Install Agent…”.')
+}
+
+/** Codicon syntax in the registry's text is escaped. */
+const plain = (text: string) => text.replaceAll('$(', '$ (')
+
+function itemOf(installs: InstallManager, agent: RegistryAgent, note: string | undefined): Item {
+  const plan = installs.planOf(agent.id)
+  return {
+    label: plain(agent.name),
+    description: plain([agent.version, note].filter(Boolean).join(' · ')),
+    detail: plain([agent.description, plan && planWords(plan)].filter(Boolean).join('  ')),
+    id: agent.id,
+  }
+}
+
+function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
+  return new Promise(resolve => {
+    box.onDidAccept(() => {
+      resolve(box.selectedItems[0]?.id)
+      box.hide()
+    })
+    box.onDidHide(() => {
+      resolve(undefined)
+      box.dispose()
+    })
+    box.show()
+  })
+}
+
+/** Installs with a progress notification. `isStated`: the user has seen what will run. */
+async function install(options: InstallCommandOptions, id: string, isStated: boolean): Promise<void> {
+  const { installs, logs } = options
+  await installs.load()
+  await installs.plan([id])
+  const nameOf = () => installs.find(id)?.name ?? installs.installed.find(one => one.id === id)?.name ?? id
+  if (!isStated && !(await confirmed(installs, id, nameOf()))) return
+  for (;;) {
+    const plan = installs.planOf(id)
+    const stated = plan && !(plan instanceof Error) ? plan.action : undefined
+    const outcome = await withProgress(installs, id, nameOf(), () => installs.install(id, stated))
+    if (outcome === 'installed') return void tellInstalled(options, id)
+    if (outcome === 'canceled') return
+    if (outcome === 'changed') {
+      if (await confirmed(installs, id, nameOf())) continue
+      return
+    }
+    const status = installs.status(id)
+    if (status?.state !== 'failed') return
+    const retry = l10n.t('Retry')
+    const showOutput = l10n.t('Show Output')
+    const help = status.help === undefined ? undefined : helpWords(status.help)
+    const buttons = [help, retry, status.output === '' ? undefined : showOutput].filter(
+      text => text !== undefined,
+    )
+    const answer = await vscode.window.showErrorMessage(plainMessage(status.message), ...buttons)
+    installs.dismiss(id)
+    if (answer === retry) continue
+    if (answer === showOutput) {
+      const agentId = agentIdOf(id)
+      logs.logger(agentId, nameOf()).error(`${status.message}\n${status.output}`)
+      logs.for(agentId, nameOf()).show(true)
+    } else if (answer !== undefined && status.help !== undefined)
+      await vscode.env.openExternal(vscode.Uri.parse(status.help))
+    return
+  }
+}
+
+/** Shows what will run, and asks for confirmation. */
+async function confirmed(installs: InstallManager, id: string, name: string): Promise<boolean> {
+  const plan = installs.planOf(id)
+  if (!plan) return true
+  const yes = l10n.t('Install')
+  const answer = await vscode.window.showInformationMessage(
+    plainMessage(l10n.t('Install {0}? {1}', name, planWords(plan))),
+    yes,
+  )
+  return answer === yes
+}
+
+function withProgress<T>(
+  installs: InstallManager,
+  id: string,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const title = plainMessage(l10n.t('Installing {0}', name))
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
+  return Promise.resolve(
+    vscode.window.withProgress(options, async (progress, token) => {
+      let share = 0
+      const following = installs.onDidChange(() => {
+        const status = installs.status(id)
+        if (status?.state !== 'running') return
+        const now = Math.round((status.share ?? 0) * 100)
+        progress.report({ message: plainMessage(status.step), increment: Math.max(0, now - share) })
+        share = Math.max(share, now)
+      })
+      const canceling = token.onCancellationRequested(() => installs.cancel(id))
+      try {
+        return await work()
+      } finally {
+        following.dispose()
+        canceling.dispose()
+      }
+    }),
+  )
+}
+
+async function tellInstalled(
+  { installs, isRunning, restart }: InstallCommandOptions,
+  id: string,
+): Promise<void> {
+  const agent = installs.installed.find(one => one.id === id)
+  if (!agent) return
+  const agentId = agentIdOf(id)
+  const text = l10n.t('{0} {1} is installed.', agent.name, agent.version)
+  // running agents keep their version until they end
+  const isOld = isRunning(agentId)
+  const next = isOld ? l10n.t('Restart Agent') : l10n.t('New Session')
+  const answer = await vscode.window.showInformationMessage(plainMessage(text), next)
+  if (answer === undefined) return
+  if (isOld) await restart(agentId)
+  else await vscode.commands.executeCommand(CommandId.newSessionWithAgent, agentId)
+}

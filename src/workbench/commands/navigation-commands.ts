@@ -1,0 +1,45 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { isConversationFocused } from '../../app/conversation/view-focus.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { Navigate, type NavigateTo, ShowFind } from '../../bridge/conversation.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { requestSummaries } from '../../sessions/request-notifications.ts'
+
+/** Commands to search and navigate the active conversation. */
+export function navigationCommands(surfaces: ConversationSurfaces) {
+  /** Shows the conversation; fails if there is none. */
+  const shown = async () => {
+    const { active } = surfaces
+    const { current } = active.controller
+    if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
+    if (!active.isVisible) await active.reveal()
+    return { active, current }
+  }
+  const go = (to: NavigateTo) => async () => {
+    const { active, current } = await shown()
+    if (to === 'question') {
+      if (requestSummaries(current.session).length === 0)
+        throw new UnavailableError(l10n.t('No pending requests'))
+    } else if (current.session.state.entries.length === 0)
+      throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
+    active.tell(Navigate, { to })
+  }
+  return {
+    [CommandId.find]: async () => {
+      const { active } = await shown()
+      active.tell(ShowFind, undefined)
+    },
+    [CommandId.focusConversation]: async () => {
+      if (isConversationFocused())
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup')
+      else await surfaces.active.reveal()
+    },
+    [CommandId.previousTurn]: go('previousTurn'),
+    [CommandId.nextTurn]: go('nextTurn'),
+    [CommandId.firstTurn]: go('first'),
+    [CommandId.latest]: go('latest'),
+    [CommandId.nextQuestion]: go('question'),
+  } satisfies Partial<CommandHandlers>
+}

@@ -1,0 +1,110 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConfigOption } from '../../acp/model.ts'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { OptionMemory } from '../../app/storage/option-memory.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { sectionsOf } from '../../common/option-sections.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+
+interface OptionCommandOptions {
+  surfaces: ConversationSurfaces
+  memory: OptionMemory
+}
+
+type SelectOption = Extract<ConfigOption, { type: 'select' }>
+type Item = vscode.QuickPickItem & { value?: string }
+
+/** *Change Mode…* and *Change Model…* for the active conversation. */
+export function optionCommands(options: OptionCommandOptions) {
+  return {
+    [CommandId.changeMode]: () =>
+      change(options, 'mode', agent => l10n.t("{0} doesn't offer a choice of modes.", agent)),
+    [CommandId.changeModel]: () =>
+      change(options, 'model', agent => l10n.t("{0} doesn't offer a choice of models.", agent)),
+  } satisfies Partial<CommandHandlers>
+}
+
+/** The agent's choice of modes or models in a session. */
+export function selectOption({ session }: OpenSession, category: string): SelectOption | undefined {
+  return session.state.configOptions.find(
+    (one): one is SelectOption => one.type === 'select' && one.category === category,
+  )
+}
+
+async function change(
+  { surfaces, memory }: OptionCommandOptions,
+  category: string,
+  none: (agent: string) => string,
+): Promise<void> {
+  const { controller } = surfaces.active
+  const { current, agentId } = controller
+  if (!current || agentId === undefined) {
+    throw new UnavailableError(l10n.t('Start a session first.'))
+  }
+  const option = selectOption(current, category)
+  if (!option) {
+    throw new UnavailableError(none(current.agentName))
+  }
+  const value = await pick(option, agentId, memory)
+  if (value === undefined || value === option.currentValue || controller.current !== current) return
+  memory.used(agentId, option.id, value)
+  await controller.setConfigOption(option.id, value)
+}
+
+/** Lets the user choose a value, favorites first; a star marks a favorite. */
+function pick(option: SelectOption, agentId: string, memory: OptionMemory): Promise<string | undefined> {
+  const box = vscode.window.createQuickPick<Item>()
+  box.title = option.name
+  box.placeholder = option.description
+  box.matchOnDescription = true
+  box.matchOnDetail = true
+  const fill = () => {
+    const remembered = memory.of(agentId)[option.id]
+    const marked = new Set(remembered?.favorites)
+    box.items = sectionsOf(option.choices, remembered).flatMap(({ section, choices }): Item[] => [
+      ...(section === undefined
+        ? []
+        : [{ label: headingOf(section), kind: vscode.QuickPickItemKind.Separator }]),
+      ...choices.map(choice => ({
+        label: choice.name,
+        detail: choice.description,
+        description: choice.value === option.currentValue ? l10n.t('current') : undefined,
+        value: choice.value,
+        buttons: [
+          marked.has(choice.value)
+            ? { iconPath: new vscode.ThemeIcon('star-full'), tooltip: l10n.t('Remove from Favorites') }
+            : { iconPath: new vscode.ThemeIcon('star-empty'), tooltip: l10n.t('Add to Favorites') },
+        ],
+      })),
+    ])
+  }
+  fill()
+  box.activeItems = box.items.filter(item => item.value === option.currentValue).slice(0, 1)
+  return new Promise(resolve => {
+    box.onDidTriggerItemButton(({ item }) => {
+      if (item.value !== undefined) memory.toggle(agentId, option.id, item.value)
+      fill()
+      box.activeItems = box.items.filter(one => one.value === item.value).slice(0, 1)
+    })
+    box.onDidAccept(() => {
+      resolve(box.selectedItems[0]?.value)
+      box.hide()
+    })
+    box.onDidHide(() => {
+      resolve(undefined)
+      box.dispose()
+    })
+    box.show()
+  })
+}
+
+function headingOf(section: string | { group: string }): string {
+  if (typeof section === 'object') return section.group
+  return section === 'favorites'
+    ? l10n.t('Favorites')
+    : section === 'recent'
+      ? l10n.t('Recently used')
+      : l10n.t('All')
+}

@@ -1,0 +1,113 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { messageOf } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
+import { type PermissionRule, type RuleAction, ruleWords } from '../../sessions/permission-rules/rule.ts'
+import type { RuleSettings } from '../rule-settings.ts'
+
+export interface RuleCommandOptions {
+  rules: Pick<PermissionRules, 'list'>
+  consent: Pick<RuleConsent, 'accept' | 'counts'>
+  settings: RuleSettings
+  nameOf: (agentId: string) => string
+}
+
+type RuleItem = vscode.QuickPickItem & { rule: PermissionRule }
+type Step = RuleAction | 'open' | 'remove'
+type StepItem = vscode.QuickPickItem & { step: Step }
+
+/** *Manage Permission Rules*: lists them, changes what they do, opens and removes them. */
+export function ruleCommands(options: RuleCommandOptions) {
+  return {
+    [CommandId.managePermissionRules]: () => manage(options),
+  } satisfies Partial<CommandHandlers>
+}
+
+async function manage(options: RuleCommandOptions): Promise<void> {
+  for (;;) {
+    const rules = options.rules.list()
+    if (rules.length === 0) {
+      const open = l10n.t('Open Settings')
+      const answer = await vscode.window.showInformationMessage(
+        l10n.t(
+          'There are no permission rules. To create one, select “Always Allow…” in a permission request.',
+        ),
+        open,
+      )
+      if (answer === open) await options.settings.open({ scope: 'user' })
+      return
+    }
+    const picked = await vscode.window.showQuickPick(
+      rules.map(rule => itemOf(rule, options)),
+      {
+        title: l10n.t('Manage Permission Rules'),
+        placeHolder: l10n.t('Select a rule to change or remove it'),
+        matchOnDescription: true,
+        matchOnDetail: true,
+      },
+    )
+    if (!picked || !(await change(picked, options))) return
+  }
+}
+
+/** Returns false if the list shouldn't be shown again. */
+async function change({ rule, label }: RuleItem, options: RuleCommandOptions): Promise<boolean> {
+  const steps: StepItem[] = [
+    ...(['allow', 'ask', 'reject'] as const).map(step => ({
+      step,
+      label: actionWords(step),
+      ...(step === rule.action && { description: l10n.t('Current') }),
+    })),
+    { step: 'open', label: l10n.t('Open in Settings'), iconPath: new vscode.ThemeIcon('go-to-file') },
+    { step: 'remove', label: l10n.t('Remove'), iconPath: new vscode.ThemeIcon('trash') },
+  ]
+  const picked = await vscode.window.showQuickPick(steps, { title: label })
+  if (!picked) return true
+  const { settings, consent } = options
+  if (picked.step === 'open') {
+    await settings.open(rule)
+    return false
+  }
+  try {
+    if (picked.step === 'remove') await settings.replace(rule, undefined)
+    else if (picked.step !== rule.action) {
+      const next = { ...rule.source, action: picked.step }
+      consent.accept([next])
+      await settings.replace(rule, next)
+    }
+  } catch (error) {
+    void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+    return false
+  }
+  return true
+}
+
+function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): RuleItem {
+  const { action, agent, folder, scope, source } = rule
+  const where =
+    scope === 'user'
+      ? l10n.t('User')
+      : scope === 'workspace'
+        ? l10n.t('Workspace')
+        : l10n.t('Folder {0}', folder ?? '')
+  const parts = [
+    actionWords(action),
+    where,
+    agent === undefined ? l10n.t('All agents') : nameOf(agent),
+    ...(consent.counts(rule) ? [] : [l10n.t('Ignored until you allow it')]),
+  ]
+  return { rule, label: ruleWords(source), description: parts.join(' · ') }
+}
+
+function actionWords(action: RuleAction): string {
+  switch (action) {
+    case 'allow':
+      return l10n.t('Allow')
+    case 'ask':
+      return l10n.t('Ask')
+    case 'reject':
+      return l10n.t('Reject')
+  }
+}

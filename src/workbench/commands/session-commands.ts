@@ -1,0 +1,146 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type {
+  ConversationSurface,
+  ConversationSurfaces,
+} from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../../app/ids.ts'
+import type { SessionActions } from '../../app/session-actions.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
+import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
+import type { SessionIndicators } from '../../sessions/session-indicators.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import { ConversationTab } from '../webviews/conversation-tab.ts'
+import type { ConversationTabs } from '../webviews/conversation-tabs.ts'
+import { pickOpenSession } from './pick-session.ts'
+
+interface SessionCommandOptions {
+  surfaces: ConversationSurfaces
+  organizer: SessionOrganizer
+}
+
+/** *Rename Session…* and *Fork Session*, for the active conversation. */
+export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) {
+  const on = (run: (open: OpenSession) => Promise<void>) => () => {
+    const { current } = surfaces.active.controller
+    if (!current) throw new UnavailableError(l10n.t('The conversation has no session.'))
+    return run(current)
+  }
+  return {
+    [CommandId.renameSession]: on(async open => {
+      const reference = referenceOf(open)
+      const title = await vscode.window.showInputBox({
+        title: l10n.t('Rename Session'),
+        prompt: l10n.t('Session title. Leave empty to use the automatic title.'),
+        value: reference.title ?? '',
+      })
+      if (title === undefined || title.trim() === (reference.title ?? '')) return
+      const { controller } = surfaces.active
+      await showFailureOrSignIn(
+        reference.agentId,
+        (agentId, then) => controller.offerSignIn(agentId, then),
+        () =>
+          waitForAgent(open.agentName, l10n.t('Rename Session'), () => organizer.rename(reference, title)),
+      )
+    }),
+    [CommandId.forkSession]: on(async open => {
+      if (!open.session.agent.capabilities.fork)
+        throw new UnavailableError(l10n.t("{0} can't fork sessions.", open.agentName))
+      await surfaces.active.reveal()
+      await surfaces.active.controller.fork(referenceOf(open))
+    }),
+  } satisfies Partial<CommandHandlers>
+}
+
+interface PlaceCommandOptions {
+  surfaces: ConversationSurfaces
+  sideBar: ConversationSurface
+  tabs: ConversationTabs
+  manager: SessionManager
+  indicators: SessionIndicators
+  history: HistoryList
+  actions: SessionActions
+}
+
+/** Opens conversations, and moves them between the side bar and editor tabs. */
+export function placeCommands(options: PlaceCommandOptions) {
+  const { surfaces, sideBar, tabs, manager, indicators, history, actions } = options
+
+  const toTab = (where: 'here' | 'beside') => {
+    const { current } = sideBar.controller
+    // a session is shown in one place at a time
+    if (current) sideBar.controller.leave()
+    tabs.open(current, where)
+  }
+
+  return {
+    [CommandId.openSession]: async () => {
+      const placeOf = (open: OpenSession) => {
+        const shown = surfaces.showing(open)
+        return shown && (shown === sideBar ? 'side-bar' : 'tab')
+      }
+      const picked = await pickOpenSession({ manager, indicators, history, placeOf })
+      if (!picked) return
+      if ('open' in picked) await surfaces.reveal(picked.open)
+      else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
+    },
+    [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
+    [CommandId.openInTab]: () => {
+      // from a tab: opens another tab to start a session in
+      if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
+      else toTab('here')
+    },
+    [CommandId.openBeside]: () => {
+      if (surfaces.active instanceof ConversationTab) surfaces.active.moveBeside()
+      else toTab('beside')
+    },
+    [CommandId.moveToSideBar]: async () => {
+      const tab = surfaces.active
+      if (!(tab instanceof ConversationTab))
+        throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
+      const { current } = tab.controller
+      if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
+      // before the tab closes, so that the session always has a view
+      tab.controller.leave()
+      sideBar.controller.take(current)
+      tab.close()
+      await sideBar.reveal()
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+type Handlers = Record<
+  (typeof CommandId)[keyof typeof CommandId],
+  CommandHandlers[string & keyof CommandHandlers]
+>
+type TitleBarHandlers = Omit<CommandHandlers, keyof Handlers>
+
+/**
+ * The buttons in the title bars of conversations. VS Code doesn't tell a command which view's button was clicked, so each
+ * title bar has its own commands, which activate their conversation and then run the command.
+ */
+export function titleBarCommands(
+  surfaces: Pick<ConversationSurfaces, 'activate'>,
+  sideBar: ConversationSurface,
+  tabs: Pick<ConversationTabs, 'active'>,
+  handlers: Pick<
+    Handlers,
+    (typeof CommandId)[(typeof SIDE_BAR_COMMANDS)[number] | (typeof TAB_COMMANDS)[number]]
+  >,
+) {
+  const on = (surface: () => ConversationSurface | undefined, name: keyof typeof handlers) => () => {
+    const pressed = surface()
+    if (pressed) surfaces.activate(pressed)
+    return handlers[name]()
+  }
+  return Object.fromEntries([
+    ...SIDE_BAR_COMMANDS.map(name => [`parley.sideBar.${name}`, on(() => sideBar, CommandId[name])]),
+    ...TAB_COMMANDS.map(name => [`parley.tab.${name}`, on(() => tabs.active, CommandId[name])]),
+  ]) as Pick<
+    TitleBarHandlers,
+    `parley.sideBar.${(typeof SIDE_BAR_COMMANDS)[number]}` | `parley.tab.${(typeof TAB_COMMANDS)[number]}`
+  >
+}

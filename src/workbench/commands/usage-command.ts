@@ -1,0 +1,150 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import { DisposableStore } from '../../common/disposable.ts'
+import { formatCost } from '../../common/format-cost.ts'
+import { visible } from '../../common/visible.ts'
+import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
+import type { DayUsage, UsageSum } from '../../history/session-store.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+
+interface UsageCommandOptions {
+  surfaces: ConversationSurfaces
+  records: Pick<LocalSessions, 'usage' | 'sessionUsage'>
+  nameOf: (agentId: string) => string
+}
+
+/** Characters of a name in the list. */
+const MAX_NAME = 32
+
+type Item = vscode.QuickPickItem & { agentId?: string }
+
+/** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
+export function usageCommand(options: UsageCommandOptions) {
+  return { [CommandId.showUsage]: () => showUsage(options) } satisfies Partial<CommandHandlers>
+}
+
+async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Promise<void> {
+  const { current } = surfaces.active.controller
+  const session = current ? records.sessionUsage(current.agentId, current.session.sessionId) : []
+  // the agent's own report takes precedence over the amount counted here
+  const cost = current?.session.state.usage?.cost
+  const costs: UsageSum[] = cost
+    ? [{ currency: cost.currency, cost: cost.amount, totalTokens: 0, inputTokens: 0, outputTokens: 0 }]
+    : []
+  const own = [...session.filter(({ currency }) => currency === '' || costs.length === 0), ...costs]
+  const rows = records.usage('')
+  const periods: Array<[string, number]> = [
+    [l10n.t('Today'), 1],
+    [l10n.t('Last 7 Days'), 7],
+    [l10n.t('Last 30 Days'), 30],
+    [l10n.t('Last 12 Months'), 365],
+  ]
+  const items: Item[] = periods.flatMap(([label, days]) => {
+    const agents = byAgent(rows.filter(({ day }) => day >= daysAgo(days - 1)))
+    if (agents.size === 0) return []
+    return [
+      { label, kind: vscode.QuickPickItemKind.Separator },
+      ...[...agents]
+        .map(([agentId, used]) => ({ name: nameOf(agentId), used, agentId }))
+        .sort((a, b) => a.name.localeCompare(b.name))
+        .map(({ name, used, agentId }) => ({
+          label: `$(graph) ${shortened(name)}`,
+          description: usageText(used),
+          agentId,
+        })),
+    ]
+  })
+  if (current && isUsed(own)) {
+    items.unshift(
+      { label: l10n.t('This Session'), kind: vscode.QuickPickItemKind.Separator },
+      {
+        label: `$(comment-discussion) ${shortened(visible(titleOf(current.session) ?? '')) || l10n.t('Untitled session')}`,
+        description: usageText(own),
+        agentId: current.agentId,
+      },
+    )
+  }
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(l10n.t('No agent has reported usage or cost yet.'))
+    return
+  }
+  for (;;) {
+    const agentId = await pick(l10n.t('Usage and Cost'), l10n.t('Select an agent to see its days'), items)
+    if (agentId === undefined) return
+    const days = rows.filter(row => row.agentId === agentId)
+    const title = l10n.t('Usage and Cost of {0}', nameOf(agentId))
+    if ((await pick(title, l10n.t('Days with reported usage'), dayItems(days), true)) !== 'back') return
+  }
+}
+
+/** Resolves to the agent of the selected item, to `back`, or to `undefined`. */
+async function pick(
+  title: string,
+  placeholder: string,
+  items: Item[],
+  hasBack = false,
+): Promise<string | undefined> {
+  const owned = new DisposableStore()
+  const box = vscode.window.createQuickPick<Item>()
+  owned.add(box)
+  Object.assign(box, { title, placeholder, items, matchOnDescription: true })
+  if (hasBack) box.buttons = [vscode.QuickInputButtons.Back]
+  try {
+    return await new Promise(resolve => {
+      owned.add(box.onDidTriggerButton(() => resolve('back')))
+      owned.add(box.onDidAccept(() => resolve(hasBack ? 'back' : box.selectedItems[0]?.agentId)))
+      owned.add(box.onDidHide(() => resolve(undefined)))
+      box.show()
+    })
+  } finally {
+    owned.dispose()
+  }
+}
+
+/** The latest day first. */
+function dayItems(rows: readonly DayUsage[]): Item[] {
+  const days = [...new Set(rows.map(({ day }) => day))].sort().reverse()
+  return days.map(day => ({
+    label: new Date(`${day}T12:00`).toLocaleDateString(vscode.env.language, { dateStyle: 'medium' }),
+    description: usageText(rows.filter(row => row.day === day)),
+  }))
+}
+
+function byAgent(rows: readonly DayUsage[]): Map<string, DayUsage[]> {
+  const agents = new Map<string, DayUsage[]>()
+  for (const row of rows) agents.set(row.agentId, [...(agents.get(row.agentId) ?? []), row])
+  return agents
+}
+
+/** `$0.42 · 12,000 tokens`; currencies aren't added up. */
+function usageText(rows: readonly UsageSum[]): string {
+  const { language } = vscode.env
+  const costs = new Map<string, number>()
+  let tokens = 0
+  for (const { currency, cost, totalTokens } of rows) {
+    tokens += totalTokens
+    if (currency !== '') costs.set(currency, (costs.get(currency) ?? 0) + cost)
+  }
+  const words = [...costs].map(([currency, amount]) => formatCost({ amount, currency }, language))
+  if (words.length === 0) words.push(l10n.t('cost not reported'))
+  if (tokens === 1) words.push(l10n.t('1 token'))
+  else if (tokens > 0) words.push(l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens)))
+  return words.join(' · ')
+}
+
+/** The usage follows the name and matters most here. */
+function shortened(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
+}
+
+function isUsed(rows: readonly UsageSum[]): boolean {
+  return rows.some(({ currency, totalTokens }) => currency !== '' || totalTokens > 0)
+}
+
+/** The local day this many days before today. */
+function daysAgo(days: number): string {
+  const date = new Date()
+  return dayOf(new Date(date.getFullYear(), date.getMonth(), date.getDate() - days, 12).getTime())
+}

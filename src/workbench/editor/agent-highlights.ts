@@ -1,0 +1,235 @@
+import * as vscode from 'vscode'
+import type { FileChange } from '../../acp/model.ts'
+import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
+import { editedLines, type LineRange } from '../../editor/diff-texts.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import { type SessionManager, watchSessions } from '../../sessions/session-manager.ts'
+import { onDidChangeSetting, readSetting } from '../settings.ts'
+
+/** Number of tool calls of a turn whose lines are kept. */
+const MAX_TOOL_CALLS = 100
+/** Lines of longer text aren't searched for. UTF-16 units. */
+const MAX_TEXT = 1_000_000
+/** Only the latest reads and edits of a file are shown. */
+const MAX_PLACES = 30
+const REFRESH_MS = 100
+/** How long the lines stay after the turn. */
+const STAY_MS = 3000
+
+/** The lines that a tool call read or wrote in a file. */
+type Place = { type: 'read'; line: number } | { type: 'edit'; change: FileChange }
+
+const rules = new PathRules()
+
+/**
+ * Highlights the lines that agents read and edit in open editors, until the turn ends. Edits are searched for in the
+ * editor's text, so that they move with it and disappear when the user changes them.
+ */
+export class AgentHighlights extends Owner {
+  readonly #manager: Pick<SessionManager, 'list' | 'onDidChange'>
+  /** by session, then by tool call, then by the key of the file's path; newest last */
+  readonly #places = new Map<OpenSession, Map<string, Map<string, Place[]>>>()
+  readonly #shown = new Set<vscode.TextEditor>()
+  #watching: DisposableStore | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(manager: Pick<SessionManager, 'list' | 'onDidChange'>) {
+    super()
+    this.#manager = manager
+    this.register(onDidChangeSetting('agentLineHighlights', () => this.#turnOnOrOff()))
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+    this.#turnOnOrOff()
+  }
+
+  #turnOnOrOff(): void {
+    const on = readSetting('agentLineHighlights')
+    if (on === (this.#watching !== undefined)) return
+    if (this.#watching) this.owned.release(this.#watching)
+    this.#watching = undefined
+    if (on) this.#watching = this.register(this.#watch())
+  }
+
+  #watch(): DisposableStore {
+    const watching = new DisposableStore()
+    const read = watching.add(lineDecoration('read'))
+    const edited = watching.add(lineDecoration('edited'))
+    const refresh = () => {
+      this.#timer = undefined
+      this.#refresh(read, edited)
+    }
+    const soon = () => {
+      this.#timer ??= setTimeout(refresh, REFRESH_MS)
+    }
+    watching.add(watchSessions(this.#manager, open => this.#follow(open, soon)))
+    watching.add(
+      vscode.window.onDidChangeVisibleTextEditors(() => {
+        if (this.#places.size > 0) soon()
+      }),
+    )
+    watching.add(
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (this.#places.size === 0 || contentChanges.length === 0) return
+        this.#moveReads(keyOf(document.uri), contentChanges)
+        soon()
+      }),
+    )
+    watching.add(
+      toDisposable(() => {
+        this.#places.clear()
+        this.#shown.clear()
+      }),
+    )
+    return watching
+  }
+
+  #follow(open: OpenSession, changed: () => void): Disposable {
+    const { session } = open
+    let fade: NodeJS.Timeout | undefined
+    const clear = () => {
+      if (this.#places.delete(open)) changed()
+    }
+    const following = session.onDidChange(changes => {
+      for (const change of changes) {
+        if (change.type === 'reset') clear()
+        if (change.type === 'head' && change.key === 'activity') {
+          clearTimeout(fade)
+          if (session.state.activity === 'idle') fade = setTimeout(clear, STAY_MS)
+          else if (fade) {
+            fade = undefined
+            clear()
+          }
+        }
+        // a replay reports old work
+        if (change.type !== 'entry' || session.phase !== 'ready') continue
+        const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
+        if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
+        if (this.#note(open, entry)) changed()
+      }
+    })
+    return toDisposable(() => {
+      following.dispose()
+      clearTimeout(fade)
+      clear()
+    })
+  }
+
+  /** Returns false if the tool call reports no lines. */
+  #note(open: OpenSession, call: ToolCallEntry): boolean {
+    const places = placesOf(call, open.plan.setup.cwd)
+    const known = this.#places.get(open)
+    if (places.size === 0) return known?.delete(call.toolCallId) ?? false
+    const calls = known ?? new Map<string, Map<string, Place[]>>()
+    this.#places.set(open, calls)
+    calls.set(call.toolCallId, places)
+    for (const oldest of calls.keys()) {
+      if (calls.size <= MAX_TOOL_CALLS) break
+      calls.delete(oldest)
+    }
+    return true
+  }
+
+  #moveReads(file: string, changes: readonly vscode.TextDocumentContentChangeEvent[]): void {
+    for (const calls of this.#places.values())
+      for (const files of calls.values()) {
+        const places = files.get(file)
+        if (places)
+          files.set(
+            file,
+            places.flatMap(place => movedBy(changes, place) ?? []),
+          )
+      }
+  }
+
+  #refresh(read: vscode.TextEditorDecorationType, edited: vscode.TextEditorDecorationType): void {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const places = this.#placesIn(keyOf(editor.document.uri))
+      if (places.length === 0 && !this.#shown.has(editor)) continue
+      if (places.length > 0) this.#shown.add(editor)
+      else this.#shown.delete(editor)
+      const text = editor.document.getText()
+      const edits = places.flatMap(place =>
+        place.type === 'edit' && text.length <= MAX_TEXT ? editedLines(place.change, text) : [],
+      )
+      const isEdited = (line: number) => edits.some(({ start, end }) => line >= start && line < end)
+      const reads = places.flatMap(place =>
+        place.type === 'read' && !isEdited(place.line - 1)
+          ? [{ start: place.line - 1, end: place.line }]
+          : [],
+      )
+      editor.setDecorations(read, rangesIn(editor.document, reads))
+      editor.setDecorations(edited, rangesIn(editor.document, edits))
+    }
+    const visible = new Set(vscode.window.visibleTextEditors)
+    for (const editor of this.#shown) if (!visible.has(editor)) this.#shown.delete(editor)
+  }
+
+  #placesIn(file: string): Place[] {
+    if (this.#places.size === 0) return []
+    return [...this.#places.values()]
+      .flatMap(calls => [...calls.values()].flatMap(files => files.get(file) ?? []))
+      .slice(-MAX_PLACES)
+  }
+}
+
+function keyOf(uri: vscode.Uri): string {
+  return uri.scheme === 'file' ? rules.key(uri.fsPath) : ''
+}
+
+function placesOf(
+  { toolKind, status, content, locations }: ToolCallEntry,
+  cwd: string,
+): Map<string, Place[]> {
+  const places = new Map<string, Place[]>()
+  const add = (path: string, place: Place) => {
+    const key = rules.key(rules.absolute(cwd, path))
+    const known = places.get(key)
+    if (known) known.push(place)
+    else places.set(key, [place])
+  }
+  // what the user rejected or stopped was not done
+  if (status === 'failed' || status === 'cancelled') return places
+  for (const block of content) {
+    if (block.type !== 'diff') continue
+    for (const change of block.changes) add(change.path, { type: 'edit', change })
+  }
+  if (toolKind === 'read' || toolKind === 'search')
+    for (const { path, line } of locations) if (line !== undefined) add(path, { type: 'read', line })
+  return places
+}
+
+/** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
+function movedBy(changes: readonly vscode.TextDocumentContentChangeEvent[], place: Place): Place | undefined {
+  if (place.type !== 'read') return place
+  let { line } = place
+  for (const { range, text } of changes) {
+    const at = line - 1
+    if (at < range.start.line) continue
+    const added = text.split('\n').length - 1
+    const removed = range.end.line - range.start.line
+    if (at > range.end.line || (at === range.end.line && removed > 0 && range.end.character === 0))
+      line += added - removed
+    else if (at > range.start.line || removed > 0) return undefined
+  }
+  return { ...place, line }
+}
+
+function rangesIn(document: vscode.TextDocument, lines: readonly LineRange[]): vscode.Range[] {
+  const last = document.lineCount - 1
+  return lines
+    .filter(({ start }) => start <= last)
+    .map(({ start, end }) => new vscode.Range(start, 0, Math.min(end - 1, last), 0))
+}
+
+function lineDecoration(what: 'read' | 'edited'): vscode.TextEditorDecorationType {
+  return vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor(`parley.${what}LineBackground`),
+    borderStyle: 'solid',
+    borderWidth: '0 0 0 2px',
+    borderColor: new vscode.ThemeColor(`parley.${what}LineBorder`),
+    overviewRulerColor: new vscode.ThemeColor(`parley.${what}LineBorder`),
+    overviewRulerLane: vscode.OverviewRulerLane.Center,
+  })
+}

@@ -1,0 +1,74 @@
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { ContextKey } from '../../app/ids.ts'
+import type { WebviewConnection } from '../../app/webview-connection.ts'
+import type { Handlers } from '../../bridge/contract.ts'
+import { FollowShown } from '../../bridge/conversation.ts'
+import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { onAgentLocation } from '../../editor/agent-location.ts'
+import { type SessionManager, watchSessions } from '../../sessions/session-manager.ts'
+import { FollowEditor } from './reveal-location.ts'
+
+const KEPT = 'parley.followAgent'
+
+/** While it's turned on, the editor follows the agent of the active conversation. */
+export class FollowAgent extends Owner {
+  readonly #store: KeyValueStore
+  readonly #change = this.register(new Emitter<void>())
+  #following: DisposableStore | undefined
+  #editor: FollowEditor | undefined
+
+  constructor(store: KeyValueStore) {
+    super()
+    this.#store = store
+    this.#tellContext()
+  }
+
+  get on(): boolean {
+    return this.#store.get<boolean>(KEPT) === true
+  }
+
+  set(on: boolean): void {
+    if (on === this.on) return
+    this.#store.set(KEPT, on)
+    this.#tellContext()
+    this.#change.fire()
+  }
+
+  /** Starts to listen to the sessions; `surfaces` knows the active one. */
+  follow(manager: SessionManager, surfaces: ConversationSurfaces): this {
+    const follow = () => {
+      if (this.#following) this.owned.release(this.#following)
+      this.#following = this.register(new DisposableStore())
+      if (!this.on) return
+      this.#editor ??= this.register(new FollowEditor())
+      this.#following.add(
+        watchSessions(manager, open =>
+          onAgentLocation(open.session, location => {
+            if (surfaces.active.controller.current === open) this.#editor?.show(location, open.plan.setup)
+          }),
+        ),
+      )
+    }
+    follow()
+    this.register(this.#change.event(follow))
+    return this
+  }
+
+  /** Turns following on or off. */
+  connect(connection: WebviewConnection) {
+    const tell = () => connection.send(FollowShown, { on: this.on })
+    const handlers = {
+      'follow/set': ({ on }) => this.set(on),
+    } satisfies Partial<Handlers<ConversationMessages>>
+    const following = this.#change.event(tell)
+    return { handlers, tell, dispose: () => following.dispose() }
+  }
+
+  #tellContext(): void {
+    void vscode.commands.executeCommand('setContext', ContextKey.followingAgent, this.on)
+  }
+}

@@ -1,0 +1,242 @@
+/** Attachments from the editor: selections, symbols, files that users choose or drop. */
+import { randomUUID } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { fileIcon } from '../../common/block-chip.ts'
+import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
+import { mimeTypeOf } from '../../editor/mentions/make-prompt.ts'
+import { currentSelection } from '../editor/open.ts'
+import { rememberPicked } from './sources.ts'
+
+/** On a chip, a longer path is shortened to its last two names. */
+const SHORT_PATH = 32
+
+export function fileAttachment(uri: vscode.Uri, isFolder = false): Attachment {
+  const shown = vscode.workspace.asRelativePath(uri, false)
+  return {
+    id: randomUUID(),
+    label: shortPath(shown),
+    icon: isFolder ? 'folder' : fileIcon(uri.path),
+    detail: shown,
+    content: { type: isFolder ? 'folder' : 'file', uri: uri.toString() },
+  }
+}
+
+function shortPath(shown: string): string {
+  const names = shown.replaceAll('\\', '/').split('/').filter(Boolean)
+  if (path.isAbsolute(shown)) return names.at(-1) ?? shown
+  return shown.length <= SHORT_PATH ? names.join('/') : names.slice(-2).join('/')
+}
+
+export function symbolAttachment(symbol: vscode.SymbolInformation): Attachment {
+  const { uri, range } = symbol.location
+  const [startLine, endLine] = [range.start.line + 1, range.end.line + 1]
+  return {
+    id: randomUUID(),
+    label: symbol.name.replace(/\s+/g, ' '),
+    icon: symbolIcon(symbol.kind),
+    detail: `${vscode.workspace.asRelativePath(uri)}:${startLine}`,
+    content: { type: 'symbol', uri: uri.toString(), startLine, endLine },
+  }
+}
+
+/** Lines of a file, 1-based and inclusive, read when the prompt is sent. */
+export function linesAttachment(uri: vscode.Uri, startLine: number, endLine: number): Attachment {
+  const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
+  return {
+    id: randomUUID(),
+    label: `${path.posix.basename(uri.path)}:${lines}`,
+    icon: 'list-selection',
+    detail: `${vscode.workspace.asRelativePath(uri)}:${lines}`,
+    content: { type: 'symbol', uri: uri.toString(), startLine, endLine },
+  }
+}
+
+export function symbolIcon(kind: vscode.SymbolKind): string {
+  const name = vscode.SymbolKind[kind] ?? 'Misc'
+  return `symbol-${name.replace(/[A-Z]/g, (letter, at) => `${at > 0 ? '-' : ''}${letter.toLowerCase()}`)}`
+}
+
+export function problemsAttachment(uri: vscode.Uri | undefined): Attachment {
+  const file = uri && path.posix.basename(uri.path)
+  return {
+    id: randomUUID(),
+    label: file === undefined ? l10n.t('Problems') : l10n.t('Problems in {0}', file),
+    icon: 'warning',
+    content: { type: 'problems', ...(uri && { uri: uri.toString() }) },
+  }
+}
+
+export function changesAttachment(staged: boolean): Attachment {
+  return {
+    id: randomUUID(),
+    label: staged ? l10n.t('Staged Changes') : l10n.t('Unstaged Changes'),
+    icon: 'git-compare',
+    content: { type: 'changes', staged },
+  }
+}
+
+/**
+ * The selection in the active editor. Its text is included, because it may be unsaved and the file may change before the
+ * agent reads it.
+ */
+export function selectionAttachment(editor?: vscode.TextEditor): Attachment | undefined {
+  const selection = currentSelection(editor)
+  if (!selection) return undefined
+  const { label, detail, uri, text, startLine, endLine } = selection
+  return {
+    id: randomUUID(),
+    label,
+    icon: 'list-selection',
+    detail,
+    content: { type: 'resource', uri: `${uri}#L${startLine}-L${endLine}`, mimeType: 'text/plain', text },
+  }
+}
+
+/** The selection in the active terminal. VS Code provides it only through the clipboard, which is restored afterward. */
+export async function terminalAttachment(): Promise<Attachment | undefined> {
+  const terminal = vscode.window.activeTerminal
+  if (!terminal) return undefined
+  const { clipboard } = vscode.env
+  const before = await clipboard.readText()
+  await clipboard.writeText('')
+  try {
+    await vscode.commands.executeCommand('workbench.action.terminal.copySelection')
+    const text = await clipboard.readText()
+    if (text.trim() === '') return undefined
+    const name = terminal.name.replace(/[^\w.-]+/g, '-')
+    return {
+      id: randomUUID(),
+      label: l10n.t('Terminal: {0}', terminal.name),
+      icon: 'terminal',
+      detail: text.length > 400 ? `${text.slice(0, 400)}…` : text,
+      content: { type: 'resource', uri: `parley:terminal/${name}`, mimeType: 'text/plain', text },
+    }
+  } finally {
+    await clipboard.writeText(before)
+  }
+}
+
+export function urlAttachment(url: URL): Attachment {
+  const label = `${url.host}${url.pathname === '/' ? '' : url.pathname}`
+  return {
+    id: randomUUID(),
+    label: label.length > 48 ? `${label.slice(0, 47)}…` : label,
+    icon: 'globe',
+    detail: url.href,
+    content: { type: 'resource_link', uri: url.href, name: label },
+  }
+}
+
+/** A larger image or recording is attached as a file. Bytes. */
+const MAX_MEDIA_BYTES = 24 * 1024 * 1024
+/** More files at once are assumed to be a mistake. */
+const MAX_FILES = 50
+
+/** Rejects with a sentence if there is none. */
+export async function capture(kind: CaptureKind): Promise<Attachment[]> {
+  if (kind === 'pick') return pickFiles()
+  const found = kind === 'selection' ? selectionAttachment() : await terminalAttachment()
+  if (found) return [found]
+  throw new Error(
+    kind === 'selection'
+      ? l10n.t('Select text in an editor first.')
+      : l10n.t('Select text in the terminal first.'),
+  )
+}
+
+/** Lets the user pick files or folders anywhere; these may then be read for prompts. */
+async function pickFiles(): Promise<Attachment[]> {
+  const uris = await vscode.window.showOpenDialog({
+    canSelectMany: true,
+    canSelectFiles: true,
+    canSelectFolders: process.platform === 'darwin',
+    openLabel: l10n.t('Add to Conversation'),
+    title: l10n.t('Add Files to Conversation'),
+  })
+  if (!uris) return []
+  rememberPicked(uris)
+  return attachmentsFor(uris)
+}
+
+/**
+ * Dropped files. Since the webview provides their paths, those outside of the folders are linked instead of read.
+ */
+export async function takeDropped(texts: readonly string[]): Promise<Attachment[]> {
+  const uris = texts.flatMap(text => {
+    try {
+      const uri = vscode.Uri.parse(text, true)
+      return uri.scheme === 'file' || uri.scheme === 'vscode-remote' ? [vscode.Uri.file(uri.path)] : []
+    } catch {
+      return []
+    }
+  })
+  const taken = await attachmentsFor(uris, uri => vscode.workspace.getWorkspaceFolder(uri) !== undefined)
+  if (taken.length === 0) throw new Error(l10n.t('Only files and folders on this machine can be added.'))
+  return taken
+}
+
+/** Images and recordings with their content, so that they can be shown; for others, only their location. */
+export async function attachmentsFor(
+  uris: readonly vscode.Uri[],
+  mayRead: (uri: vscode.Uri) => boolean = () => true,
+): Promise<Attachment[]> {
+  const made = await Promise.all(uris.slice(0, MAX_FILES).map(uri => attachmentFor(uri, mayRead(uri))))
+  return made.filter(one => one !== undefined)
+}
+
+async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachment | undefined> {
+  const info = await stat(uri.fsPath).catch(() => undefined)
+  if (!info) return undefined
+  const mimeType = mimeTypeOf(uri.path)
+  const media = /^(image\/(?:png|jpeg|gif|webp)|audio\/.+)$/.test(mimeType ?? '')
+  if (!info.isFile() || !mayRead || !mimeType || !media || info.size > MAX_MEDIA_BYTES) {
+    return fileAttachment(uri, info.isDirectory())
+  }
+  const data = (await readFile(uri.fsPath)).toString('base64')
+  const name = path.posix.basename(uri.path)
+  const content = mimeType.startsWith('image/')
+    ? ({ type: 'image', data, mimeType, uri: uri.toString() } as const)
+    : ({ type: 'audio', data, mimeType } as const)
+  return { id: randomUUID(), label: name, icon: fileIcon(name), detail: uri.fsPath, content }
+}
+
+/** A selection is reported when it hasn't changed for this long, in milliseconds. */
+const REST_MS = 150
+
+/**
+ * Tracks what the user is working on: the selection, or else the file of the active editor, in the workspace's folders.
+ * Activating a conversation in a tab doesn't change it while the editor is visible.
+ */
+export function followActiveContext(
+  onChange: (attachment: Attachment | undefined) => void,
+): vscode.Disposable {
+  let editor = vscode.window.activeTextEditor
+  let timer: NodeJS.Timeout | undefined
+  const tell = () => {
+    timer = undefined
+    const active = vscode.window.activeTextEditor
+    if (active || !editor || !vscode.window.visibleTextEditors.includes(editor)) editor = active
+    onChange(editor && attachmentOf(editor))
+  }
+  const soon = () => {
+    timer ??= setTimeout(tell, REST_MS)
+  }
+  soon()
+  return vscode.Disposable.from(
+    vscode.window.onDidChangeActiveTextEditor(soon),
+    vscode.window.onDidChangeVisibleTextEditors(soon),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+      if (textEditor === editor) soon()
+    }),
+    { dispose: () => clearTimeout(timer) },
+  )
+}
+
+function attachmentOf(editor: vscode.TextEditor): Attachment | undefined {
+  const { uri } = editor.document
+  if (uri.scheme !== 'file' || !vscode.workspace.getWorkspaceFolder(uri)) return undefined
+  return selectionAttachment(editor) ?? fileAttachment(uri)
+}

@@ -1,0 +1,116 @@
+/** Reads the content for prompts from the editor and the disk. */
+import { readFile, stat } from 'node:fs/promises'
+import * as vscode from 'vscode'
+import type { Roots } from '../../acp/model.ts'
+import { gitChanges } from '../../editor/git.ts'
+import type { ContextSources } from '../../editor/mentions/make-prompt.ts'
+import { PathGuard } from '../../editor/path-guard.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import { isUnsaved } from '../editor/files.ts'
+
+const rules = new PathRules()
+
+/** Files outside of all folders that the user picked in this window, by the keys of their paths. */
+const picked = new Set<string>()
+
+/** The user chose these files, so they may be read for a prompt wherever they are. */
+export function rememberPicked(uris: readonly vscode.Uri[]): void {
+  for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
+}
+
+export const editorSources: ContextSources = {
+  async mayRead(file, { cwd, additionalDirectories }: Roots) {
+    if (picked.has(rules.key(rules.normalize(file)))) return true
+    const guard = new PathGuard({
+      cwd,
+      additionalDirectories: [...additionalDirectories, ...workspaceFolders()],
+    })
+    return guard.check(file).then(
+      ({ inside }) => inside,
+      () => false,
+    )
+  },
+  async size(file) {
+    const document = openDocument(file)
+    if (document && isUnsaved(document)) return Buffer.byteLength(document.getText())
+    const info = await stat(file).catch(() => undefined)
+    return info?.isFile() ? info.size : undefined
+  },
+  async readText(file) {
+    const document = openDocument(file)
+    if (document) return document.getText()
+    const bytes = await readFile(file)
+    // text never has zero bytes
+    if (bytes.subarray(0, 8192).includes(0)) return undefined
+    return vscode.workspace.decode(bytes, { uri: vscode.Uri.file(file) })
+  },
+  readBytes: file => readFile(file),
+  problems(uri) {
+    const all = vscode.languages.getDiagnostics()
+    const wanted = uri === undefined ? all : all.filter(([of]) => of.toString() === uri)
+    return problemsText(wanted.flatMap(([of, found]) => found.map(one => problemOf(of, one))))
+  },
+  changes: staged => gitChanges(workspaceFolders(), staged),
+}
+
+function workspaceFolders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? [])
+    .filter(folder => folder.uri.scheme === 'file')
+    .map(folder => folder.uri.fsPath)
+}
+
+function openDocument(file: string): vscode.TextDocument | undefined {
+  const key = rules.key(rules.normalize(file))
+  return vscode.workspace.textDocuments.find(
+    ({ uri, isClosed }) =>
+      uri.scheme === 'file' && !isClosed && rules.key(rules.normalize(uri.fsPath)) === key,
+  )
+}
+
+const SEVERITIES = ['error', 'warning', 'info', 'hint'] as const
+
+export function problemOf(
+  uri: vscode.Uri,
+  { message, range, severity, source, code }: vscode.Diagnostic,
+): Problem {
+  const id = typeof code === 'object' ? code.value : code
+  const from = [source, id === undefined ? '' : `(${id})`].join('')
+  return {
+    file: vscode.workspace.asRelativePath(uri),
+    line: range.start.line + 1,
+    severity: SEVERITIES[severity] ?? 'info',
+    message,
+    ...(from && { source: from }),
+  }
+}
+
+/** A problem in a file. */
+export interface Problem {
+  /** the name of the file for the user */
+  file: string
+  /** 1-based */
+  line: number
+  severity: 'error' | 'warning' | 'info' | 'hint'
+  message: string
+  /** its source and code: `ts(2304)` */
+  source?: string
+}
+
+/** Beyond this, problems are only counted. */
+const MAX_PROBLEMS = 300
+const RANK = { error: 0, warning: 1, info: 2, hint: 3 }
+
+/** Problems as text for a model, errors first; empty if there are none. */
+export function problemsText(problems: readonly Problem[]): string {
+  const sorted = [...problems].sort(
+    (a, b) => RANK[a.severity] - RANK[b.severity] || a.file.localeCompare(b.file) || a.line - b.line,
+  )
+  const lines = sorted
+    .slice(0, MAX_PROBLEMS)
+    .map(
+      ({ file, line, severity, message, source }) =>
+        `${file}:${line}: ${severity}: ${message.replace(/\s*\n\s*/g, ' ')}${source ? ` [${source}]` : ''}`,
+    )
+  if (sorted.length > MAX_PROBLEMS) lines.push(`… and ${sorted.length - MAX_PROBLEMS} more`)
+  return lines.join('\n')
+}

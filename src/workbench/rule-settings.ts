@@ -1,0 +1,104 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { KeyValueStore } from '../common/key-value-store.ts'
+import type { AppliedRule } from '../conversation/state.ts'
+import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
+import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
+
+/** Reads and writes permission rules in the editor's settings. */
+export interface RuleSettings {
+  readonly hasWorkspace: boolean
+  /** Appends a rule. Rejects with a sentence if it can't. */
+  add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
+  /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */
+  replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
+  /** Opens the settings file of that scope at the rules. */
+  open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
+}
+
+export const ruleSettings: RuleSettings = {
+  get hasWorkspace() {
+    return (vscode.workspace.workspaceFolders?.length ?? 0) > 0
+  },
+
+  async add(rule, target) {
+    const values = inspectSetting('permissionRules')
+    const before = target === 'user' ? values?.globalValue : values?.workspaceValue
+    if (before !== undefined && !Array.isArray(before)) {
+      throw new Error(l10n.t("Can't add the rule: {0} must be an array.", 'parley.permissionRules'))
+    }
+    const scope = target === 'user' ? vscode.ConfigurationTarget.Global : vscode.ConfigurationTarget.Workspace
+    await updateSetting('permissionRules', [...(before ?? []), rule], scope)
+  },
+
+  async replace({ scope, folder, position, source }, next) {
+    const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
+    const inFolder = scope === 'folder' ? place?.uri : undefined
+    const values = inspectSetting('permissionRules', inFolder)
+    const before =
+      scope === 'user'
+        ? values?.globalValue
+        : scope === 'workspace'
+          ? values?.workspaceValue
+          : values?.workspaceFolderValue
+    if (!Array.isArray(before) || !isSameRule(before[position], source))
+      throw new Error(l10n.t('The rule has changed in the settings. Nothing was saved.'))
+    const after = next === undefined ? before.toSpliced(position, 1) : before.with(position, next)
+    const target =
+      scope === 'user'
+        ? vscode.ConfigurationTarget.Global
+        : scope === 'workspace'
+          ? vscode.ConfigurationTarget.Workspace
+          : vscode.ConfigurationTarget.WorkspaceFolder
+    await updateSetting('permissionRules', after.length > 0 ? after : undefined, target, inFolder)
+  },
+
+  async open({ scope, folder }) {
+    if (scope === 'user') {
+      await openUserSettingsFile('permissionRules')
+      return
+    }
+    const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
+    if (scope === 'folder' && place) {
+      await vscode.commands.executeCommand(
+        'vscode.open',
+        vscode.Uri.joinPath(place.uri, '.vscode/settings.json'),
+      )
+      return
+    }
+    await vscode.commands.executeCommand('workbench.action.openWorkspaceSettingsFile', {
+      revealSetting: { key: 'parley.permissionRules' },
+    })
+  },
+}
+
+/** Whether a value in the settings equals the rule, regardless of the order of properties. */
+function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const parts = Object.entries(value)
+  const wanted = new Map(Object.entries(rule))
+  return (
+    parts.length === wanted.size &&
+    parts.every(([key, part]) => JSON.stringify(part) === JSON.stringify(wanted.get(key)))
+  )
+}
+
+/** Asks in a notification whether to apply the workspace's allowing rules. */
+export function ruleConsent(store: KeyValueStore): RuleConsent {
+  return new RuleConsent(store, (rules, accept) => {
+    const use = l10n.t('Allow Workspace Rules')
+    const open = l10n.t('Open Settings')
+    const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)
+    const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
+    const message = l10n.t(
+      "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",
+      list,
+    )
+    void vscode.window.showWarningMessage(message, use, open).then(answer => {
+      const [first] = rules
+      if (answer === use) accept()
+      else if (answer === open && first) void ruleSettings.open(first)
+    })
+  })
+}

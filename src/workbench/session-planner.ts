@@ -1,0 +1,127 @@
+import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { AgentCapabilities } from '../acp/model.ts'
+import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
+import { PathRules } from '../editor/path-rules.ts'
+import {
+  ensureScratchFolder,
+  planRoots,
+  type RootsPlan,
+  rootsForExisting,
+  rootsForScratch,
+  rootsIn,
+  rootsOf,
+  type WorkspaceRoot,
+} from '../editor/roots.ts'
+import type { McpServers } from '../mcp/mcp-servers.ts'
+import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
+import { readSetting } from './settings.ts'
+
+/** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
+export class WorkspaceSessionPlanner implements SessionPlanner {
+  readonly #mcp: McpServers
+  readonly #globalStorage: string
+  readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
+  readonly #rules = new PathRules()
+
+  /**
+   * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the user's system
+   * prompt for an agent.
+   */
+  constructor(
+    mcp: McpServers,
+    globalStorage: string,
+    systemPromptOf: (agentId: string) => SystemPrompt | undefined,
+  ) {
+    this.#systemPromptOf = systemPromptOf
+    this.#mcp = mcp
+    this.#globalStorage = globalStorage
+  }
+
+  async forNew(
+    agentId: string,
+    capabilities: AgentCapabilities,
+    cwd?: string,
+  ): Promise<SessionPlan | undefined> {
+    const roots =
+      cwd === undefined
+        ? await this.#newRoots(capabilities)
+        : rootsIn(cwd, await this.#existingInput(capabilities))
+    return roots && this.#planned(roots, capabilities, this.#systemPromptOf(agentId) ?? null)
+  }
+
+  async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities))
+    return this.#planned(roots, capabilities, session.systemPrompt)
+  }
+
+  async #existingInput(capabilities: AgentCapabilities) {
+    return {
+      folders: workspaceRoots(),
+      additionalDirectories: capabilities.additionalDirectories,
+      home: homedir(),
+      rules: this.#rules,
+      scratchFolder: await ensureScratchFolder(this.#globalStorage),
+    }
+  }
+
+  async #newRoots(capabilities: AgentCapabilities): Promise<RootsPlan | undefined> {
+    const input = {
+      folders: workspaceRoots(),
+      setting: readSetting('workingDirectory'),
+      activePath: activeFilePath(),
+      additionalDirectories: capabilities.additionalDirectories,
+      home: homedir(),
+      rules: this.#rules,
+    }
+    let decision = planRoots(input)
+    if (decision.type === 'pick') {
+      const picked = await pickWorkingDirectory(decision.choices)
+      if (picked === undefined) return undefined
+      decision = planRoots({ ...input, picked })
+    }
+    if (decision.type === 'planned') return decision.plan
+    const unseen = decision.type === 'scratch' ? decision.unseen : []
+    return rootsForScratch(await ensureScratchFolder(this.#globalStorage), unseen)
+  }
+
+  async #planned(
+    roots: RootsPlan,
+    capabilities: AgentCapabilities,
+    systemPrompt: SystemPrompt | null | undefined,
+  ): Promise<SessionPlan> {
+    const { passed, notes } = await this.#mcp.select(capabilities.mcp, roots.cwd)
+    const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
+    const setup = { ...rootsOf(roots), mcpServers: passed, ...(given && { systemPrompt: given }) }
+    const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
+    return { setup, roots, mcpServers: notes, ...own, ...reported }
+  }
+}
+
+/** The editor's information about the workspace, for `planRoots`. */
+
+function workspaceRoots(): WorkspaceRoot[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
+    name,
+    scheme: uri.scheme,
+    path: uri.fsPath,
+  }))
+}
+
+/** The file of the active editor or notebook, if it's on disk. */
+function activeFilePath(): string | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.window.activeNotebookEditor?.notebook.uri
+  return uri?.scheme === 'file' ? uri.fsPath : undefined
+}
+
+/** Lets the user choose the folder of a session; `undefined` if they cancel. */
+async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
+  const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Working directory'),
+    placeHolder: l10n.t('Select the working directory for the session'),
+    matchOnDescription: true,
+  })
+  return picked?.folder.path
+}

@@ -1,0 +1,146 @@
+import * as vscode from 'vscode'
+import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
+import type { NetworkSettings } from '../agents/environment.ts'
+import type { SettingLayer, SettingsSource } from '../agents/setting-layers.ts'
+import { Owner } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
+
+/** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
+
+const SECTION = 'parley'
+
+/** The value that applies in this window, or the default if the value is invalid. */
+export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
+  return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
+}
+
+/** VS Code's own network settings. */
+export function networkSettings(): NetworkSettings {
+  const http = vscode.workspace.getConfiguration('http')
+  const isOff = http.get('proxySupport') === 'off'
+  return {
+    proxy: isOff ? undefined : http.get<string>('proxy')?.trim(),
+    noProxy: http.get<string[]>('noProxy'),
+    strictSSL: http.get<boolean>('proxyStrictSSL'),
+    systemCertificates: http.get<boolean>('systemCertificates'),
+  }
+}
+
+/** The unchecked values of each scope, including those of a folder if given. */
+export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
+  return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)
+}
+
+/** Writes a setting; `undefined` removes it from that scope. Rejects when VS Code can't write the file. */
+export async function updateSetting(
+  name: SettingName,
+  value: unknown,
+  target: vscode.ConfigurationTarget,
+  folder: vscode.Uri | null = null,
+): Promise<void> {
+  await vscode.workspace.getConfiguration(SECTION, folder).update(name, value, target)
+}
+
+export function onDidChangeSetting(name: SettingName, listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration(event => {
+    if (event.affectsConfiguration(`${SECTION}.${name}`)) listener()
+  })
+}
+
+/**
+ * Shows a setting, or all of them, in the Settings editor, in the tab where the user can change it: in a remote window the
+ * user tab leaves out what belongs to a machine, and the remote tab leaves out what belongs to the application.
+ */
+export async function openSetting(name?: SettingName): Promise<void> {
+  const query = name === undefined ? '@ext:parley.parley' : `@id:${SECTION}.${name}`
+  const inRemoteTab = name === undefined || isMachineSetting(name)
+  await vscode.commands.executeCommand(
+    isRemoteWindow() && inRemoteTab ? 'workbench.action.openRemoteSettings' : 'workbench.action.openSettings',
+    { query },
+  )
+}
+
+/**
+ * Shows a setting in the JSON file of the user settings that contains it; in a remote window, that may be the remote
+ * machine's.
+ */
+export async function openUserSettingsFile(name: SettingName): Promise<void> {
+  await vscode.commands.executeCommand(
+    isRemoteWindow() && isMachineSetting(name)
+      ? 'workbench.action.openRemoteSettingsFile'
+      : 'workbench.action.openSettingsJson',
+    { revealSetting: { key: `${SECTION}.${name}` } },
+  )
+}
+
+/** Whether each machine has its own user value of the setting. */
+function isMachineSetting(name: SettingName): boolean {
+  return SETTINGS[name].scope === 'machine-overridable'
+}
+
+function isRemoteWindow(): boolean {
+  return Boolean(vscode.env.remoteName)
+}
+
+/** Reads `parley.*` scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
+export class VsCodeSettings extends Owner implements SettingsSource {
+  readonly #changed = this.register(new Emitter<void>())
+  readonly onDidChange: Event<void> = this.#changed.event
+
+  constructor() {
+    super()
+    this.register(
+      vscode.workspace.onDidChangeConfiguration(event => {
+        if (event.affectsConfiguration(SECTION)) this.#changed.fire()
+      }),
+    )
+    // A folder's settings apply as soon as it's opened.
+    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#changed.fire()))
+    // The workspace's settings apply as soon as it's trusted.
+    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()))
+  }
+
+  layers(key: SettingName): SettingLayer[] {
+    const values = inspectSetting(key)
+    const layers: SettingLayer[] = [
+      { scope: 'default', value: values?.defaultValue },
+      { scope: 'user', value: values?.globalValue },
+      { scope: 'workspace', value: values?.workspaceValue },
+    ]
+    // If several folders have the setting, the first one takes precedence, so it comes last.
+    for (const folder of [...(vscode.workspace.workspaceFolders ?? [])].reverse()) {
+      const inFolder = inspectSetting(key, folder.uri)
+      layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })
+    }
+    return layers.filter(layer => layer.value !== undefined)
+  }
+}
+
+/** The workspace folders, trust and memento of VS Code. */
+
+/** The workspace folders that are on this machine's disk. */
+export function localFolders(): Array<{ name: string; path: string }> {
+  return (vscode.workspace.workspaceFolders ?? [])
+    .filter(folder => folder.uri.scheme === 'file')
+    .map(folder => ({ name: folder.name, path: folder.uri.fsPath }))
+}
+
+export const workspaceTrust: Trust = {
+  get trusted() {
+    return vscode.workspace.isTrusted
+  },
+  onDidChange: listener => vscode.workspace.onDidGrantWorkspaceTrust(() => listener()),
+}
+
+/** The agent used last in this workspace, or else anywhere. */
+export function lastUsedAgent(context: vscode.ExtensionContext): LastUsedAgent {
+  const key = 'lastUsedAgent'
+  return {
+    get: () => context.workspaceState.get<string>(key) ?? context.globalState.get<string>(key),
+    async set(id) {
+      await context.workspaceState.update(key, id)
+      await context.globalState.update(key, id)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
+import { CommandId } from '../app/ids.ts'
+import { Owner } from '../common/disposable.ts'
+import type { Phase } from '../sessions/displayed-session.ts'
+import { isError } from '../sessions/failures.ts'
+import type { SessionIndicators } from '../sessions/session-indicators.ts'
+import { titleOf } from '../sessions/session-title.ts'
+
+/** Shows the agent and its activity in the status bar; a click reveals the conversation. */
+export class StatusBar extends Owner {
+  readonly #item: vscode.StatusBarItem
+  readonly #surfaces: ConversationSurfaces
+  readonly #indicators: SessionIndicators
+
+  constructor(surfaces: ConversationSurfaces, indicators: SessionIndicators) {
+    super()
+    this.#surfaces = surfaces
+    this.#indicators = indicators
+    this.#item = this.register(
+      vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
+    )
+    this.#item.name = 'Parley'
+    this.register(surfaces.onDidChange(() => this.#update()))
+    this.register(indicators.onDidChange(() => this.#update()))
+    this.#update()
+  }
+
+  #update(): void {
+    const { current, phase, failures, agentName } = this.#surfaces.active.controller
+    const waiting = this.#indicators.count('waiting')
+    const working = this.#indicators.count('running')
+    const ended = { done: this.#indicators.count('done'), failed: this.#indicators.count('failed') }
+    const hasFailed = [...failures.values()].some(isError)
+    if (phase === 'empty' && !hasFailed && waiting + working + ended.done + ended.failed === 0) {
+      this.#item.hide()
+      return
+    }
+    const { icon, word, attention } = describe(phase, hasFailed, waiting, working, ended)
+    // the waiting session may not be the displayed one
+    const asking = waiting === 1 ? this.#indicators.with('waiting')[0]?.agentName : undefined
+    const name = asking ?? agentName ?? 'Parley'
+    const title = current && titleOf(current.session)
+    this.#item.text = `$(${icon}) ${name}`
+    this.#item.accessibilityInformation = { label: `${name}: ${word}` }
+    const others = othersLine(waiting, working, ended)
+    this.#item.tooltip = [...(title ? [title] : []), `${name}: ${word}`, ...others].join('\n')
+    this.#item.command = this.#commandFor(attention, others.length > 0)
+    this.#item.backgroundColor = attention
+      ? new vscode.ThemeColor('statusBarItem.warningBackground')
+      : undefined
+    this.#item.show()
+  }
+
+  /** Goes to what needs the user; if several sessions have something to report, lets the user choose. */
+  #commandFor(attention: boolean, several: boolean): string {
+    if (attention) return CommandId.showQuestion
+    return several ? CommandId.openSession : CommandId.showConversation
+  }
+}
+
+/** The activity of all sessions of the window, if there is more than one to report. */
+function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
+  const counts: Array<[number, string]> = [
+    [waiting, l10n.t('waiting for your answer')],
+    [working, l10n.t('working')],
+    [ended.failed, l10n.t('failed')],
+    [ended.done, l10n.t('done')],
+  ]
+  const shown = counts.filter(([count]) => count > 0)
+  const sum = shown.reduce((all, [count]) => all + count, 0)
+  return sum > 1 ? [shown.map(([count, word]) => `${count} ${word}`).join(', ')] : []
+}
+
+function describe(
+  phase: Phase,
+  failed: boolean,
+  waiting: number,
+  working: number,
+  ended: { done: number; failed: number },
+): { icon: string; word: string; attention: boolean } {
+  if (waiting > 0) return { icon: 'bell-dot', word: l10n.t('needs your answer'), attention: true }
+  if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('starting'), attention: false }
+  if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('loading'), attention: false }
+  if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
+  if (ended.failed > 0) return { icon: 'error', word: l10n.t('failed'), attention: false }
+  if (ended.done > 0) return { icon: 'pass', word: l10n.t('done'), attention: false }
+  // the conversation continues, since something else failed
+  if (phase === 'ended' || (failed && phase !== 'ready'))
+    return { icon: 'error', word: l10n.t('stopped'), attention: false }
+  return { icon: 'comment-discussion', word: l10n.t('ready'), attention: false }
+}

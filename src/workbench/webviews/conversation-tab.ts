@@ -1,0 +1,130 @@
+import * as vscode from 'vscode'
+import type { NotificationType } from 'vscode-jsonrpc'
+import type { FocusReport } from '../../app/conversation/active-place.ts'
+import {
+  ConversationBridge,
+  type ConversationBridgeOptions,
+} from '../../app/conversation/conversation-bridge.ts'
+import type { ConversationSurface } from '../../app/conversation/conversation-surface.ts'
+import { isConversationFocused } from '../../app/conversation/view-focus.ts'
+import type { Attachment, TabNote } from '../../bridge/conversation.ts'
+import { Owner } from '../../common/disposable.ts'
+import {
+  indicatorOf,
+  type SessionIndicator,
+  type SessionIndicators,
+} from '../../sessions/session-indicators.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+import type { WebviewPage } from './webview-page.ts'
+import { tabIcon } from './webview-tab.ts'
+
+/** A conversation in an editor tab, whose title is that of the session. */
+export class ConversationTab extends Owner implements ConversationSurface {
+  readonly controller: ConversationBridgeOptions['controller']
+  readonly #panel: vscode.WebviewPanel
+  readonly #bridge: ConversationBridge
+  readonly #extensionUri: vscode.Uri
+  readonly #indicators: SessionIndicators
+  #indicator: SessionIndicator | undefined
+
+  /**
+   * `onFocus`: the page reports the focus. `onFront`: the tab became the active editor. `onSeen`: the tab was shown or hidden.
+   * Closing the panel disposes the tab and its controller.
+   */
+  constructor(
+    panel: vscode.WebviewPanel,
+    page: WebviewPage,
+    extensionUri: vscode.Uri,
+    options: ConversationBridgeOptions,
+    indicators: SessionIndicators,
+    onFocus: (focus: FocusReport) => void,
+    onFront: () => void,
+    onSeen: () => void,
+  ) {
+    super()
+    this.#extensionUri = extensionUri
+    this.#indicators = indicators
+    this.controller = this.register(options.controller)
+    this.#panel = panel
+    this.#bridge = this.register(new ConversationBridge(page, options))
+    this.register(this.#bridge.onDidFocus(onFocus))
+    this.register(
+      panel.onDidChangeViewState(() => {
+        this.#bridge.setVisible(panel.visible)
+        onSeen()
+        // a tab may become active because another one was closed, while the user is typing elsewhere
+        if (panel.active && !isConversationFocused()) onFront()
+      }),
+    )
+    this.register(options.controller.onDidChange(() => this.#updateTitle()))
+    this.register(indicators.onDidChange(() => this.#updateTitle()))
+    this.#updateTitle()
+  }
+
+  /** Its item in the list of conversations in tabs; `undefined` while it's empty. */
+  get note(): TabNote | undefined {
+    const { current, key, agentName, phase } = this.controller
+    if (!current && phase === 'empty') return undefined
+    const state = indicatorOf(this.controller, this.#indicators)
+    return { key, title: this.#title, ...(agentName !== undefined && { agentName }), state }
+  }
+
+  get isVisible(): boolean {
+    return this.#panel.visible
+  }
+
+  /** Whether it's the active editor. */
+  get isActive(): boolean {
+    return this.#panel.active
+  }
+
+  async reveal(): Promise<void> {
+    this.#panel.reveal()
+    this.focusComposer()
+  }
+
+  /** Focuses the composer once the page has loaded. */
+  focusComposer(): void {
+    this.#bridge.focusComposer()
+  }
+
+  tell<P>(type: NotificationType<P>, params: P): void {
+    this.#bridge.tell(type, params)
+  }
+
+  /** Moves it to the editor group beside; creates one if necessary. */
+  moveBeside(): void {
+    this.#panel.reveal(vscode.ViewColumn.Beside)
+  }
+
+  /** Closes the tab; its session stays open in this window. */
+  close(): void {
+    this.#panel.dispose()
+  }
+
+  attach(attachment: Attachment): void {
+    this.#bridge.attach(attachment)
+  }
+
+  showRequest(requestId: string): void {
+    this.#bridge.showRequest(requestId)
+  }
+
+  get #title(): string {
+    const { current, agentName } = this.controller
+    return (current && titleOf(current.session)) ?? agentName ?? 'Parley'
+  }
+
+  #updateTitle(): void {
+    const title = this.#title
+    if (this.#panel.title !== title) this.#panel.title = title
+    const indicator = indicatorOf(this.controller, this.#indicators)
+    if (this.#indicator === indicator) return
+    this.#indicator = indicator
+    // the state of the session, each with a different shape, next to Parley's icon
+    this.#panel.iconPath = tabIcon(
+      this.#extensionUri,
+      indicator === 'idle' ? 'parley' : `parley-${indicator}`,
+    )
+  }
+}

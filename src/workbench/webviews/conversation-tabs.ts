@@ -1,0 +1,141 @@
+import * as vscode from 'vscode'
+import type { ConversationBridgeOptions } from '../../app/conversation/conversation-bridge.ts'
+import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import { TAB_VIEW_TYPE } from '../../app/ids.ts'
+import type { TabNote } from '../../bridge/conversation.ts'
+import { Owner } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { LAST_SESSION, sessionKey } from '../../common/session-key.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { NEW_KEY } from '../../sessions/displayed-session.ts'
+import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
+import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
+import { TABS } from '../stores.ts'
+import { ConversationTab } from './conversation-tab.ts'
+import { CONVERSATION_PAGE, WebviewPage } from './webview-page.ts'
+
+const TABS_KEPT = 100
+
+export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
+  extensionUri: vscode.Uri
+  surfaces: ConversationSurfaces
+  indicators: SessionIndicators
+  store: KeyValueStore
+  createController: (store: KeyValueStore, newKey: string) => ConversationController
+}
+
+/** Opens conversations in editor tabs, and restores them after a reload. */
+export class ConversationTabs extends Owner {
+  readonly #options: ConversationTabsOptions
+  /** by key: the drafts of tabs without a conversation */
+  readonly #newKeys = new Set<string>()
+  readonly #tabs = new Set<ConversationTab>()
+
+  constructor(options: ConversationTabsOptions) {
+    super()
+    this.#options = options
+  }
+
+  /** The tab that is the active editor. */
+  get active(): ConversationTab | undefined {
+    return [...this.#tabs].find(tab => tab.isActive)
+  }
+
+  /** The conversations in tabs; those that need the user come first. */
+  notes(): TabNote[] {
+    const notes = [...this.#tabs].flatMap(({ note }) => note ?? [])
+    return notes.sort((a, b) => INDICATOR_ORDER.indexOf(a.state) - INDICATOR_ORDER.indexOf(b.state))
+  }
+
+  /** Opens a tab with the session, or an empty one to start a session in. */
+  open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): ConversationController {
+    const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
+    const panel = vscode.window.createWebviewPanel(TAB_VIEW_TYPE, 'Parley', column, {
+      retainContextWhenHidden: true,
+    })
+    const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
+    const tab = this.#tab(panel, page, this.#freeKey())
+    // VS Code notifies the page of the focus only once, possibly before it has loaded
+    tab.focusComposer()
+    if (open) tab.controller.take(open)
+    return tab.controller
+  }
+
+  /** Restores a tab after a reload. `state`: the page's stored state, unchecked. */
+  restore(panel: vscode.WebviewPanel, page: WebviewPage, state: unknown): void {
+    const key = keyIn(state)
+    const reference = key === undefined ? undefined : this.#kept()[key]
+    const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
+    const { controller } = this.#tab(panel, page, mine)
+    if (!reference) return
+    // its conversation was already restored elsewhere, so this tab would be empty
+    if (this.#options.surfaces.elsewhere(reference, controller)) panel.dispose()
+    else void controller.restore(reference)
+  }
+
+  /** Each empty tab has its own draft; that of a closed tab moves to the next one. */
+  #freeKey(): string {
+    let number = 2
+    while (this.#newKeys.has(newKeyOf(number))) number += 1
+    return newKeyOf(number)
+  }
+
+  #tab(panel: vscode.WebviewPanel, page: WebviewPage, newKey: string): ConversationTab {
+    const { extensionUri, surfaces, indicators, createController, ...options } = this.#options
+    this.#newKeys.add(newKey)
+    const controller = createController(
+      { get: () => undefined, set: (key, value) => this.#keep(key, value) },
+      newKey,
+    )
+    const tab: ConversationTab = new ConversationTab(
+      panel,
+      page,
+      extensionUri,
+      { ...options, controller },
+      indicators,
+      focus => surfaces.focused(tab, focus),
+      () => surfaces.activate(tab),
+      () => surfaces.looked(),
+    )
+    surfaces.add(tab)
+    this.#tabs.add(tab)
+    this.register(tab)
+    panel.onDidDispose(() => {
+      // it isn't restored, and may change without a page that shows it
+      options.previews.remove(controller.key)
+      surfaces.remove(tab)
+      this.#newKeys.delete(newKey)
+      this.#tabs.delete(tab)
+      this.owned.release(tab)
+    })
+    return tab
+  }
+
+  #kept(): Record<string, SessionReference> {
+    return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
+  }
+
+  /** What a tab's controller stores about the session it shows. */
+  #keep(name: string, value: unknown): void {
+    if (name !== LAST_SESSION || value === undefined) return
+    const reference = value as SessionReference
+    const key = sessionKey(reference.agentId, reference.sessionId)
+    const { [key]: _, ...others } = this.#kept()
+    const kept = [...Object.entries(others).slice(1 - TABS_KEPT), [key, reference] as const]
+    this.#options.store.set(TABS, Object.fromEntries(kept))
+  }
+}
+
+/** The key in the webview's stored state, which may contain anything. */
+function keyIn(state: unknown): string | undefined {
+  if (typeof state !== 'object' || state === null || !('key' in state)) return undefined
+  return typeof state.key === 'string' ? state.key : undefined
+}
+
+function newKeyOf(number: number): string {
+  return `${NEW_KEY} ${number}`
+}
+
+function isNewKey(key: string): boolean {
+  return /^new \d+$/.test(key)
+}

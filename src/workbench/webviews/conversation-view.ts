@@ -1,0 +1,156 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { NotificationType } from 'vscode-jsonrpc'
+import type { FocusReport } from '../../app/conversation/active-place.ts'
+import {
+  ConversationBridge,
+  type ConversationBridgeOptions,
+} from '../../app/conversation/conversation-bridge.ts'
+import type { ConversationSurface } from '../../app/conversation/conversation-surface.ts'
+import { ContextKey, ViewId } from '../../app/ids.ts'
+import type { WebviewConnection } from '../../app/webview-connection.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
+import type { HistoryPlace, ViewPage } from '../../bridge/history.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { SHOWN_PAGE } from '../stores.ts'
+import type { WebviewPage } from './webview-page.ts'
+
+export interface ConversationViewEvents {
+  /** The view is shown for the first time in this window. */
+  onFirstShown: () => void
+  /** Its page reports the focus. */
+  onFocus: (focus: FocusReport) => void
+  /** A command revealed it. */
+  onReveal: () => void
+  /** It was shown or hidden. */
+  onSeen: () => void
+}
+
+/** History, which the view can show instead of the conversation. */
+export interface SecondPage {
+  listen(where: HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable
+  /** The user opened it. */
+  looked(): void
+}
+
+/**
+ * The view in the side bar: the conversation, or History instead, while the conversation continues. Connects the view's
+ * page when VS Code shows it.
+ */
+export class ConversationView implements ConversationSurface {
+  readonly controller: ConversationBridgeOptions['controller']
+  readonly #options: ConversationBridgeOptions
+  readonly #events: ConversationViewEvents
+  readonly #history: SecondPage
+  readonly #store: KeyValueStore
+  #page: ViewPage = 'conversation'
+  #view: vscode.WebviewView | undefined
+  #bridge: ConversationBridge | undefined
+  #waitingCount = 0
+  #waiting: Array<(bridge: ConversationBridge) => void> = []
+
+  constructor(
+    options: ConversationBridgeOptions,
+    events: ConversationViewEvents,
+    history: SecondPage,
+    store: KeyValueStore,
+  ) {
+    this.controller = options.controller
+    this.#options = options
+    this.#events = events
+    this.#history = history
+    this.#store = store
+    if (store.get(SHOWN_PAGE) === 'history') this.#page = 'history'
+    this.#tellPage()
+  }
+
+  /** Whether the conversation is visible. */
+  get isVisible(): boolean {
+    return this.#isShown('conversation')
+  }
+
+  #isShown(page: ViewPage): boolean {
+    return this.#page === page && (this.#view?.visible ?? false)
+  }
+
+  /** Connects the page in which VS Code shows the view. */
+  show(view: vscode.WebviewView, page: WebviewPage): void {
+    const first = this.#view === undefined
+    this.#view = view
+    const bridge = new ConversationBridge(page, this.#options, connection =>
+      this.#history.listen('sideBar', connection, () => this.#isShown('history')),
+    )
+    this.#bridge = bridge
+    bridge.showPage(this.#page, false)
+    bridge.onDidFocus(this.#events.onFocus)
+    const visibility = view.onDidChangeVisibility(() => {
+      bridge.setVisible(view.visible)
+      if (this.#isShown('history')) this.#history.looked()
+      this.#events.onSeen()
+    })
+    view.onDidDispose(() => {
+      visibility.dispose()
+      bridge.dispose()
+      if (this.#bridge === bridge) this.#bridge = undefined
+    })
+    this.setWaiting(this.#waitingCount)
+    for (const task of this.#waiting.splice(0)) task(bridge)
+    if (first) this.#events.onFirstShown()
+  }
+
+  /** Shows the number of sessions that wait for the user as a badge on the view's icon. */
+  setWaiting(count: number): void {
+    this.#waitingCount = count
+    if (!this.#view) return
+    this.#view.badge =
+      count > 0 ? { value: count, tooltip: l10n.t('{0} waiting for your answer', count) } : undefined
+  }
+
+  async reveal(): Promise<void> {
+    this.#events.onReveal()
+    this.#setPage('conversation')
+    await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    // closing a tab activates the next one
+    this.#events.onReveal()
+    this.#withBridge(bridge => bridge.focusComposer())
+  }
+
+  /** Shows History instead of the conversation, and focuses its search field. */
+  async showHistory(): Promise<void> {
+    this.#setPage('history')
+    await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    this.#withBridge(bridge => bridge.showPage(this.#page, true))
+  }
+
+  #setPage(page: ViewPage): void {
+    if (this.#page === page) return
+    this.#page = page
+    this.#store.set(SHOWN_PAGE, page)
+    this.#tellPage()
+    this.#bridge?.showPage(page, false)
+    if (this.#isShown('history')) this.#history.looked()
+    this.#events.onSeen()
+  }
+
+  #tellPage(): void {
+    void vscode.commands.executeCommand('setContext', ContextKey.historyShown, this.#page === 'history')
+  }
+
+  tell<P>(type: NotificationType<P>, params: P): void {
+    this.#bridge?.tell(type, params)
+  }
+
+  attach(attachment: Attachment): void {
+    this.#withBridge(bridge => bridge.attach(attachment))
+  }
+
+  showRequest(requestId: string): void {
+    this.#withBridge(bridge => bridge.showRequest(requestId))
+  }
+
+  #withBridge(task: (bridge: ConversationBridge) => void): void {
+    if (this.#bridge) task(this.#bridge)
+    else this.#waiting.push(task)
+  }
+}

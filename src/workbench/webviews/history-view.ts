@@ -1,0 +1,181 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { listenFocus } from '../../app/conversation/view-focus.ts'
+import { type HistorySurroundings, historyState, SentHistory } from '../../app/history/rows.ts'
+import { CommandId, HISTORY_TAB_TYPE } from '../../app/ids.ts'
+import type { SessionActions } from '../../app/session-actions.ts'
+import type { WebviewConnection } from '../../app/webview-connection.ts'
+import * as bridge from '../../bridge/history.ts'
+import { type HistoryAction, historyMessages } from '../../bridge/history-messages.ts'
+import { type Disposable, type DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
+import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import { localFolders, openSetting } from '../settings.ts'
+import { HISTORY_PAGE } from './webview-page.ts'
+import { WebviewTab, type WebviewTabOptions } from './webview-tab.ts'
+
+export interface HistoryViewOptions {
+  history: HistoryList
+  agents: Pick<AgentDirectory, 'get'>
+  accounts: Pick<Accounts, 'get' | 'onDidChange'>
+  indicators: SessionIndicators
+  interrupted: Interrupted
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
+  storage: () => { used: number; max: number }
+  actions: SessionActions
+}
+
+/** A webview that shows History, and whether it's visible. */
+interface Place {
+  connection: WebviewConnection
+  isShown: () => boolean
+  sent: SentHistory
+}
+
+/** The commands that a webview may run. */
+const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
+
+/**
+ * History in the side bar and in an editor tab: the sessions of all agents. Changes are sent while it's visible.
+ */
+export class HistoryView extends Owner {
+  readonly #options: HistoryViewOptions
+  readonly #places = new Map<bridge.HistoryPlace, Place>()
+  #scheduled = false
+
+  constructor(options: HistoryViewOptions) {
+    super()
+    this.#options = options
+    this.register(options.history.onDidChange(() => this.#schedule()))
+    this.register(options.accounts.onDidChange(() => this.#schedule()))
+    this.register(options.indicators.onDidChange(() => this.#schedule()))
+  }
+
+  /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
+  listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
+    const place = { connection, isShown, sent: new SentHistory() }
+    this.#places.set(where, place)
+    const { history, actions } = this.#options
+    connection.handle(historyMessages, {
+      'history/ready': () => {
+        place.sent.forget()
+        this.looked()
+      },
+      'history/refresh': () => history.refresh(),
+      'history/more': ({ agentId }) => history.more(agentId),
+      'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
+      'history/rename': ({ agentId, sessionId, title }) => {
+        const item = history.find(agentId, sessionId)
+        return item && this.#tell(agentId, () => actions.rename(item, title))
+      },
+      'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
+      'history/signIn': ({ agentId }) => vscode.commands.executeCommand(CommandId.signIn, agentId),
+      'history/openSizeSetting': () => openSetting('history.maximumSize'),
+      'history/command': ({ command }) => {
+        if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
+      },
+    })
+    return toDisposable(() => {
+      if (this.#places.get(where) === place) this.#places.delete(where)
+    })
+  }
+
+  /** The user opened History: its list may be outdated. */
+  looked(): void {
+    void this.#options.history.refresh()
+    this.#send()
+  }
+
+  #start(agentId: string): Promise<void> {
+    const { history } = this.#options
+    const name = history.agents().find(agent => agent.agentId === agentId)?.name ?? agentId
+    return waitForAgent(name, l10n.t('Start Agent'), givenUp => history.start(agentId, givenUp))
+  }
+
+  #tell(agentId: string, work: () => Promise<void>): Promise<void> {
+    return showFailureOrSignIn(agentId, this.#options.actions.offerSignIn, work)
+  }
+
+  /** Runs an action from a row's context menu. Input or confirmation is requested in the row itself. */
+  async act(
+    action: HistoryAction | 'rename',
+    agentId: string,
+    sessionId: string,
+    where: bridge.HistoryPlace,
+  ): Promise<void> {
+    if (action === 'rename' || action === 'delete') {
+      this.#places.get(where)?.connection.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
+      return
+    }
+    await this.#act(action, agentId, sessionId)
+  }
+
+  async #act(action: HistoryAction, agentId: string, sessionId: string): Promise<void> {
+    const { history, actions } = this.#options
+    const item = history.find(agentId, sessionId)
+    if (item) await this.#tell(agentId, () => actions.act(action, item))
+  }
+
+  /** Many changes at once are sent in one message. */
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setTimeout(() => {
+      this.#scheduled = false
+      this.#send()
+    }, 50)
+  }
+
+  #send(): void {
+    const shown = [...this.#places.values()].filter(({ isShown }) => isShown())
+    if (shown.length === 0) return
+    const state = historyState(this.#options.history, surroundings(this.#options))
+    for (const { connection, sent } of shown) {
+      const changes = sent.update(state)
+      if (changes) connection.send(bridge.HistoryUpdate, changes)
+    }
+  }
+}
+
+function surroundings(options: HistoryViewOptions): HistorySurroundings {
+  const { agents, accounts, indicators, interrupted, storage } = options
+  const rules = new PathRules()
+  const folders = localFolders()
+  // many sessions are in few directories
+  const here = new Map<string, boolean>()
+  const isHere = (cwd: string) => folders.some(folder => rules.contains(folder.path, cwd))
+  return {
+    trusted: vscode.workspace.isTrusted,
+    hasFolder: folders.length > 0,
+    storage: storage(),
+    isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
+    accountOf: agentId =>
+      agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),
+    endedOf: ({ agentId, sessionId }) =>
+      indicators.endedOf(agentId, sessionId) ??
+      (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
+  }
+}
+
+/** History in an editor tab. */
+export class HistoryTab extends WebviewTab {
+  readonly #view: HistoryView
+
+  constructor(view: HistoryView, options: WebviewTabOptions) {
+    super(options, HISTORY_TAB_TYPE, HISTORY_PAGE())
+    this.#view = view
+  }
+
+  protected connect(connection: WebviewConnection, own: DisposableStore): void {
+    own.add(this.#view.listen('tab', connection, () => this.isVisible))
+    own.add(listenFocus(connection, { page: () => 'history' }))
+  }
+
+  protected shown(): void {
+    this.#view.looked()
+  }
+}

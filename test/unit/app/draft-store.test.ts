@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { DraftStore } from '../../../src/app/storage/draft-store.ts'
+import { WindowFiles } from '../../../src/app/storage/window-states.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import { FolderStore } from '../../../src/common/key-value-store.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { Attachment } from '../../../src/conversation/attachment.ts'
+
+describe('DraftStore', () => {
+  let directory: string
+  /** the names of the running windows; removing one simulates a crash */
+  const running = new Set<string>()
+  const opened: DraftStore[] = []
+  let last = ''
+  const open = () => {
+    const windows = new WindowFiles({
+      folder: join(directory, 'drafts'),
+      log: silentLogger,
+      isRunning: file => [...running].some(name => file.startsWith(name)),
+    })
+    last = windows.name
+    running.add(last)
+    const store = new DraftStore({ windows, items: new FolderStore(join(directory, 'items'), silentLogger) })
+    opened.push(store)
+    return store
+  }
+  const crash = (name = last) => void running.delete(name)
+  /** The store of the next window. */
+  const reopen = () => {
+    crash()
+    return open()
+  }
+  const itemFiles = () => readdirSync(join(directory, 'items'))
+  const image = (id: string): Attachment => ({
+    id,
+    label: 'Image',
+    icon: 'file-media',
+    content: { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+  })
+  const file = (id: string): Attachment => ({
+    id,
+    label: 'a.ts',
+    icon: 'file-code',
+    content: { type: 'file', uri: 'file:///a.ts' },
+  })
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'parley-drafts-'))
+  })
+  afterEach(() => {
+    for (const store of opened.splice(0)) store.dispose()
+    running.clear()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('restores drafts with chips and images', () => {
+    const drafts = open()
+    const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [image('y'), file('x')] }
+    drafts.set('one', draft)
+    drafts.setText('two', 'plain', [])
+    drafts.dispose()
+    const again = open()
+    assert.deepEqual(again.get('one'), draft)
+    assert.deepEqual(again.get('two'), { text: 'plain', marks: [], items: [] })
+    assert.deepEqual(again.get('three'), { text: '', marks: [], items: [] })
+  })
+
+  it("removes a draft when it's sent", () => {
+    const drafts = open()
+    drafts.set('one', { text: 'a', marks: [], items: [image('y')] })
+    assert.equal(itemFiles().length, 1)
+    drafts.set('one', { text: '', marks: [], items: [] })
+    drafts.dispose()
+    assert.deepEqual(itemFiles(), [])
+    assert.deepEqual(open().get('one'), { text: '', marks: [], items: [] })
+  })
+
+  it('keeps an image without text', () => {
+    const drafts = open()
+    drafts.setItems('one', [image('y')])
+    drafts.setText('one', '', [])
+    drafts.dispose()
+    assert.deepEqual(
+      open()
+        .get('one')
+        .items.map(({ id }) => id),
+      ['y'],
+    )
+  })
+
+  it('moves a prompt out of its draft and back in a single write', () => {
+    const drafts = open()
+    const draft = { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x'), image('y')] }
+    drafts.set('one', draft)
+    drafts.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
+    assert.deepEqual([drafts.get('one'), drafts.claim('one')], [EMPTY_DRAFT, []])
+    const next = reopen()
+    assert.deepEqual(next.get('one'), EMPTY_DRAFT)
+    assert.deepEqual(next.claim('one'), [{ id: 'p1', draft }])
+    assert.deepEqual(next.claim('one'), [], 'once')
+    next.save('two', [{ id: 'p1', draft }])
+    next.save('two', [], { ...draft, text: 'see @a.ts, and more' })
+    const last = reopen()
+    assert.deepEqual([last.claim('one'), last.claim('two')], [[], []])
+    assert.equal(last.get('two').text, 'see @a.ts, and more')
+    last.set('two', EMPTY_DRAFT)
+    assert.deepEqual(itemFiles(), [])
+  })
+
+  it("doesn't touch the drafts and prompts of a running window", () => {
+    const first = open()
+    const draft = { text: 'mine', marks: [], items: [] }
+    first.save('one', [{ id: 'p1', draft }], EMPTY_DRAFT)
+    first.set('two', draft)
+    const windows = [...running]
+    const second = open()
+    assert.deepEqual([second.claim('one'), second.get('two')], [[], EMPTY_DRAFT])
+    second.set('two', { text: 'yours', marks: [], items: [] })
+    first.dispose()
+    running.delete(windows[0] ?? '')
+    const reported: string[] = []
+    second.onDidTakeOver(key => reported.push(key))
+    second.takeOver()
+    assert.deepEqual(reported, ['one', 'two'])
+    assert.deepEqual(second.claim('one'), [{ id: 'p1', draft }])
+    // the composer has its own draft
+    assert.deepEqual(
+      second.claim('two').map(prompt => prompt.draft),
+      [draft],
+    )
+    assert.equal(second.get('two').text, 'yours')
+  })
+
+  it("doesn't send a prompt that another window took over", () => {
+    const first = open()
+    const draft = { text: 'p', marks: [], items: [] }
+    first.save('one', [{ id: 'p1', draft }])
+    assert.equal(first.holds('p1'), true)
+    const second = reopen()
+    assert.deepEqual(second.claim('one'), [{ id: 'p1', draft }])
+    assert.equal(first.holds('p1'), false)
+    first.save('one', [
+      { id: 'p1', draft },
+      { id: 'p2', draft },
+    ])
+    assert.equal(first.holds('p2'), true)
+    first.dispose()
+    second.takeOver()
+    assert.deepEqual(
+      second.claim('one').map(({ id }) => id),
+      ['p2'],
+    )
+  })
+
+  it("stores the height of the composer until it's automatic again", () => {
+    const drafts = open()
+    drafts.height = 200
+    drafts.dispose()
+    const next = open()
+    assert.equal(next.height, 200)
+    next.height = undefined
+    next.dispose()
+    assert.equal(open().height, undefined)
+  })
+
+  it('keeps a hundred drafts, and deletes older ones with their images', () => {
+    const drafts = open()
+    for (let i = 0; i <= 100; i++) drafts.set(`k${i}`, { text: `t${i}`, marks: [], items: [image('y')] })
+    assert.equal(drafts.get('k0').text, '')
+    assert.equal(drafts.get('k100').text, 't100')
+    assert.equal(itemFiles().length, 100)
+    drafts.dispose()
+  })
+
+  it('restores a draft as text if its items are missing or damaged', () => {
+    const drafts = open()
+    drafts.set('one', { text: 'see @a.ts', marks: [{ from: 4, to: 9, id: 'x' }], items: [file('x')] })
+    drafts.dispose()
+    for (const name of itemFiles()) writeFileSync(join(directory, 'items', name), '[{"id": 7}]')
+    assert.deepEqual(open().get('one'), { text: 'see @a.ts', marks: [], items: [] })
+  })
+
+  it('accepts any key and text', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (key, text) => {
+        const drafts = open()
+        drafts.set(key, { text, marks: [], items: [file('x')] })
+        drafts.dispose()
+        assert.equal(open().get(key).text, text)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { historyState, SentHistory } from '../../../src/app/history/rows.ts'
+import type { HistoryItem, HistoryList } from '../../../src/sessions/listing/history-list.ts'
+
+const item = (more: Partial<HistoryItem>): HistoryItem => ({
+  agentId: 'a',
+  agentName: 'Agent',
+  sessionId: 's',
+  cwd: '/w',
+  open: false,
+  archived: false,
+  canLoad: true,
+  canResume: true,
+  canClose: false,
+  canDelete: false,
+  deletesCopy: false,
+  canFork: false,
+  canArchive: false,
+  ...more,
+})
+
+const around = {
+  trusted: true,
+  hasFolder: true,
+  isHere: () => true,
+  endedOf: () => undefined,
+  accountOf: () => undefined,
+  storage: { used: 0, max: 0 },
+}
+
+describe('the rows of History', () => {
+  const elsewhere = (more: Partial<HistoryItem>) => {
+    const list = { items: () => [item(more)], agents: () => [] } as unknown as HistoryList
+    return historyState(list, around).rows[0]?.elsewhere
+  }
+
+  it('show what a session does in another client, if that is known', () => {
+    assert.equal(elsewhere({}), undefined)
+    assert.equal(elsewhere({ status: { status: 'saved' } }), 'saved')
+    assert.equal(elsewhere({ status: { status: 'open' } }), 'open')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'running' } }), 'running')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'requires_action' } }), 'requires_action')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'idle' } }), 'open')
+    assert.equal(elsewhere({ open: true, status: { status: 'open' } }), undefined)
+  })
+
+  it('treat an unknown status as a saved session', () => {
+    assert.equal(elsewhere({ status: { status: '_frozen', activity: 'running' } }), 'saved')
+  })
+
+  it("don't offer to start an agent in Restricted Mode", () => {
+    const agents = [
+      { agentId: 'a', name: 'A', more: false, state: 'not-started' },
+      { agentId: 'b', name: 'B', more: false, state: 'cannot-list' },
+    ]
+    const list = { items: () => [item({})], agents: () => agents } as unknown as HistoryList
+    const offered = (trusted: boolean) =>
+      historyState(list, { ...around, trusted }).agents.map(({ agentId }) => agentId)
+    assert.deepEqual(offered(true), ['a', 'b'])
+    assert.deepEqual(offered(false), ['b'])
+  })
+
+  it('are sent once, then only changed and removed ones', () => {
+    let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
+    const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
+    const sent = new SentHistory()
+    const update = () => sent.update(historyState(list, around))
+    const first = update()
+    assert.deepEqual([first?.rows.length, first?.removed], [1000, undefined])
+    assert.equal(update(), undefined, 'nothing changed')
+    items = items
+      .map((one, i) => (i === 7 ? { ...one, open: true, activity: 'running' as const } : one))
+      .slice(0, -1)
+    const second = update()
+    assert.deepEqual(
+      second?.rows.map(({ sessionId, activity }) => [sessionId, activity]),
+      [['s7', 'running']],
+    )
+    assert.deepEqual(second.removed, [{ agentId: 'a', sessionId: 's999' }])
+    around.storage = { used: 5, max: 0 }
+    const { trusted, hasFolder, storage } = around
+    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage })
+    sent.forget()
+    assert.equal(update()?.rows.length, 999)
+  })
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import type { InstallManager } from '../../../src/agents/registry/install-manager.ts'
+import { CommandId } from '../../../src/app/ids.ts'
+import type { installCommands } from '../../../src/workbench/commands/install-commands.ts'
+import { until } from '../../support/until.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
+
+describe('an updated agent', () => {
+  const offered: Array<[string, string]> = []
+  const commands: unknown[][] = []
+  const restarted: string[] = []
+  let running: string[]
+  let create: typeof installCommands
+
+  const workbench = {
+    ProgressLocation: { Notification: 15 },
+    commands: { executeCommand: async (...command: unknown[]) => void commands.push(command) },
+    window: {
+      withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
+        run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
+      // answers for the user, who clicks the offered button or confirms what will run
+      showInformationMessage: async (text: string, ...buttons: unknown[]) => {
+        const button = buttons.findLast(one => typeof one === 'string') as string
+        if (button !== 'Install') offered.push([text, button])
+        return button
+      },
+    },
+    workspace: { isTrusted: true },
+  }
+  const agent = { id: 'codex-acp', name: 'Codex', version: '1.1.0' }
+  const installs = {
+    load: async () => {},
+    plan: async () => {},
+    planOf: () => ({ distribution: 'npx', action: 'npm install codex' }),
+    find: () => agent,
+    install: async () => 'installed',
+    installed: [agent],
+    status: () => undefined,
+    onDidChange: () => ({ dispose() {} }),
+  } as unknown as InstallManager
+
+  before(async () => {
+    const file = 'workbench/commands/install-commands.ts'
+    const loaded = await loadWithFakeVsCode<{ installCommands: typeof installCommands }>(file, workbench)
+    create = loaded.installCommands
+  })
+  beforeEach(async () => {
+    for (const list of [offered, commands, restarted]) list.length = 0
+  })
+
+  const update = () =>
+    create({
+      installs,
+      logs: {} as never,
+      isRunning: agentId => running.includes(agentId),
+      restart: async agentId => void restarted.push(agentId),
+      forget: async () => {},
+    })[CommandId.updateAgent](agent.id)
+
+  it("is restarted by Restart Agent, whatever the conversation's agent", async () => {
+    running = ['claude', 'codex']
+    await update()
+    await until(() => restarted.length > 0)
+    assert.deepEqual(offered, [['Codex 1.1.0 is installed.', 'Restart Agent']])
+    assert.deepEqual([restarted, commands], [['codex'], []])
+  })
+
+  it("isn't restarted if it isn't running: a new session is offered", async () => {
+    running = ['claude']
+    await update()
+    await until(() => commands.length > 0)
+    assert.deepEqual(offered, [['Codex 1.1.0 is installed.', 'New Session']])
+    assert.deepEqual([restarted, commands], [[], [[CommandId.newSessionWithAgent, 'codex']]])
+  })
+})

@@ -1,0 +1,513 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, parse, relative } from 'node:path'
+import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import type { FileState } from '../../../src/changes/file-state.ts'
+import { FolderScan, type NoticedState } from '../../../src/changes/folder-scan.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { WorkTree } from '../../../src/changes/work-tree.ts'
+import { FRESH_MS } from '../../../src/editor/files/file-system.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
+
+describe('a change in a work tree', () => {
+  let root: string
+  let omitted = 0
+  let found: NoticedState[] = []
+  let tree: WorkTree
+  let tracker: ChangeTracker
+  let files: SessionChanges
+  const put = (name: string, text: string | Buffer) => writeFileSync(join(root, name), text)
+  const git = (...args: string[]) =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'core.safecrlf=false', ...args],
+      { cwd: root },
+    )
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-tree-')))
+    git('init', '-q', '-b', 'main')
+    mkdirSync(join(root, 'sub'))
+    put('.gitignore', 'ignored*\n')
+    for (const name of ['clean.txt', 'dirty.txt', 'still.txt', 'gone.txt', 'sub/in.txt'])
+      put(name, `${name}\n`)
+    git('add', '.')
+    git('commit', '-q', '-m', 'first')
+    put('dirty.txt', 'written by the person\n')
+    put('still.txt', 'also by the person\n')
+    put('new-before.txt', 'new\n')
+    tracker = memoryTracker()
+    files = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
+    tree = new WorkTree(files)
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  async function changedBy(work: () => void, folders = [root]): Promise<Record<string, string | null>> {
+    const before = await tree.snapshot(folders)
+    work()
+    const { changes, omitted: left } = await tree.changed(before)
+    omitted = left
+    found = changes
+    const textOf = ({ attributes, text }: FileState) =>
+      attributes.type === 'absent' ? null : attributes.type === 'text' ? text : attributes.type
+    return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), textOf(before)]))
+  }
+
+  it('is reported with the previous text, without unchanged files', async () => {
+    const changes = await changedBy(() => {
+      put('clean.txt', 'by a command\n')
+      put('dirty.txt', 'by a command, too\n')
+      put('new-before.txt', 'more\n')
+      put('new.txt', 'new\n')
+      put('ignored.log', 'a build\n')
+      rmSync(join(root, 'gone.txt'))
+    })
+    assert.deepEqual(changes, {
+      'dirty.txt': 'written by the person\n',
+      'new-before.txt': 'new\n',
+      'clean.txt': 'clean.txt\n',
+      'gone.txt': 'gone.txt\n',
+      'new.txt': null,
+    })
+    await files.noticed(found)
+    assert.deepEqual(
+      files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
+      [
+        ['dirty.txt', 'modified', true],
+        ['new-before.txt', 'modified', true],
+        ['clean.txt', 'modified', true],
+        ['gone.txt', 'deleted', true],
+        ['new.txt', 'added', true],
+      ],
+    )
+    assert.deepEqual((await files.undo({ paths: [join(root, 'gone.txt')] })).left, [])
+    assert.equal(await files.textOf(join(root, 'gone.txt')), 'gone.txt\n')
+  })
+
+  it('is reported even if it was committed or reverted meanwhile', async () => {
+    const changes = await changedBy(() => {
+      put('clean.txt', 'committed\n')
+      git('add', 'clean.txt')
+      git('commit', '-q', '-m', 'second')
+      git('checkout', '-q', '--', 'dirty.txt')
+    })
+    assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n', 'clean.txt': 'clean.txt\n' })
+  })
+
+  it("is reported only in the session's folders", async () => {
+    const work = () => {
+      put('clean.txt', 'outside\n')
+      put('sub/in.txt', 'inside\n')
+    }
+    assert.deepEqual(await changedBy(work, [join(root, 'sub')]), { 'sub/in.txt': 'sub/in.txt\n' })
+  })
+
+  it("isn't reported for line endings that a checkout converts", async () => {
+    put('crlf.txt', 'one\ntwo\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'more')
+    assert.deepEqual(await changedBy(() => put('crlf.txt', 'one\r\ntwo\r\n')), {})
+  })
+
+  it('is reverted with the line endings of a checkout', async () => {
+    const crlf = Buffer.from('one\r\ntwo\r\n')
+    const brought = async (...settings: string[][]) => {
+      for (const setting of settings) git('config', ...setting)
+      put('ends.txt', crlf)
+      git('add', '.')
+      git('commit', '-q', '--allow-empty', '-m', 'ends')
+      await changedBy(() => rmSync(join(root, 'ends.txt')))
+      await files.noticed(found)
+      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual(readFileSync(join(root, 'ends.txt')), crlf)
+    }
+    await brought(['core.autocrlf', 'true'])
+    put('.gitattributes', '*.txt text\n')
+    await brought(['core.autocrlf', 'false'], ['core.eol', 'crlf'])
+    put('.gitattributes', '*.txt text eol=crlf\n')
+    await brought(['--unset', 'core.eol'])
+    put('.gitattributes', '*.txt -text\n')
+    rmSync(join(root, 'ends.txt'))
+    git('rm', '-q', '--cached', 'ends.txt')
+    await brought(['core.autocrlf', 'true'])
+  })
+
+  it('is reverted byte for byte: binary files, byte order marks, encodings, links and modes', async function () {
+    if (process.platform === 'win32') this.skip()
+    const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
+    const marked = Buffer.from('\ufeffmarked\r\n')
+    const latin = Buffer.from('caf\xe9\n', 'latin1')
+    const utf16 = Buffer.from('\ufeffwide\n', 'utf16le')
+    const content = { 'p.png': png, 'marked.txt': marked, 'latin.txt': latin, 'utf16.txt': utf16 }
+    for (const [name, bytes] of Object.entries(content)) put(name, bytes)
+    symlinkSync('clean.txt', join(root, 'link'))
+    put('run.sh', 'x\n')
+    chmodSync(join(root, 'run.sh'), 0o750)
+    git('add', '.')
+    git('commit', '-q', '-m', 'more')
+    const all = [...Object.keys(content), 'link', 'run.sh']
+    for (const how of ['changed', 'deleted'] as const) {
+      await changedBy(() => {
+        for (const name of Object.keys(content)) {
+          if (how === 'changed') put(name, 'plain\n')
+          else rmSync(join(root, name))
+        }
+        rmSync(join(root, 'link'))
+        if (how === 'changed') symlinkSync('sub', join(root, 'link'))
+        if (how === 'changed') chmodSync(join(root, 'run.sh'), 0o640)
+        else rmSync(join(root, 'run.sh'))
+      })
+      assert.equal(omitted, 0)
+      assert.deepEqual(found.map(({ path }) => relative(root, path)).sort(), [...all].sort())
+      await files.noticed(found)
+      assert.deepEqual((await files.undo()).left, [])
+      for (const [name, bytes] of Object.entries(content))
+        assert.deepEqual(readFileSync(join(root, name)), bytes, `${name} was ${how}`)
+      assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
+      // of a mode, a commit stores only whether the file is executable
+      const mode = statSync(join(root, 'run.sh')).mode & 0o777
+      assert.equal(mode & 0o100, 0o100)
+      if (how === 'changed') assert.equal(mode, 0o750)
+    }
+  })
+
+  it('has the encoding of the work tree if the commit has another one', async () => {
+    put('.gitattributes', 'wide.txt working-tree-encoding=UTF-16LE-BOM\n')
+    const wide = Buffer.from('\ufeffone\n', 'utf16le')
+    put('wide.txt', wide)
+    git('add', '.')
+    git('commit', '-q', '-m', 'wide')
+    await changedBy(() => put('wide.txt', Buffer.from('\ufefftwo\n', 'utf16le')))
+    await files.noticed(found)
+    await files.undo()
+    assert.deepEqual(readFileSync(join(root, 'wide.txt')), wide)
+  })
+
+  it('is found without touching the index, stash, references, hooks or configuration', async () => {
+    const list = () =>
+      ['index', 'config', 'hooks', 'HEAD', 'refs', 'logs', 'packed-refs', 'ORIG_HEAD', 'FETCH_HEAD'].flatMap(
+        name => {
+          const path = join(root, '.git', name)
+          if (!existsSync(path)) return [`${name}: none`]
+          const below = statSync(path).isDirectory()
+            ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map(one => join(path, one))
+            : [path]
+          return below
+            .filter(one => statSync(one).isFile())
+            .map(one => `${one} ${statSync(one).mtimeMs} ${readFileSync(one, 'base64')}`)
+        },
+      )
+    git('stash', '-q')
+    git('stash', 'apply', '-q')
+    const before = list()
+    await changedBy(() => put('clean.txt', 'by a command\n'))
+    await files.noticed(found)
+    const { undone } = await files.undo()
+    await tracker.restore(undone!.id)
+    assert.deepEqual(list(), before)
+  })
+
+  it('is counted but not listed if too many files changed', async () => {
+    const changes = await changedBy(() => {
+      for (let i = 0; i < 1001; i++) put(`new-${i}.txt`, 'x')
+      put('dirty.txt', 'changed\n')
+    })
+    assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n' })
+    assert.equal(omitted, 1001)
+    files.omitted = { files: omitted, folders: [] }
+    assert.deepEqual(files.omitted, { files: 1001, folders: [] })
+  })
+
+  it('is reported with the previous mode', async function () {
+    if (process.platform === 'win32') this.skip()
+    put('run.sh', 'x\n')
+    chmodSync(join(root, 'run.sh'), 0o755)
+    git('add', '.')
+    git('commit', '-q', '-m', 'executable')
+    const before = await tree.snapshot([root])
+    rmSync(join(root, 'run.sh'))
+    await files.noticed((await tree.changed(before)).changes)
+    await files.undo()
+    assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
+  })
+
+  /** Tests a file that an agent writes during the snapshot, so that only the tool call has its previous text. */
+  const trustsTheToolCall = async (meanwhile: string) => {
+    const path = join(root, 'dirty.txt')
+    const oldText = readFileSync(path, 'utf8')
+    const newText = oldText.replace('written', 'changed')
+    files.beginTurn(1, () => true)
+    const began = Date.now()
+    put('dirty.txt', meanwhile)
+    const before = await tree.snapshot([root], began)
+    put('dirty.txt', newText)
+    const change = { operation: 'modify', path, oldText, newText } as const
+    await files.tool({ toolCallId: 't', begun: true, done: true }, [{ changes: [change] }], [path])
+    const { changes, omitted } = await tree.changed(before)
+    await files.noticed(changes, 1)
+    await files.endTurn()
+    assert.equal(omitted, 0)
+    assert.deepEqual(
+      files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
+      [['dirty.txt', 'modified', undefined]],
+    )
+    assert.deepEqual((await files.undo()).left, [])
+    assert.equal(readFileSync(path, 'utf8'), oldText)
+  }
+  const keepsTheTextThatIsOverwritten = () => {
+    it("isn't based on a file that the agent had truncated to write it", () => trustsTheToolCall(''))
+    it("isn't based on a file that the agent had partly written", () => trustsTheToolCall('changed by'))
+    it('is counted but not listed in a file that a command had truncated to write it', async () => {
+      const began = Date.now()
+      put('dirty.txt', '')
+      const before = await tree.snapshot([root], began)
+      put('dirty.txt', 'by a command\n')
+      const { changes, omitted } = await tree.changed(before)
+      assert.deepEqual([changes, omitted], [[], 1])
+    })
+  }
+  describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
+
+  it('shows that a file existed before, even if a tool call reports it as new', async () => {
+    for (const [name, oldText] of [
+      ['clean.txt', 'clean.txt\n'],
+      ['empty.txt', ''],
+    ] as const) {
+      put(name, oldText)
+      git('add', name)
+      git('commit', '-q', '--allow-empty', '-m', 'as it was')
+      const path = join(root, name)
+      files.beginTurn(1, () => true)
+      const before = await tree.snapshot([root])
+      put(name, 'new\n')
+      const change = { operation: 'add', path, newText: 'new\n' } as const
+      await files.tool({ toolCallId: name, begun: true, done: true }, [{ changes: [change] }], [path])
+      await files.noticed((await tree.changed(before)).changes, 1)
+      await files.endTurn()
+      assert.equal(files.file(path)?.status, 'modified')
+      assert.deepEqual((await files.undo()).left, [])
+      assert.equal(readFileSync(path, 'utf8'), oldText)
+    }
+  })
+
+  it('is reported as unknown if Git fails', async () => {
+    const before = await tree.snapshot([root])
+    rmSync(join(root, '.git'), { recursive: true })
+    const { changes, unseen } = await tree.changed(before)
+    assert.deepEqual([changes, unseen], [[], [root]])
+  })
+
+  const acceptsWhatTheUserDid = async () => {
+    const before = await tree.snapshot([root])
+    put('clean.txt', 'saved by the person\n')
+    put('new.txt', 'made by the person\n')
+    rmSync(join(root, 'gone.txt'))
+    renameSync(join(root, 'sub'), join(root, 'renamed'))
+    for (const name of ['clean.txt', 'new.txt', 'gone.txt', 'sub', 'renamed'])
+      await tree.accept(before, join(root, name))
+    assert.deepEqual((await tree.changed(before)).changes, [])
+    put('clean.txt', 'by a command\n')
+    rmSync(join(root, 'new.txt'))
+    put('gone.txt', 'by a command\n')
+    const { changes, omitted } = await tree.changed(before)
+    assert.deepEqual(
+      Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), before.text])),
+      { 'clean.txt': 'saved by the person\n', 'new.txt': 'made by the person\n', 'gone.txt': '' },
+    )
+    assert.equal(omitted, 0)
+  }
+
+  it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+
+  describe('without a repository', () => {
+    let scan: FolderScan
+    let store: MemoryStore
+    let reads: number
+    const create = (limits = {}, excluded: string[] = []) => {
+      scan = new FolderScan({
+        store: {
+          put: bytes => {
+            reads++
+            return store.put(bytes)
+          },
+          get: hash => store.get(hash),
+        },
+        stateOf: (bytes, path, mode) => files.stateWith(bytes, path, mode),
+        excluded: () => excluded,
+        limits,
+      })
+      tree = new WorkTree({
+        stateOf: path => files.stateOf(path),
+        stateWith: (bytes, path, mode) => files.stateWith(bytes, path, mode),
+        isKnown: path => files.isKnown(path),
+        scan,
+      })
+    }
+    beforeEach(() => {
+      rmSync(join(root, '.git'), { recursive: true })
+      store = new MemoryStore()
+      reads = 0
+      files = new SessionChanges(memoryTracker(undefined, store), 's', {
+        cwd: root,
+        additionalDirectories: [],
+      })
+      create()
+    })
+
+    describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
+
+    it('is found by a scan of all files, marked as uncertain, and reverted byte for byte', async function () {
+      if (process.platform === 'win32') this.skip()
+      const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
+      const latin = Buffer.from('caf\xe9\n', 'latin1')
+      const utf16 = Buffer.from('\ufeffwide\r\n', 'utf16le')
+      const content = { 'p.png': png, 'latin.txt': latin, 'utf16.txt': utf16 }
+      for (const [name, bytes] of Object.entries(content)) put(name, bytes)
+      chmodSync(join(root, 'clean.txt'), 0o751)
+      symlinkSync('clean.txt', join(root, 'link'))
+      await changedBy(() => {
+        for (const name of Object.keys(content)) put(name, 'plain\n')
+        rmSync(join(root, 'clean.txt'))
+        rmSync(join(root, 'link'))
+        chmodSync(join(root, 'still.txt'), 0o700)
+        renameSync(join(root, 'dirty.txt'), join(root, 'sub/moved.txt'))
+        put('new.txt', 'new\n')
+        put('ignored.log', 'a build\n')
+        mkdirSync(join(root, 'node_modules/x'), { recursive: true })
+        put('node_modules/x/index.js', 'installed\n')
+      })
+      assert.equal(omitted, 0)
+      await files.noticed(found)
+      assert.deepEqual(
+        files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
+        [
+          ['clean.txt', 'deleted', true],
+          ['latin.txt', 'modified', true],
+          ['link', 'deleted', true],
+          ['new.txt', 'added', true],
+          ['p.png', 'modified', true],
+          ['still.txt', 'modified', true],
+          ['sub/moved.txt', 'renamed', true],
+          ['utf16.txt', 'modified', true],
+        ],
+      )
+      assert.deepEqual((await files.undo()).left, [])
+      for (const [name, bytes] of Object.entries(content))
+        assert.deepEqual(readFileSync(join(root, name)), bytes, name)
+      assert.equal(statSync(join(root, 'clean.txt')).mode & 0o777, 0o751)
+      assert.notEqual(statSync(join(root, 'still.txt')).mode & 0o777, 0o700)
+      assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
+      assert.equal(readFileSync(join(root, 'dirty.txt'), 'utf8'), 'written by the person\n')
+      assert.deepEqual(
+        [existsSync(join(root, 'new.txt')), existsSync(join(root, 'sub/moved.txt'))],
+        [false, false],
+      )
+    })
+
+    it('is found by reading only files that were written', async () => {
+      // recently written files are read again, since two writes can have the same time
+      const newest = Math.max(...readdirSync(root).map(name => statSync(join(root, name)).ctimeMs))
+      await waitFor('files to be older than the clock can be off', () => Date.now() - newest > FRESH_MS)
+      await tree.prepare([root])
+      const first = reads
+      assert.ok(first > 0)
+      await tree.snapshot([root])
+      assert.equal(reads, first)
+      put('clean.txt', 'by the person\n')
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'by a command\n')), {
+        'clean.txt': 'by the person\n',
+      })
+      assert.equal(reads, first + 1)
+    })
+
+    it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+
+    it("isn't reported for files that were only touched", async () => {
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})
+    })
+
+    it('is counted but not listed for files that are too large or too many', async () => {
+      create({ fileBytes: 30 })
+      put('large.txt', 'x'.repeat(31))
+      assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})
+      assert.equal(omitted, 1)
+      const known = join(root, 'large.txt')
+      writeFileSync(known, 'x'.repeat(33))
+      const before = await tree.snapshot([root])
+      await files.writing(known, 'y'.repeat(33), async () => writeFileSync(known, 'y'.repeat(33)))
+      assert.equal((await tree.changed(before)).omitted, 0, 'what is listed is not counted')
+      const isDecided = files.watchDecided()
+      await files.undo()
+      assert.equal((await tree.changed(before, isDecided)).omitted, 0, 'nor is what was and is undone')
+      rmSync(known)
+      create({ bytes: 30 })
+      const names = ['clean.txt', 'gone.txt', 'sub/in.txt']
+      const changes = await changedBy(() => {
+        for (const name of names) put(name, 'changed\n')
+      })
+      assert.equal(Object.keys(changes).length + omitted, 3)
+      assert.ok(omitted > 0)
+      for (let round = 0; round < 9; round++) {
+        for (const name of names) put(name, `${round}`.repeat(8))
+        await changedBy(() => put('sub/in.txt', 'changed'))
+      }
+      assert.equal(omitted, 1, 'the store is full')
+      create({ changed: 2 })
+      const none = await changedBy(() => {
+        for (const name of names) put(name, 'again\n')
+      })
+      assert.deepEqual([none, omitted], [{}, 3])
+    })
+
+    it('is reported as unknown in a folder with too many files', async () => {
+      create({ files: 3 })
+      const before = await tree.snapshot([root, join(root, 'missing')])
+      put('clean.txt', 'x')
+      assert.deepEqual(await tree.changed(before), { changes: [], omitted: 0, unseen: [root] })
+      create()
+      const known = await tree.snapshot([root])
+      mkdirSync(join(root, 'made'))
+      create({ files: 8 })
+      for (let i = 0; i < 9; i++) put(`made/${i}.txt`, 'x')
+      assert.deepEqual((await tree.changed(known)).unseen, [root])
+    })
+
+    it("isn't searched for in the home folder or on a whole disk", async () => {
+      const folders = [homedir(), parse(root).root]
+      assert.deepEqual(new Set((await tree.snapshot(folders)).unseen), new Set(folders))
+    })
+
+    it("isn't reported in files that the user hides", async () => {
+      create({}, ['**/*.{map,tmp}', 'sub'])
+      const changes = await changedBy(() => {
+        put('a.map', 'x')
+        put('b.tmp', 'x')
+        put('c.txt', 'x')
+        put('sub/in.txt', 'x')
+      })
+      assert.deepEqual(changes, { 'c.txt': null })
+    })
+
+    it('is reported in a repository without a commit', async () => {
+      git('init', '-q')
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'x')), { 'clean.txt': 'clean.txt\n' })
+    })
+  })
+})

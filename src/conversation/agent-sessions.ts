@@ -86,10 +86,13 @@ export class AgentSessions implements Disposable {
 
   /** Creates a session. If the agent creates it after `signal` aborted, it's closed again. */
   newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
-    return this.#create(late => this.agent.newSession(setup, signal, late), setup, signal)
+    return this.#create('ready', late => this.agent.newSession(setup, signal, late), setup, signal)
   }
 
-  /** Forks a session. `state`: its conversation, as far as it's known here. */
+  /**
+   * Forks a session. `state`: its conversation, as far as it's known here. Agents may replay the conversation, before or after
+   * their response, so it's merged as in a load.
+   */
   async forkSession(
     sessionId: string,
     setup: SessionSetup,
@@ -98,10 +101,11 @@ export class AgentSessions implements Disposable {
   ): Promise<Session> {
     const fork = this.agent.forkSession?.bind(this.agent)
     if (!fork) throw new Error(l10n.t("The agent can't fork sessions."))
-    return this.#create(late => fork(sessionId, setup, signal, late), setup, signal, state)
+    return this.#create('loading', late => fork(sessionId, setup, signal, late), setup, signal, state)
   }
 
   async #create(
+    phase: 'loading' | 'ready',
     make: (onLate: (start: SessionStart) => void) => Promise<SessionStart>,
     setup: SessionSetup,
     signal: AbortSignal | undefined,
@@ -119,10 +123,11 @@ export class AgentSessions implements Disposable {
         throw new Error(l10n.t('The agent returned the ID of a session that is already open.'))
       }
       const previous = state && { reducingState: state }
-      const session = this.#open(start.sessionId, setup, 'ready', previous)
+      const session = this.#open(start.sessionId, setup, phase, previous)
       // In the order of the wire: the response is newer than the updates before it.
       this.#deliverEarly(session)
       session.start(start)
+      await session.loaded()
       return session
     } catch (error) {
       throw signal?.aborted ? new CancelledError() : error

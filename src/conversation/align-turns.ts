@@ -1,10 +1,11 @@
+import type { ContentBlock } from '../acp/model.ts'
 import { textOf } from './blocks.ts'
 import type { Entry, MessageEntry } from './state.ts'
 
-/** Prompts with a common start of this length are the same: agents append expanded mentions. Characters. */
-const MIN_PREFIX = 12
 /** Equal answers of this length aren't a coincidence. Characters. */
 const MIN_ANSWER = 20
+/** Answers with a common start of this length are versions of the same answer. Characters. */
+export const MIN_COMMON = 40
 /** Maximum number of comparisons; beyond that, a turn is searched only near its expected position. */
 const MAX_COMPARISONS = 250_000
 const NEAR = 50
@@ -231,38 +232,74 @@ function isCertain(a: TurnEntries, b: TurnEntries): boolean {
   return likeAnswers(a.answer, b.answer) > 0
 }
 
-/** How likely two turns are the same; 0: not at all. */
+/**
+ * How likely two turns are the same; 0: not at all. Turns with different prompts are the same only if the agent did the
+ * same in both; then both prompts stay (see `isSamePrompt`).
+ */
 function likeness(a: TurnEntries, b: TurnEntries): number {
   if (a.turn === 0 || b.turn === 0) return a.turn === b.turn ? 10 : 0
-  const prompts = likePrompts(a, b)
+  const prompts = isSamePrompt(a, b) ? 4 : 0
   const shared = shares(a.tools, b.tools) ? 3 : 0
   const calls = shares(a.calls, b.calls) ? 2 : 0
   const answers = likeAnswers(a.answer, b.answer)
+  const sameWork = (shared > 0 && calls > 0) || (answers === 4 && a.answer.length >= MIN_ANSWER)
+  if (prompts === 0 && !(sameWork && answers > 0)) return 0
+  // the ids of tool calls alone say little: some agents count them in each turn
+  if (!(shared > 0 && calls > 0) && differ(a, b)) return 0
   const thoughts = b.thought === '' ? 0 : likeAnswers(a.thought, b.thought)
-  const isSame = prompts > 0 || shared > 0 || (answers === 4 && a.answer.length >= MIN_ANSWER)
-  return isSame ? prompts + shared + calls + answers + thoughts : 0
+  return 1 + prompts + shared + calls + answers + thoughts
 }
 
-function likePrompts(a: TurnEntries, b: TurnEntries): number {
+/**
+ * Whether a replayed prompt is the known one, which is shown as the user wrote it: they are equal apart from white space, or
+ * differ only in the form of the mentions. No measured agent cuts prompts, so one that begins another is another prompt.
+ */
+export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean {
   // work that wasn't started by a prompt
-  if (!a.prompt && !b.prompt) return 1
-  const [one, two] = [a.promptText, b.promptText]
-  if (one === two) return one !== '' || (a.prompt && b.prompt) ? 4 : 0
-  const shorter = one.length < two.length ? one : two
-  const longer = one.length < two.length ? two : one
-  if (shorter.length >= MIN_PREFIX && longer.startsWith(shorter)) return 2
-  // mentions within the text are replayed in other forms
-  const words = (a.prompt?.blocks ?? []).flatMap(block =>
-    block.type === 'text' ? [squeeze(block.text)] : [],
-  )
-  if (words.length === (a.prompt?.blocks.length ?? 0) || one.length < MIN_PREFIX) return 0
+  if (!known.prompt || !replayed.prompt) return known.prompt === replayed.prompt
+  if (known.promptText === replayed.promptText) return true
+  const { blocks } = known.prompt
+  if (blocks.every(block => block.type === 'text')) return false
   let at = 0
-  for (const word of words) {
-    const found = two.indexOf(word, at)
-    if (found === -1) return 0
-    at = found + word.length
+  for (const [i, block] of blocks.entries()) {
+    const found = namesOf(block)
+      .map(name => ({ name, start: replayed.promptText.indexOf(name, at) }))
+      .find(({ start }) => start !== -1)
+    if (!found || (i === 0 && block.type === 'text' && found.start > 0)) return false
+    at = found.start + found.name.length
   }
-  return 2
+  return true
+}
+
+/** The texts by which a replayed prompt may contain a block of the known one, without white space. */
+function namesOf(block: ContentBlock): string[] {
+  if (block.type === 'text') return [squeeze(block.text)]
+  if (block.type !== 'resource_link' && block.type !== 'resource') return []
+  const last = block.uri.slice(block.uri.lastIndexOf('/') + 1)
+  const names = [...('name' in block ? [block.name] : []), last]
+  return names.map(squeeze).filter(name => name !== '')
+}
+
+/** Whether both turns have an answer, and neither contains anything of the other. */
+function differ(a: TurnEntries, b: TurnEntries): boolean {
+  if (a.answer === '' || b.answer === '' || likeAnswers(a.answer, b.answer) > 0) return false
+  const contains = (turn: TurnEntries, other: TurnEntries) =>
+    other.entries.some(entry => {
+      if (entry.kind !== 'message' || entry.role !== 'agent') return false
+      const text = other.texts.get(entry) ?? ''
+      return text !== '' && turn.answer.includes(text)
+    })
+  if (contains(a, b) || contains(b, a)) return false
+  const least = Math.max(MIN_COMMON, 0.8 * Math.min(a.answer.length, b.answer.length))
+  return commonLength(a.answer, b.answer) < least
+}
+
+/** The length of the common start of two texts. */
+export function commonLength(a: string, b: string): number {
+  const most = Math.min(a.length, b.length)
+  let length = 0
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1
+  return length
 }
 
 function likeAnswers(a: string, b: string): number {

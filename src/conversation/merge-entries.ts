@@ -2,7 +2,10 @@ import type { MessageRole } from '../acp/model.ts'
 import {
   alignTurns,
   atOnce,
+  commonLength,
+  isSamePrompt,
   isSpace,
+  MIN_COMMON,
   Pace,
   type Steps,
   splitTurns,
@@ -15,8 +18,6 @@ import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry
 
 /** Shorter texts are matched only at their expected position: elsewhere they may match by chance. Characters. */
 const MIN_TEXT = 8
-/** Texts with a common start of this length are versions of the same text. Characters. */
-const MIN_COMMON = 40
 
 export interface MergedEntries {
   /** With new ids and turn numbers. The entries of both sides are left unchanged. */
@@ -113,12 +114,13 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, pace: Pace): Steps<M
   const texts = new Texts(slots, ours.texts)
   const things = new Things(slots, theirs)
   const prompt = slots.find(({ entry }) => entry === ours.prompt)
+  const samePrompt = isSamePrompt(ours, theirs)
   /** by position: entries that only the replay has, to insert before it */
   const inserted = new Map<number, Entry[]>()
   let at = 0
   for (const entry of theirs.entries) {
     if (pace.isDue()) yield
-    const isPrompt = entry === theirs.prompt && prompt !== undefined
+    const isPrompt = entry === theirs.prompt && prompt !== undefined && samePrompt
     const found = isPrompt
       ? prompt
       : entry.kind === 'message'
@@ -333,6 +335,7 @@ class Texts {
    */
   find(reported: MessageEntry, text: string): Slot | undefined {
     if (text === '') return this.#findBlocks(reported)
+    if (reported.role === 'user') return this.#findWhole(reported, text)
     const stream = this.#streamOf(reported.role, reported.within)
     const { cursor } = stream
     const at = this.#positionOf(stream, text)
@@ -343,6 +346,17 @@ class Texts {
     const common = commonLength(text, rest)
     if (common < Math.max(MIN_COMMON, 0.8 * Math.min(text.length, rest.length))) return undefined
     return this.#cover(stream, cursor, cursor + common, true)
+  }
+
+  /** A message of the user is never part of another one. */
+  #findWhole({ role, within }: MessageEntry, text: string): Slot | undefined {
+    const stream = this.#streamOf(role, within)
+    const piece = stream.pieces.find(
+      ({ slot, start, end }) =>
+        slot.from.length === 0 && end - start === text.length && stream.text.startsWith(text, start),
+    )
+    if (piece) this.#covered.add(piece.slot)
+    return piece?.slot
   }
 
   #positionOf(stream: Stream, text: string): number {
@@ -440,13 +454,6 @@ function afterSqueezed({ blocks }: MessageEntry, seen: number): MessageEntry['bl
     if (left === 0 && at < block.text.length) rest.push({ ...block, text: block.text.slice(at) })
   }
   return rest
-}
-
-function commonLength(a: string, b: string): number {
-  const most = Math.min(a.length, b.length)
-  let length = 0
-  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1
-  return length
 }
 
 function json(value: unknown): string {

@@ -148,6 +148,8 @@ export function forkState(state: ReducingState, session: string): ReducingState 
   const copy = structuredClone(state)
   const forkedFrom = { session, turn: state.turn }
   reduceLocalWithin(copy, { type: 'agent_gone' })
+  // the agent echoes its prompts in the original session
+  delete copy.memory.echo
   const title = l10n.t('Forked session. New messages stay in this session.')
   reduce(copy, { type: 'notice', severity: 'info', title })
   const note = copy.entries.at(-1)

@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import type { SessionSetup } from '../../../src/acp/model.ts'
+import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
 import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversation/agent-sessions.ts'
+import { forkState } from '../../../src/conversation/restore-state.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { Clock } from './clock.ts'
-import { FakeAgent, settle } from './fake-agent.ts'
+import { Deferred, FakeAgent, settle } from './fake-agent.ts'
 import { chunk, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 
 const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
@@ -251,6 +252,94 @@ describe('AgentSessions: resume', () => {
     void session.prompt([text('again')])
     assert.deepEqual(summarize(session.state), ['user: hello', 'agent: Hi', 'turn_end: error', 'user: again'])
     assert.equal(session.state.entries.at(-1)?.turn, 2)
+  })
+})
+
+describe('AgentSessions: fork', () => {
+  class ForkingAgent extends FakeAgent {
+    readonly forks: Deferred<SessionStart>[] = []
+
+    forkSession(): Promise<SessionStart> {
+      const answer = new Deferred<SessionStart>()
+      this.forks.push(answer)
+      return answer.promise
+    }
+  }
+  const replay = [
+    chunk('user', 'hello', 'p1'),
+    chunk('agent', 'Hi', 'm1'),
+    chunk('user', 'go on', 'p2'),
+    chunk('agent', 'More', 'm2'),
+  ]
+  const shown = ['user: hello', 'agent: Hi', 'user: go on', 'agent: More']
+  const note = 'notice: Forked session. New messages stay in this session.'
+
+  /** A session of two turns. */
+  async function withTurns() {
+    const agent = new ForkingAgent()
+    const clock = new Clock()
+    const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })
+    const session = await opened(agent, sessions, 's')
+    for (const [prompt, answer] of [
+      ['hello', chunk('agent', 'Hi', 'm1')],
+      ['go on', chunk('agent', 'More', 'm2')],
+    ] as const) {
+      void session.prompt([text(prompt)])
+      agent.say('s', running, answer)
+      agent.endTurn(agent.prompts.at(-1)!)
+      await settle()
+    }
+    return { agent, clock, sessions, session }
+  }
+
+  it('has the conversation once, whether the agent replays it before its response, after it, or not at all', async () => {
+    for (const replays of ['before', 'after', 'never']) {
+      const { agent, clock, sessions, session } = await withTurns()
+      const state = forkState(session.reducingState, 'a/s')
+      const forking = sessions.forkSession('s', setup, undefined, state)
+      if (replays === 'before') agent.say('f', ...replay)
+      agent.forks[0]!.resolve({ sessionId: 'f' })
+      const fork = await forking
+      if (replays === 'after') agent.say('f', ...replay)
+      clock.pass(5000)
+      assert.deepEqual(summarize(fork.state), [...shown, note], replays)
+      assert.equal(fork.phase, 'ready')
+      void fork.prompt([text('and now')])
+      agent.say('f', running, chunk('agent', 'Now this', 'm3'))
+      assert.deepEqual(summarize(fork.state), [...shown, note, 'user: and now', 'agent: Now this'], replays)
+      // a reload
+      const loading = sessions.loadSession('f2', setup, undefined, () => fork.reducingState)
+      agent.say('f2', ...replay, chunk('user', 'and now', 'p3'), chunk('agent', 'Now this', 'm3'))
+      agent.loads[0]!.resolve({ sessionId: 'f2' })
+      await loading.opened
+      assert.deepEqual(
+        summarize(loading.session.state),
+        [...shown, note, 'user: and now', 'agent: Now this'],
+        replays,
+      )
+    }
+  })
+
+  it('shows what the agent replays if nothing is known of the conversation', async () => {
+    const { agent, clock, sessions } = await withTurns()
+    const forking = sessions.forkSession('other', setup)
+    agent.say('f', ...replay)
+    agent.forks[0]!.resolve({ sessionId: 'f' })
+    const fork = await forking
+    clock.pass(5000)
+    assert.deepEqual(summarize(fork.state), shown)
+    assert.equal(fork.state.entries[0]?.startedAt, undefined)
+  })
+
+  it('ends if the agent exits while it answers', async () => {
+    const { agent, sessions, session } = await withTurns()
+    const forking = sessions.forkSession('s', setup, undefined, forkState(session.reducingState, 'a/s'))
+    agent.say('f', ...replay)
+    agent.exit()
+    agent.forks[0]!.resolve({ sessionId: 'f' })
+    const fork = await forking
+    assert.equal(fork.phase, 'ended')
+    assert.deepEqual(summarize(fork.state).slice(0, 5), [...shown, note])
   })
 })
 

@@ -255,6 +255,41 @@ describe('a load that replays less than the conversation', () => {
     ])
   })
 
+  it('keeps a prompt that begins like a known one, and recognizes mentions that are replayed as text', async () => {
+    const known = () => {
+      const state = createSessionState()
+      const file = { type: 'resource_link', uri: 'file:///w/my%20a.ts', name: 'my a.ts' } as const
+      const prompts = [
+        [text('fix the bug in '), file, text(' and test it')],
+        [text('fix the bug in the parser')],
+      ]
+      for (const [i, content] of prompts.entries()) {
+        reduceLocal(state, { type: 'prompt', content })
+        reduce(state, running)
+        reduce(state, chunk('agent', `Answer number ${i}.`))
+        reduce(state, idle('end_turn'))
+      }
+      return state
+    }
+    const { agent, session, answer } = await load(known)
+    agent.say('s', chunk('user', 'fix the bug in @my a.ts and test it'), chunk('agent', 'Answer number 0.'))
+    agent.say(
+      's',
+      chunk('user', 'fix the bug in the parser and the lexer'),
+      chunk('agent', 'Both are fixed.'),
+    )
+    await answer()
+    assert.deepEqual(summarize(session.state), [
+      'user: fix the bug in |[resource_link]| and test it',
+      'agent: Answer number 0.',
+      'user: fix the bug in the parser',
+      'agent: Answer number 1.',
+      `notice: ${SOME}`,
+      'user: fix the bug in the parser and the lexer',
+      'agent: Both are fixed.',
+    ])
+  })
+
   it('keeps options, commands and a title that the agent reports only once per process (quirk 30)', async () => {
     const { agent, session, answer } = await load(() => undefined)
     agent.say('s', chunk('user', 'open'), { type: 'info', title: 'Told once' })

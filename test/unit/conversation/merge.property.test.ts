@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { mergeEntries } from '../../../src/conversation/merge-entries.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
@@ -217,6 +218,66 @@ describe('merging a replay with the known conversation (property)', () => {
         if (lacksTurns) assert.ok(marked > 0)
         if (!lacksTurns && !lacksAnswer && !how.tools) assert.equal(marked, 0)
         assert.ok(marked <= 3)
+      }),
+    )
+  })
+
+  it('keeps every prompt of both copies, also if one is the beginning of another', () => {
+    const prompt = fc
+      .tuple(
+        fc.constantFrom(
+          'fix the bug in the parser',
+          'fix the bug in the parser and the lexer',
+          'fix the bug',
+        ),
+        fc.constantFrom('', ' and the lexer', ' again', '\nplease'),
+      )
+      .map(parts => parts.join(''))
+    const answer = fc.constantFrom(
+      '',
+      'Done.',
+      'I fixed the bug in the parser.',
+      'I fixed the bug in the parser and in the lexer.',
+      'The parser had no bug; a test of it was wrong.',
+    )
+    const copy = fc.array(fc.record({ prompt, answer, usesTool: fc.boolean() }), { maxLength: 5 })
+    const read = (turns: Array<{ prompt: string; answer: string; usesTool: boolean }>) => {
+      const state = createSessionState()
+      turns.forEach((turn, i) => {
+        reduce(state, chunk('user', turn.prompt, `p${i}`))
+        // an agent that counts its tool calls in each turn
+        if (turn.usesTool)
+          reduce(state, { ...tool('call_1', { title: 'Read' }), isNew: true } as SessionUpdate)
+        if (turn.answer) reduce(state, chunk('agent', turn.answer))
+        reduceLocal(state, { type: 'load_finished' })
+      })
+      return state.entries
+    }
+    fc.assert(
+      fc.property(copy, copy, (ours, theirs) => {
+        const [known, replay] = [read(ours), read(theirs)]
+        const { entries } = mergeEntries(known, replay, mark)
+        const prompts = messages(entries, 'user')
+        const count = (of: readonly string[], text: string) => of.filter(one => one === text).length
+        for (const side of [known, replay]) {
+          const own = messages(side, 'user')
+          for (const text of own) assert.ok(count(prompts, text) >= count(own, text), `${text} is gone`)
+        }
+        // a prompt is followed by its own answer
+        for (const turn of [...ours, ...theirs]) {
+          const at = entries.findIndex(
+            (entry, i) =>
+              squeezed(entry) === turn.prompt.replace(/\s/g, '') &&
+              (turn.answer === '' ||
+                entries
+                  .slice(i + 1)
+                  .some(
+                    next =>
+                      next.turn === entry.turn && squeezed(next).startsWith(turn.answer.replace(/\s/g, '')),
+                  )),
+          )
+          assert.notEqual(at, -1, `${turn.prompt} lost its answer`)
+        }
       }),
     )
   })

@@ -4,8 +4,11 @@ import * as vscode from 'vscode'
 import { startAgent } from './acp/start-agent.ts'
 import { startInstalled } from './agents/registry/installed-agents.ts'
 import { offerWhenNone } from './app/agents/agent-offers.ts'
+import { FollowAgent } from './app/conversation/follow-agent.ts'
 import { historyMenuCommands } from './app/history/history-commands.ts'
+import type { HistoryView } from './app/history/history-view.ts'
 import { type CommandHandlers, CommandId, ContextKey, HiddenCommandId, ProposalId } from './app/ids.ts'
+import { PageFocus } from './app/page-focus.ts'
 import { PreviewStore } from './app/page-preview.ts'
 import { ChangeTracker } from './changes/change-tracker.ts'
 import type { CheckpointLimits } from './changes/checkpoints.ts'
@@ -58,7 +61,6 @@ import { usageCommand } from './workbench/commands/usage-command.ts'
 import { composerServices, createConversationServices } from './workbench/conversation-services.ts'
 import { AgentHighlights } from './workbench/editor/agent-highlights.ts'
 import { onDidSaveFile, vscodeFiles } from './workbench/editor/files.ts'
-import { FollowAgent } from './workbench/editor/follow-agent.ts'
 import { createHistoryServices } from './workbench/history-services.ts'
 import { NativePrompts } from './workbench/native-elicitation.ts'
 import { ruleSettings } from './workbench/rule-settings.ts'
@@ -66,9 +68,10 @@ import { WorkspaceSessionPlanner } from './workbench/session-planner.ts'
 import { readSetting } from './workbench/settings.ts'
 import { StatusBar } from './workbench/status-bar.ts'
 import { mementoStore, previewFiles, storeFolders, viewStore, workStore } from './workbench/stores.ts'
+import { createVsCodeWorkbench } from './workbench/vscode-workbench.ts'
 import type { ConversationTabs } from './workbench/webviews/conversation-tabs.ts'
 import type { ConversationView } from './workbench/webviews/conversation-view.ts'
-import type { HistoryTab, HistoryView } from './workbench/webviews/history-view.ts'
+import type { HistoryTab } from './workbench/webviews/history-tab.ts'
 
 /** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
@@ -161,7 +164,15 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const editors = own.add(new ChangeEditors(tracker, log))
   const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
   own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
-  const follow = own.add(new FollowAgent(mementoStore(context.workspaceState)))
+  const proposals = own.add(new Proposals())
+  const workbench = createVsCodeWorkbench({
+    changeEditors: () => editors,
+    diffs: own.add(new Diffs()),
+    proposals,
+    mentions: composer.mentions,
+  })
+  const pageFocus = new PageFocus(workbench)
+  const follow = own.add(new FollowAgent(mementoStore(context.workspaceState), workbench))
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
@@ -210,18 +221,18 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       log,
     })
   const organizer = own.add(new SessionOrganizer({ host: hosts.get, manager, records }))
-  const proposals = own.add(new Proposals())
   const bridge = {
     agents,
     accounts,
     organizer,
-    ...composer,
+    drafts: composer.drafts,
+    optionMemory: composer.optionMemory,
+    workbench,
+    pageFocus,
     follow,
     installs: agentServices.installs,
-    changes: { tracker, editors, sessions: manager },
+    changes: { tracker, workbench, sessions: manager },
     ruleMessages: { rules, consent: agentServices.ruleConsent, settings: ruleSettings },
-    diffs: own.add(new Diffs()),
-    proposals,
     previews,
     log,
   }
@@ -246,7 +257,17 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const sessions = { agents, hosts, manager, records, organizer, accounts }
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
   const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
-  const places = { surfaces, indicators, isKept, storage, atWork: workStore(context, log), log, own }
+  const places = {
+    surfaces,
+    indicators,
+    isKept,
+    storage,
+    atWork: workStore(context, log),
+    workbench,
+    pageFocus,
+    log,
+    own,
+  }
   const placed = createHistoryServices({ extensionUri, ...sessions, ...places })
   const { history, historyTab, actions } = placed
   const historyView: HistoryView = placed.historyView
@@ -283,8 +304,9 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       records,
       nameOf: agentId => agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId,
     }),
-    ...changeCommands({ tracker, editors, sessions: manager, sourceControl, activeChanges }),
+    ...changeCommands({ tracker, workbench, sessions: manager, sourceControl, activeChanges }),
     ...generalCommands({
+      workbench,
       surfaces,
       agents,
       accounts,
@@ -297,8 +319,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       historyTab,
       forgetMcpInputs: () => inputs.clear(),
     }),
-    ...sessionCommands({ surfaces, organizer }),
-    ...signInCommands({ surfaces, agents, host, accounts, signInValues }),
+    ...sessionCommands({ surfaces, organizer, workbench }),
+    ...signInCommands({ surfaces, agents, host, accounts, signInValues, workbench }),
     ...installCommands({
       installs: agentServices.installs,
       logs,
@@ -312,15 +334,16 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
         if (!agents.get(agentId)) await signInValues.forget(agentId)
       },
     }),
-    ...providerCommands({ surfaces, agents, host, providers }),
+    ...providerCommands({ surfaces, agents, host, providers, workbench }),
     ...ruleCommands({ rules, consent: agentServices.ruleConsent, settings: ruleSettings, nameOf }),
-    ...navigationCommands(surfaces),
+    ...navigationCommands({ surfaces, pageFocus, workbench }),
     ...entryCommands(surfaces),
-    ...checkpointCommands({ surfaces, tracker, editors, sessions: manager }),
-    ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),
+    ...checkpointCommands({ surfaces, tracker, workbench, sessions: manager }),
+    ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions, workbench }),
     ...contextCommands(surfaces),
     ...codeCommands(surfaces),
     ...commitMessageCommand({
+      workbench,
       surfaces,
       agents,
       host,

@@ -4,9 +4,10 @@ import { sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
-import { type OfferSignIn, waitForAgent } from '../workbench/ask-agent.ts'
-import { pickSession } from '../workbench/commands/pick-session.ts'
+import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
+import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import type { Workbench } from './workbench.ts'
 
 /** The actions for a session in the history. Reveals conversations that are already shown. */
 export class SessionActions {
@@ -14,13 +15,16 @@ export class SessionActions {
   readonly #manager: SessionManager
   readonly #history: HistoryList
   readonly #organizer: SessionOrganizer
+  readonly #workbench: Workbench
 
   constructor(
     surfaces: ConversationSurfaces,
     manager: SessionManager,
     history: HistoryList,
     organizer: SessionOrganizer,
+    workbench: Workbench,
   ) {
+    this.#workbench = workbench
     this.#organizer = organizer
     this.#surfaces = surfaces
     this.#history = history
@@ -39,7 +43,7 @@ export class SessionActions {
 
   /** Lets the user choose a session, and opens it. */
   async pick(how: 'load' | 'resume'): Promise<void> {
-    const item = await pickSession(this.#history, how)
+    const item = await pickSession(this.#workbench, this.#history, how)
     if (item) await this.act(how, item)
   }
 
@@ -53,7 +57,9 @@ export class SessionActions {
     if (action === 'close') {
       if (!open) return
       this.#surfaces.showing(open)?.controller.leave()
-      await waitForAgent(open.agentName, l10n.t('Close Session'), () => this.#manager.close(open))
+      await waitForAgent(this.#workbench.dialogs, open.agentName, l10n.t('Close Session'), () =>
+        this.#manager.close(open),
+      )
       return
     }
     if (action === 'delete') {
@@ -88,7 +94,7 @@ export class SessionActions {
 
   /** Refreshes the list, also if the action completes late. */
   #ask({ agentName }: HistoryItem, what: string, ask: () => Promise<void>): Promise<void> {
-    return waitForAgent(agentName, what, async () => {
+    return waitForAgent(this.#workbench.dialogs, agentName, what, async () => {
       await ask()
       void this.#history.refresh()
     })

@@ -1,11 +1,9 @@
 import * as l10n from '@vscode/l10n'
-import type * as vscode from 'vscode'
 import {
   AbstractMessageReader,
   AbstractMessageWriter,
   createMessageConnection,
   type DataCallback,
-  type Disposable,
   type Message,
   type MessageConnection,
   NotificationType,
@@ -14,17 +12,25 @@ import {
 } from 'vscode-jsonrpc/node'
 import type { z } from 'zod'
 import type { Contract, Handlers } from '../bridge/contract.ts'
+import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
-import type { WebviewPage } from '../workbench/webviews/webview-page.ts'
 
 /** -32602 of JSON-RPC: the params don't match the method's schema. */
 const INVALID_PARAMS = -32602
 
-class WebviewReader extends AbstractMessageReader {
-  readonly #page: WebviewPage
+/** The messages of a page, as the window in which it's shown delivers them. */
+export interface PageChannel {
+  /** Delivers the page's messages, starting with those that came before. One listener at a time. */
+  listen(listener: (message: unknown) => void): Disposable
+  /** Resolves to whether the page accepted the message. */
+  post(message: unknown): PromiseLike<boolean>
+}
 
-  constructor(page: WebviewPage) {
+class WebviewReader extends AbstractMessageReader {
+  readonly #page: PageChannel
+
+  constructor(page: PageChannel) {
     super()
     this.#page = page
   }
@@ -38,9 +44,9 @@ class WebviewReader extends AbstractMessageReader {
 }
 
 class WebviewWriter extends AbstractMessageWriter {
-  readonly #page: WebviewPage
+  readonly #page: PageChannel
 
-  constructor(page: WebviewPage) {
+  constructor(page: PageChannel) {
     super()
     this.#page = page
   }
@@ -56,11 +62,11 @@ class WebviewWriter extends AbstractMessageWriter {
  * The host's end of a webview's bridge: vscode-jsonrpc over `postMessage`. Incoming messages are checked against their
  * schema before a handler gets them; invalid ones are logged and refused.
  */
-export class WebviewConnection implements vscode.Disposable {
+export class WebviewConnection implements Disposable {
   readonly #connection: MessageConnection
   readonly #log: Logger
 
-  constructor(page: WebviewPage, log: Logger) {
+  constructor(page: PageChannel, log: Logger) {
     this.#log = log
     this.#connection = createMessageConnection(new WebviewReader(page), new WebviewWriter(page), {
       error: message => log.error(message),

@@ -1,6 +1,9 @@
 import type * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
+import { HistoryView } from '../app/history/history-view.ts'
+import type { PageFocus } from '../app/page-focus.ts'
 import { SessionActions } from '../app/session-actions.ts'
+import type { Workbench } from '../app/workbench.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Logger } from '../common/logger.ts'
@@ -12,7 +15,7 @@ import type { AgentDirectory, SessionRecords } from '../sessions/ports.ts'
 import { Interrupted, type SessionIndicators } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import type { Accounts } from '../sessions/sign-in/accounts.ts'
-import { HistoryTab, HistoryView } from './webviews/history-view.ts'
+import { HistoryTab } from './webviews/history-tab.ts'
 
 interface HistoryServicesOptions {
   extensionUri: vscode.Uri
@@ -28,6 +31,8 @@ interface HistoryServicesOptions {
   storage: () => { used: number; max: number }
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
+  workbench: Workbench
+  pageFocus: PageFocus
   log: Logger
   own: { add<T extends Disposable>(item: T): T }
 }
@@ -52,6 +57,8 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     isKept,
     storage,
     atWork,
+    workbench,
+    pageFocus,
     log,
     own,
   } = options
@@ -67,11 +74,11 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     }),
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
-  const actions = new SessionActions(surfaces, manager, history, organizer)
+  const actions = new SessionActions(surfaces, manager, history, organizer, workbench)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
   const historyView = own.add(
-    new HistoryView({ history, agents, accounts, indicators, interrupted, storage, actions }),
+    new HistoryView({ history, agents, accounts, indicators, interrupted, storage, actions, workbench }),
   )
-  const historyTab = own.add(new HistoryTab(historyView, { extensionUri, log }))
+  const historyTab = own.add(new HistoryTab(historyView, pageFocus, { extensionUri, log }))
   return { history, historyView, historyTab, actions }
 }

@@ -1,21 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { RuleSettings } from '../app/rule-settings.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
-import type { AppliedRule } from '../conversation/state.ts'
 import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
-import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
 import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
-
-/** Reads and writes permission rules in the editor's settings. */
-export interface RuleSettings {
-  readonly hasWorkspace: boolean
-  /** Appends a rule. Rejects with a sentence if it can't. */
-  add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
-  /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */
-  replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
-  /** Opens the settings file of that scope at the rules. */
-  open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
-}
 
 export const ruleSettings: RuleSettings = {
   get hasWorkspace() {

@@ -10,13 +10,14 @@ import type { Logger } from '../../common/logger.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
-import { localFolders } from '../../workbench/settings.ts'
 
 export interface AgentDirectoryParts {
   catalog: AgentCatalog
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
+  /** The workspace folders. */
+  folders: () => Array<{ name: string; path: string }>
   logFor: (agentId: string) => Logger
   /** The values the user signed in with, only for the agent's process. */
   signInEnvironment: (agentId: string) => Promise<Record<string, string>>
@@ -26,7 +27,7 @@ export interface AgentDirectoryParts {
 
 /** Provides the catalog of agents to the sessions. */
 export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
-  const { catalog, mcp, rules, environment, logFor, signInEnvironment, onEnvironment } = parts
+  const { catalog, mcp, rules, environment, folders, logFor, signInEnvironment, onEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
@@ -54,7 +55,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     isSearched: () => catalog.isSearched,
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
-      const launch = await launchOf(catalog, environment, agentId, logFor(agentId))
+      const launch = await launchOf(catalog, environment, folders(), agentId, logFor(agentId))
       Object.assign(launch.env, await signInEnvironment(agentId))
       onEnvironment((await environment.get()).env)
       return launch
@@ -79,6 +80,7 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 async function launchOf(
   catalog: AgentCatalog,
   environment: LaunchEnvironmentSource,
+  folders: Array<{ name: string; path: string }>,
   agentId: string,
   log: Logger,
 ): Promise<AgentLaunch> {
@@ -87,7 +89,7 @@ async function launchOf(
     const message = definition?.reason ?? `There is no agent "${agentId}".`
     throw new AgentStartError({ kind: 'spawn', command: definition?.command ?? agentId, message }, message)
   }
-  const context = { folders: localFolders(), userHome: homedir() }
+  const context = { folders, userHome: homedir() }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
     // It may have been installed after the shell's environment was read.

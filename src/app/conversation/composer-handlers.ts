@@ -4,17 +4,15 @@ import { promptOf } from '../../conversation/attachment.ts'
 import { makePrompt } from '../../editor/mentions/make-prompt.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
-import { capture, takeDropped } from '../../workbench/mentions/attachments.ts'
-import type { MentionSearch } from '../../workbench/mentions/search.ts'
-import { editorSources } from '../../workbench/mentions/sources.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
+import type { Workbench } from '../workbench.ts'
 
 interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
-  mentions: MentionSearch
   optionMemory: OptionMemory
+  workbench: Pick<Workbench, 'context'>
 }
 
 /**
@@ -22,7 +20,7 @@ interface ComposerOptions {
  * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
-  { controller, drafts, mentions, optionMemory }: ComposerOptions,
+  { controller, drafts, optionMemory, workbench: { context } }: ComposerOptions,
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
@@ -30,16 +28,16 @@ export function composerHandlers(
   return {
     'conversation/enqueue': async ({ key, ...prompt }) => {
       const parts = promptOf(prompt.draft)
-      controller.enqueue(key, prompt, target => makePrompt(parts, target, editorSources))
+      controller.enqueue(key, prompt, target => makePrompt(parts, target, context.sources))
       show()
     },
     'conversation/takeBack': ({ key, ids, draft }) => controller.takeBack(key, ids, draft),
     'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
-    'composer/mentions': ({ query }) => mentions.find(query),
-    'composer/symbols': ({ query }) => mentions.symbols(query),
-    'composer/capture': ({ kind }) => capture(kind),
-    'composer/dropped': ({ uris }) => takeDropped(uris),
+    'composer/mentions': ({ query }) => context.mentions(query),
+    'composer/symbols': ({ query }) => context.symbols(query),
+    'composer/capture': ({ kind }) => context.capture(kind),
+    'composer/dropped': ({ uris }) => context.takeDropped(uris),
     'composer/prompts': ({ key, before }) =>
       promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before),
     'composer/moveQueued': ({ key, id, to }) => queue(key)?.move(id, to),

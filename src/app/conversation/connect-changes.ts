@@ -5,7 +5,7 @@ import type { ConversationMessages } from '../../bridge/conversation-messages.ts
 import type { SessionChanges } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { confirmUndo, type UndoServices } from '../../workbench/changes/undo-changes.ts'
+import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
 /** Minimum interval between updates for the page, in milliseconds. */
@@ -15,8 +15,9 @@ const TELL_MS = 50
 export function connectChanges(
   connection: WebviewConnection,
   controller: ConversationController,
-  { editors, tracker, sessions }: UndoServices,
+  services: UndoServices,
 ) {
+  const { editors } = services.workbench
   const own = new DisposableStore()
   let following: Disposable | undefined
   const changesOf = (key: string): SessionChanges | undefined => {
@@ -58,7 +59,7 @@ export function connectChanges(
       const changes = changesOf(key)
       await changes?.refresh()
       const file = changes?.list().find(one => one.path === path)
-      if (changes && file) await editors.open(changes, file)
+      if (changes && file) await editors.openChanges(changes, file)
     },
     'changes/review': async ({ key }) => {
       const changes = changesOf(key)
@@ -66,18 +67,13 @@ export function connectChanges(
       if (!changes || !current) return
       await changes.refresh()
       // the title of an editor can't change, but that of a session can
-      await editors.review(changes, l10n.t('{0}: Changed Files', current.agentName))
+      await editors.reviewChanges(changes, l10n.t('{0}: Changed Files', current.agentName))
     },
     'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),
     'changes/undo': async ({ key, path }) => {
       const changes = changesOf(key)
       await changes?.refresh()
-      if (changes)
-        await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, {
-          editors,
-          tracker,
-          sessions,
-        })
+      if (changes) await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, services)
     },
   } satisfies Partial<Handlers<ConversationMessages>>
   return { handlers, tell, dispose: () => own.dispose() }

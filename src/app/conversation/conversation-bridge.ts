@@ -11,39 +11,36 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import type { Diffs, Proposals } from '../../workbench/changes/diffs.ts'
-import type { UndoServices } from '../../workbench/changes/undo-changes.ts'
-import type { FollowAgent } from '../../workbench/editor/follow-agent.ts'
-import type { MentionSearch } from '../../workbench/mentions/search.ts'
-import type { WebviewPage } from '../../workbench/webviews/webview-page.ts'
+import type { UndoServices } from '../changes/undo-changes.ts'
+import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
-import { WebviewConnection } from '../webview-connection.ts'
+import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
+import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
 import type { OpenTabs } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
+import type { FollowAgent } from './follow-agent.ts'
 import { buildHead } from './head.ts'
 import { PatchPump } from './patch-pump.ts'
 import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
-import { listenFocus, updateFocus } from './view-focus.ts'
 
 export interface ConversationBridgeOptions {
   controller: ConversationController
   agents: AgentDirectory
-  diffs: Diffs
-  proposals: Proposals
+  workbench: Workbench
   accounts: Accounts
   organizer: SessionOrganizer
   drafts: DraftStore
-  mentions: MentionSearch
   optionMemory: OptionMemory
   ruleMessages: RuleHandlersOptions
   changes: UndoServices
+  pageFocus: PageFocus
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   previews: PreviewStore
@@ -69,7 +66,7 @@ export class ConversationBridge extends Owner {
 
   /** `listen`: registers handlers for other content of the page, such as History. */
   constructor(
-    page: WebviewPage,
+    page: PageChannel,
     options: ConversationBridgeOptions,
     listen?: (connection: WebviewConnection) => Disposable,
   ) {
@@ -91,7 +88,7 @@ export class ConversationBridge extends Owner {
       }),
     )
     this.register(
-      listenFocus(this.#connection, {
+      options.pageFocus.listen(this.#connection, {
         page: () => this.#page,
         onFocus: focus => {
           // a page that loads with the focus moves it to its composer; asked again later, it would take it back from an
@@ -168,7 +165,7 @@ export class ConversationBridge extends Owner {
   /** Shows History instead of the conversation, or the conversation again. */
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
-    updateFocus()
+    this.#options.pageFocus.update()
     if (this.#ready) this.#connection.send(ShowPage, { page, focus })
     else this.#focusWanted ||= focus
   }
@@ -184,10 +181,10 @@ export class ConversationBridge extends Owner {
     const { controller } = options
     const mine = (key: string) => key === controller.key
     const entries = (key: string) => (mine(key) && controller.current?.session.state.entries) || []
-    const appearance = this.register(connectAppearance(connection))
+    const appearance = this.register(connectAppearance(connection, options.workbench))
     const changes = this.register(connectChanges(connection, controller, options.changes))
     const follow = this.register(options.follow.connect(connection))
-    const activeContext = this.register(connectActiveContext(connection))
+    const activeContext = this.register(connectActiveContext(connection, options.workbench))
     connection.handle(conversationMessages, {
       ...appearance.handlers,
       ...changes.handlers,
@@ -195,7 +192,7 @@ export class ConversationBridge extends Owner {
       ...composerHandlers(options, () => this.#pump.sendNow()),
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
-      ...editorHandlers(controller, options.diffs, options.proposals),
+      ...editorHandlers(controller, options.workbench),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
         if (!isShown) this.#pump.begin()

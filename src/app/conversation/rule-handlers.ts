@@ -11,7 +11,7 @@ import {
 } from '../../sessions/permission-rules/permission-rules.ts'
 import { ruleWords } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
-import type { RuleSettings } from '../../workbench/rule-settings.ts'
+import type { RuleSettings } from '../rule-settings.ts'
 
 export interface RuleHandlersOptions {
   rules: Pick<PermissionRules, 'suggest'>

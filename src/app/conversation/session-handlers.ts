@@ -6,21 +6,27 @@ import type { ConversationMessages } from '../../bridge/conversation-messages.ts
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
-import { showFailureOrSignIn, waitForAgent } from '../../workbench/ask-agent.ts'
-import { openLink } from '../../workbench/editor/open.ts'
+import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
 import type { OpenTabs } from './conversation-surface.ts'
-import { showFailure } from './editor-handlers.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController
   organizer: SessionOrganizer
   installs: InstallManager
   tabs?: OpenTabs
+  workbench: Pick<Workbench, 'dialogs' | 'editors'>
 }
 
 /** Handles messages that start sessions, stop their work, answer their requests and rename them. */
-export function sessionHandlers({ controller, organizer, installs, tabs }: SessionHandlersOptions) {
+export function sessionHandlers({
+  controller,
+  organizer,
+  installs,
+  tabs,
+  workbench: { dialogs, editors },
+}: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
     'conversation/start': ({ agentId }) => controller.start(agentId),
@@ -33,7 +39,10 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
       const open = controller.shownAs(key)
       if (!open) return
       const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
-      return showFailure(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
+      return showFailure(
+        dialogs,
+        waitForAgent(dialogs, open.agentName, what, () => open.session.cancelWork(work)),
+      )
     },
     'conversation/permission': ({ key, requestId, optionId }) => {
       // a request that is no longer pending is shown with its outcome
@@ -41,16 +50,17 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
       const session = controller.shownAs(key)?.session
-      if (session) return showFailure(answerElicitation(session, { openLink }, requestId, answer))
+      if (session) return showFailure(dialogs, answerElicitation(session, editors, requestId, answer))
     },
     'conversation/rename': ({ key, title }) => {
       const open = controller.shownAs(key)
       if (!open) return
       return showFailureOrSignIn(
+        dialogs,
         open.agentId,
         (agentId, then) => controller.offerSignIn(agentId, then),
         () =>
-          waitForAgent(open.agentName, l10n.t('Rename Session'), () =>
+          waitForAgent(dialogs, open.agentName, l10n.t('Rename Session'), () =>
             organizer.rename(referenceOf(open), title),
           ),
       )

@@ -176,6 +176,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
   let commandEnvironment = environment.current().env
   const agents = agentDirectory({
+    folders: localFolders,
     catalog,
     mcp,
     rules,

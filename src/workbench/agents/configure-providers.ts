@@ -2,15 +2,16 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Agent } from '../../acp/agent.ts'
 import type { Provider } from '../../acp/model.ts'
+import { waitForAgent } from '../../app/ask-agent.ts'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { waitForAgent } from '../ask-agent.ts'
 import { agentOf } from '../commands/pick-agent.ts'
 
 interface ProviderCommandOptions {
@@ -18,25 +19,29 @@ interface ProviderCommandOptions {
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
   providers: ProviderConfigs
+  workbench: Workbench
 }
 
 /** *Configure Providers…*: sets the endpoints to which an agent sends its model requests, if the agent supports it. */
 export function providerCommands(options: ProviderCommandOptions) {
-  const { surfaces, agents } = options
+  const { surfaces, agents, workbench } = options
   return {
     [CommandId.configureProviders]: async () => {
-      if (!vscode.workspace.isTrusted)
+      if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
-      const agentId = await agentOf(surfaces, agents)
+      const agentId = await agentOf(workbench, surfaces, agents)
       if (agentId !== undefined) await configure(options, agentId)
     },
   } satisfies Partial<CommandHandlers>
 }
 
-async function configure({ host, providers }: ProviderCommandOptions, agentId: string): Promise<void> {
+async function configure(
+  { host, providers, workbench: { dialogs } }: ProviderCommandOptions,
+  agentId: string,
+): Promise<void> {
   const { name } = host(agentId)
   const wait = <T>(work: (givenUp?: AbortSignal) => Promise<T>) =>
-    waitForAgent(name, l10n.t('Configure Providers'), work)
+    waitForAgent(dialogs, name, l10n.t('Configure Providers'), work)
   const { agent, list } = await wait(async givenUp => {
     const { agent } = await host(agentId).ensure(givenUp)
     if (!agent.capabilities.providers || !agent.listProviders)

@@ -1,12 +1,12 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
+import { confirmUndo, restoreUndone, type UndoServices, undoChanges } from '../../app/changes/undo-changes.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { hunksAt, hunksOfChange, nextChange } from '../../changes/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
-import { confirmUndo, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
   sourceControl: ChangesSourceControl
@@ -83,7 +83,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
     const file = all.file(next.path)
     if (file && (file.status === 'deleted' || all.hunks(next.path).length === 0)) {
-      await options.editors.open(all, file)
+      await options.workbench.editors.openChanges(all, file)
       return
     }
     const range = new vscode.Range(next.line, 0, next.line, 0)
@@ -111,7 +111,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await all.refresh()
       if ((scope ?? all).list().length === 0)
         throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-      await options.editors.review(scope ?? all, l10n.t('Agent Changes'))
+      await options.workbench.editors.reviewChanges(scope ?? all, l10n.t('Agent Changes'))
     },
     [CommandId.revertTurnChanges]: async () => {
       const active = options.activeChanges()

@@ -1,6 +1,12 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import {
+  offerRestore,
+  restoreUndone,
+  type UndoServices,
+  undoChanges,
+} from '../../app/changes/undo-changes.ts'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { FillComposer, isSetAside } from '../../bridge/conversation.ts'
@@ -12,7 +18,6 @@ import { promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewin
 import type { MessageEntry } from '../../conversation/state.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
-import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 import { conversationAttachment, type EntryTarget, targetOf } from './entry-commands.ts'
 
 export interface CheckpointCommandsOptions extends UndoServices {

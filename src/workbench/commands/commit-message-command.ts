@@ -1,8 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
+import { showFailureOrSignIn } from '../../app/ask-agent.ts'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { CancelledError, UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -11,7 +13,6 @@ import { ensureScratchFolder } from '../../editor/roots.ts'
 import { askInHiddenSession, type HiddenSessionOptions } from '../../sessions/hidden-session.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { showFailureOrSignIn } from '../ask-agent.ts'
 
 /** The part of the API of VS Code's Git extension, version 1, that is used. */
 interface Repository {
@@ -33,6 +34,7 @@ export interface CommitMessageOptions {
   /** The directory of Parley's own files. */
   globalStorage: string
   log: Logger
+  workbench: Workbench
 }
 
 /**
@@ -41,7 +43,7 @@ export interface CommitMessageOptions {
  * run.
  */
 export function commitMessageCommand(options: CommitMessageOptions) {
-  const { surfaces, agents, host } = options
+  const { surfaces, agents, host, workbench } = options
   /** repositories for which a message is being generated */
   const busy = new Set<string>()
   return {
@@ -61,6 +63,7 @@ export function commitMessageCommand(options: CommitMessageOptions) {
         const text = commitMessagePrompt(changes, begun.trim())
         const { controller } = surfaces.active
         await showFailureOrSignIn(
+          workbench.dialogs,
           agentId,
           (id, then) => controller.offerSignIn(id, then),
           async () => {

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { isSettingName } from '../../common/settings.ts'
@@ -9,12 +9,12 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { AgentLogs, ProtocolTraffic } from '../agents/agent-logs.ts'
-import { openSetting } from '../settings.ts'
 import type { ConversationView } from '../webviews/conversation-view.ts'
-import type { HistoryTab } from '../webviews/history-view.ts'
+import type { HistoryTab } from '../webviews/history-tab.ts'
 import { pickAgent } from './pick-agent.ts'
 
 export interface GeneralCommandOptions {
+  workbench: Workbench
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   accounts: Pick<Accounts, 'get'>
@@ -31,10 +31,10 @@ export interface GeneralCommandOptions {
 
 /** Commands for sessions, agents, logs, settings and History. */
 export function generalCommands(options: GeneralCommandOptions) {
-  const { surfaces, agents, accounts, logs, traffic, log } = options
+  const { workbench, surfaces, agents, accounts, logs, traffic, log } = options
   const shown = () => surfaces.active.controller
   const pickSession = (how: 'load' | 'resume') => {
-    if (!vscode.workspace.isTrusted)
+    if (!workbench.isTrusted)
       throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
     return options.pickSession(how)
   }
@@ -44,7 +44,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       await shown().start()
     },
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
-      const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents, accounts)
+      const picked = typeof agentId === 'string' ? agentId : await pickAgent(workbench, agents, accounts)
       if (picked === undefined) return
       await surfaces.active.reveal()
       await shown().start(picked)
@@ -71,7 +71,8 @@ export function generalCommands(options: GeneralCommandOptions) {
       else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
     },
     [CommandId.showProtocolTraffic]: () => traffic.show(),
-    [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
+    [CommandId.openSettings]: (name?: unknown) =>
+      workbench.settings.open(isSettingName(name) ? name : undefined),
     [CommandId.openHistory]: () => options.sideBar.showHistory(),
     [HiddenCommandId.focusFormerHistory]: () => options.sideBar.showHistory(),
     [CommandId.openHistoryInTab]: () => options.historyTab.open(),
@@ -82,7 +83,7 @@ export function generalCommands(options: GeneralCommandOptions) {
     },
     [CommandId.forgetMcpInputs]: async () => {
       const count = await options.forgetMcpInputs()
-      void vscode.window.showInformationMessage(
+      void workbench.dialogs.info(
         count === 0
           ? l10n.t('No values for MCP servers are stored.')
           : count === 1

@@ -1,14 +1,20 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { isConversationFocused } from '../../app/conversation/view-focus.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { PageFocus } from '../../app/page-focus.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { Navigate, type NavigateTo, ShowFind } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { requestSummaries } from '../../sessions/request-notifications.ts'
 
+interface NavigationCommandOptions {
+  surfaces: ConversationSurfaces
+  pageFocus: PageFocus
+  workbench: Workbench
+}
+
 /** Commands to search and navigate the active conversation. */
-export function navigationCommands(surfaces: ConversationSurfaces) {
+export function navigationCommands({ surfaces, pageFocus, workbench }: NavigationCommandOptions) {
   /** Shows the conversation; fails if there is none. */
   const shown = async () => {
     const { active } = surfaces
@@ -32,8 +38,7 @@ export function navigationCommands(surfaces: ConversationSurfaces) {
       active.tell(ShowFind, undefined)
     },
     [CommandId.focusConversation]: async () => {
-      if (isConversationFocused())
-        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup')
+      if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')
       else await surfaces.active.reveal()
     },
     [CommandId.previousTurn]: go('previousTurn'),

@@ -1,12 +1,13 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { CommandId } from '../../app/ids.ts'
+import type { PickItem, Workbench } from '../../app/workbench.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 
 /** The agent of the active conversation, else one that the user picks. */
 export async function agentOf(
+  { dialogs }: Workbench,
   surfaces: ConversationSurfaces,
   agents: AgentDirectory,
 ): Promise<string | undefined> {
@@ -14,7 +15,7 @@ export async function agentOf(
   if (current !== undefined) return current
   await agents.ready()
   const items = agents.list().map(agent => ({ label: labelOf(agent), agentId: agent.agentId }))
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Select an agent') })
+  const picked = await dialogs.pick(items, { placeholder: l10n.t('Select an agent') })
   return picked?.agentId
 }
 
@@ -25,6 +26,7 @@ function labelOf({ icon, name }: AgentEntry): string {
 
 /** Lets the user pick one of all agents for a new session. */
 export async function pickAgent(
+  { dialogs, execute }: Workbench,
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,
 ): Promise<string | undefined> {
@@ -35,7 +37,7 @@ export async function pickAgent(
     demo: l10n.t('no account required'),
   }
   await agents.ready()
-  const items: Array<vscode.QuickPickItem & { agentId?: string }> = [
+  const items: Array<PickItem & { agentId?: string }> = [
     ...agents.list().map(agent => ({
       label: labelOf(agent),
       description: [sources[agent.source], describeAccount(accounts.get(agent.agentId))]
@@ -44,14 +46,14 @@ export async function pickAgent(
       detail: agent.description,
       agentId: agent.agentId,
     })),
-    { label: '', kind: vscode.QuickPickItemKind.Separator },
+    { label: '', isSeparator: true },
     { label: `$(extensions) ${l10n.t('Manage Agents')}` },
   ]
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await dialogs.pick(items, {
     title: l10n.t('New Session with Agent'),
-    placeHolder: l10n.t('Select an agent'),
+    placeholder: l10n.t('Select an agent'),
     matchOnDescription: true,
   })
-  if (picked && picked.agentId === undefined) await vscode.commands.executeCommand(CommandId.manageAgents)
+  if (picked && picked.agentId === undefined) await execute(CommandId.manageAgents)
   return picked?.agentId
 }

@@ -1,11 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { RuleSettings } from '../../app/rule-settings.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import { type PermissionRule, type RuleAction, ruleWords } from '../../sessions/permission-rules/rule.ts'
-import type { RuleSettings } from '../rule-settings.ts'
 
 export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>

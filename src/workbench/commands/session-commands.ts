@@ -1,29 +1,30 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
+import { showFailureOrSignIn, waitForAgent } from '../../app/ask-agent.ts'
+import { pickOpenSession } from '../../app/commands/pick-session.ts'
 import type {
   ConversationSurface,
   ConversationSurfaces,
 } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../../app/ids.ts'
 import type { SessionActions } from '../../app/session-actions.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import { ConversationTab } from '../webviews/conversation-tab.ts'
 import type { ConversationTabs } from '../webviews/conversation-tabs.ts'
-import { pickOpenSession } from './pick-session.ts'
 
 interface SessionCommandOptions {
   surfaces: ConversationSurfaces
   organizer: SessionOrganizer
+  workbench: Workbench
 }
 
 /** *Rename Session…* and *Fork Session*, for the active conversation. */
-export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) {
+export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }: SessionCommandOptions) {
   const on = (run: (open: OpenSession) => Promise<void>) => () => {
     const { current } = surfaces.active.controller
     if (!current) throw new UnavailableError(l10n.t('The conversation has no session.'))
@@ -32,7 +33,7 @@ export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) 
   return {
     [CommandId.renameSession]: on(async open => {
       const reference = referenceOf(open)
-      const title = await vscode.window.showInputBox({
+      const title = await dialogs.input({
         title: l10n.t('Rename Session'),
         prompt: l10n.t('Session title. Leave empty to use the automatic title.'),
         value: reference.title ?? '',
@@ -40,10 +41,13 @@ export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) 
       if (title === undefined || title.trim() === (reference.title ?? '')) return
       const { controller } = surfaces.active
       await showFailureOrSignIn(
+        dialogs,
         reference.agentId,
         (agentId, then) => controller.offerSignIn(agentId, then),
         () =>
-          waitForAgent(open.agentName, l10n.t('Rename Session'), () => organizer.rename(reference, title)),
+          waitForAgent(dialogs, open.agentName, l10n.t('Rename Session'), () =>
+            organizer.rename(reference, title),
+          ),
       )
     }),
     [CommandId.forkSession]: on(async open => {
@@ -63,11 +67,12 @@ interface PlaceCommandOptions {
   indicators: SessionIndicators
   history: HistoryList
   actions: SessionActions
+  workbench: Workbench
 }
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
 export function placeCommands(options: PlaceCommandOptions) {
-  const { surfaces, sideBar, tabs, manager, indicators, history, actions } = options
+  const { surfaces, sideBar, tabs, manager, indicators, history, actions, workbench } = options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -82,7 +87,7 @@ export function placeCommands(options: PlaceCommandOptions) {
         const shown = surfaces.showing(open)
         return shown && (shown === sideBar ? 'side-bar' : 'tab')
       }
-      const picked = await pickOpenSession({ manager, indicators, history, placeOf })
+      const picked = await pickOpenSession({ workbench, manager, indicators, history, placeOf })
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)

@@ -1,13 +1,13 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
+import { waitForAgent } from '../../app/ask-agent.ts'
 import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
+import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
-import { waitForAgent } from '../ask-agent.ts'
 import { agentOf } from './pick-agent.ts'
 
 export interface SignInCommandOptions {
@@ -15,31 +15,33 @@ export interface SignInCommandOptions {
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
   accounts: Pick<Accounts, 'signedOut' | 'refresh'>
+  workbench: Workbench
   signInValues: { forget(agentId: string): Promise<boolean> }
 }
 
 /** *Sign In…* and *Sign Out…*: for the agent of the conversation, else for one that the user picks. */
 export function signInCommands(options: SignInCommandOptions) {
-  const { surfaces, agents, host } = options
+  const { surfaces, agents, host, workbench } = options
+  const { dialogs } = workbench
   const on = (run: (agentId: string) => Promise<void>) => async (wanted?: unknown) => {
-    const agentId = typeof wanted === 'string' ? wanted : await agentOf(surfaces, agents)
+    const agentId = typeof wanted === 'string' ? wanted : await agentOf(workbench, surfaces, agents)
     if (agentId !== undefined) await run(agentId)
   }
   return {
     [CommandId.signIn]: on(async agentId => {
       await surfaces.active.reveal()
-      await waitForAgent(host(agentId).name, l10n.t('Sign In'), () =>
+      await waitForAgent(dialogs, host(agentId).name, l10n.t('Sign In'), () =>
         surfaces.active.controller.offerSignIn(agentId),
       )
     }),
     [CommandId.signOut]: on(async agentId => {
-      if (!vscode.workspace.isTrusted)
+      if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
       const name = host(agentId).name
-      await waitForAgent(name, l10n.t('Sign Out'), async givenUp => {
+      await waitForAgent(dialogs, name, l10n.t('Sign Out'), async givenUp => {
         const done = await signOut(host(agentId), () => options.signInValues.forget(agentId), givenUp)
         void (done ? options.accounts.signedOut(agentId) : options.accounts.refresh(agentId))
-        void vscode.window.showInformationMessage(
+        void dialogs.info(
           done
             ? l10n.t('Signed out of {0}.', name)
             : l10n.t("{0} doesn't support signing out from VS Code, and no credentials are stored.", name),

@@ -6,7 +6,6 @@ import {
   type ConversationBridgeOptions,
 } from '../../app/conversation/conversation-bridge.ts'
 import type { ConversationSurface } from '../../app/conversation/conversation-surface.ts'
-import { isConversationFocused } from '../../app/conversation/view-focus.ts'
 import type { Attachment, TabNote } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import {
@@ -53,7 +52,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
         this.#bridge.setVisible(panel.visible)
         onSeen()
         // a tab may become active because another one was closed, while the user is typing elsewhere
-        if (panel.active && !isConversationFocused()) onFront()
+        if (panel.active && !options.pageFocus.isInConversation) onFront()
       }),
     )
     this.register(options.controller.onDidChange(() => this.#updateTitle()))

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
-import type * as PickSession from '../../../src/workbench/commands/pick-session.ts'
-import { loadWithFakeVsCode } from './load-in-workbench.ts'
+import { pickOpenSession } from '../../../src/app/commands/pick-session.ts'
+import type { PickItem, Workbench } from '../../../src/app/workbench.ts'
 
-type Sources = Parameters<typeof PickSession.pickOpenSession>[0]
+type Sources = Parameters<typeof pickOpenSession>[0]
 type Open = ReturnType<Sources['manager']['list']>[number]
-
-interface Line {
-  label: string
-  description?: string
-  kind?: number
-}
-
-const SEPARATOR = -1
 
 function openSession(agentName: string, prompt?: string): Open {
   const message = (text: string) => ({ kind: 'message', role: 'user', blocks: [{ type: 'text', text }] })
@@ -20,22 +12,13 @@ function openSession(agentName: string, prompt?: string): Open {
 }
 
 describe('the list of sessions to open', () => {
-  let lists: Line[][] = []
+  let lists: Array<readonly PickItem[]> = []
   let told: string[] = []
-  let pickOpenSession: typeof PickSession.pickOpenSession
-
-  before(async () => {
-    const api = {
-      QuickPickItemKind: { Separator: SEPARATOR },
-      env: { language: 'en-US' },
-      window: {
-        showQuickPick: async (lines: Line[]) => void lists.push(lines),
-        showInformationMessage: async (text: string) => void told.push(text),
-      },
-    }
-    const loaded = await loadWithFakeVsCode<typeof PickSession>('workbench/commands/pick-session.ts', api)
-    pickOpenSession = loaded.pickOpenSession
-  })
+  const dialogs: Partial<Workbench['dialogs']> = {
+    pick: async items => void lists.push(items),
+    info: async text => void told.push(text),
+  }
+  const workbench = { dialogs, language: 'en-US' } as Workbench
 
   beforeEach(() => {
     lists = []
@@ -44,13 +27,14 @@ describe('the list of sessions to open', () => {
 
   async function listed(open: Array<[Open, 'side-bar' | 'tab' | undefined]>, past: object[] = []) {
     await pickOpenSession({
+      workbench,
       manager: { list: () => open.map(([one]) => one), find: () => undefined },
       indicators: { of: () => 'idle' },
       history: { items: () => past as ReturnType<Sources['history']['items']> },
       placeOf: one => open.find(([other]) => other === one)?.[1],
     })
     return (lists[0] ?? [])
-      .filter(({ kind }) => kind !== SEPARATOR)
+      .filter(({ isSeparator }) => !isSeparator)
       .map(({ label, description }) => `${label.replace(/\$\(.*?\) /, '')}: ${description}`)
   }
 

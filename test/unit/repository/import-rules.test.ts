@@ -38,6 +38,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/app/ids.ts', 'vscode'],
   ['src/app/ids.ts', '../webview/host/page.ts'],
   ['src/app/ids.ts', '../acp/v2/surface.ts'],
+  ['src/app/ids.ts', '../workbench/status-bar.ts'],
   ['src/bridge/conversation.ts', 'vscode'],
   ['src/bridge/conversation.ts', '../app/ids.ts'],
   ['src/workbench/status-bar.ts', '../webview/host/page.ts'],

@@ -1,5 +1,4 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import { newestFirst } from '../../common/date-groups.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -13,20 +12,21 @@ import {
 } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
 
-type Item = vscode.QuickPickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
+type Item = PickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
 
 /**
  * Lets the user choose a session to load or resume, by title, folder or agent. Offers to start agents that aren't
  * running, to list their sessions; the list grows as they answer.
  */
 export async function pickSession(
+  { dialogs, language }: Workbench,
   history: HistoryList,
   how: 'load' | 'resume',
 ): Promise<HistoryItem | undefined> {
   const owned = new DisposableStore()
-  const picker = vscode.window.createQuickPick<Item>()
-  owned.add(picker)
+  const picker = owned.add(dialogs.createPicker<Item>())
   picker.title = how === 'load' ? l10n.t('Load Session') : l10n.t('Resume Session')
   picker.placeholder = l10n.t('Select a session')
   picker.matchOnDescription = true
@@ -34,7 +34,7 @@ export async function pickSession(
   const fill = () => {
     const agents = history.agents()
     picker.busy = agents.some(agent => agent.state === 'loading')
-    picker.items = itemsOf(history, how, picker.busy)
+    picker.items = itemsOf(history, how, picker.busy, language)
   }
   owned.add(history.onDidChange(fill))
   fill()
@@ -42,10 +42,9 @@ export async function pickSession(
   try {
     return await new Promise<HistoryItem | undefined>(resolve => {
       owned.add(
-        picker.onDidAccept(() => {
-          const [picked] = picker.selectedItems
+        picker.onDidAccept(picked => {
           if (picked && 'item' in picked) resolve(picked.item)
-          else if (picked && 'start' in picked) void startAgent(history, picked.start)
+          else if (picked && 'start' in picked) void startAgent(dialogs, history, picked.start)
         }),
       )
       owned.add(picker.onDidHide(() => resolve(undefined)))
@@ -56,15 +55,15 @@ export async function pickSession(
   }
 }
 
-async function startAgent(history: HistoryList, agentId: string): Promise<void> {
+async function startAgent(dialogs: Dialogs, history: HistoryList, agentId: string): Promise<void> {
   try {
     await history.start(agentId)
   } catch (error) {
-    void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+    void dialogs.error(plainMessage(messageOf(error)))
   }
 }
 
-function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): Item[] {
+function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean, language: string): Item[] {
   const sessions = history
     .items()
     .filter(item => !item.archived && (how === 'load' ? item.canLoad : item.canResume && !item.open))
@@ -72,7 +71,7 @@ function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): I
     .map(item => ({
       label: item.title?.trim() || l10n.t('Untitled session'),
       description: item.agentName,
-      detail: [timeOf(item), item.cwd].filter(Boolean).join(' · '),
+      detail: [timeOf(item, language), item.cwd].filter(Boolean).join(' · '),
       item,
     }))
   const starts = history
@@ -89,7 +88,7 @@ function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): I
       how === 'load' ? l10n.t('There are no sessions to load.') : l10n.t('There are no sessions to resume.')
     return [{ label, nothing: true }]
   }
-  const separator = { label: '', kind: vscode.QuickPickItemKind.Separator, nothing: true as const }
+  const separator = { label: '', isSeparator: true, nothing: true as const }
   return starts.length > 0 ? [...sessions, separator, ...starts] : sessions
 }
 
@@ -106,6 +105,7 @@ const RECENT = 20
 type PickedSession = { open: OpenSession } | { item: HistoryItem }
 
 interface OpenSessionSources {
+  workbench: Workbench
   manager: Pick<SessionManager, 'list' | 'find'>
   indicators: Pick<SessionIndicators, 'of'>
   history: Pick<HistoryList, 'items'>
@@ -119,6 +119,7 @@ interface OpenSessionSources {
  */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
   const { manager, indicators, history, placeOf } = sources
+  const { dialogs, language } = sources.workbench
   const open = manager
     .list()
     .map(one => ({
@@ -151,32 +152,32 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
     .slice(0, RECENT)
     .map(item => ({
       label: `$(history) ${item.title?.trim() || l10n.t('Untitled session')}`,
-      description: [item.agentName, timeOf(item)].filter(Boolean).join(' · '),
+      description: [item.agentName, timeOf(item, language)].filter(Boolean).join(' · '),
       session: { item },
     }))
   if (open.length + recent.length === 0) {
-    void vscode.window.showInformationMessage(l10n.t('There are no sessions to open.'))
+    void dialogs.info(l10n.t('There are no sessions to open.'))
     return undefined
   }
   const separator = (label: string) => ({
     label,
-    kind: vscode.QuickPickItemKind.Separator,
+    isSeparator: true,
     session: undefined,
   })
   const items = [
     ...(open.length > 0 ? [separator(l10n.t('Open in This Window')), ...open] : []),
     ...(recent.length > 0 ? [separator(l10n.t('Recent')), ...recent] : []),
   ]
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await dialogs.pick(items, {
     title: l10n.t('Open Session'),
-    placeHolder: l10n.t('Select a session'),
+    placeholder: l10n.t('Select a session'),
     matchOnDescription: true,
   })
   return chosen?.session
 }
 
-function timeOf({ updatedAt }: HistoryItem): string {
-  return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(vscode.env.language)
+function timeOf({ updatedAt }: HistoryItem, language: string): string {
+  return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(language)
 }
 
 function placeName(place: 'side-bar' | 'tab'): string {

@@ -1,7 +1,3 @@
-import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { ContextKey } from '../../app/ids.ts'
-import type { WebviewConnection } from '../../app/webview-connection.ts'
 import type { Handlers } from '../../bridge/contract.ts'
 import { FollowShown } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
@@ -10,20 +6,25 @@ import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { onAgentLocation } from '../../editor/agent-location.ts'
 import { type SessionManager, watchSessions } from '../../sessions/session-manager.ts'
-import { FollowEditor } from './reveal-location.ts'
+import { ContextKey } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import type { LocationFollower, Workbench } from '../workbench.ts'
+import type { ConversationSurfaces } from './conversation-surface.ts'
 
 const KEPT = 'parley.followAgent'
 
 /** While it's turned on, the editor follows the agent of the active conversation. */
 export class FollowAgent extends Owner {
   readonly #store: KeyValueStore
+  readonly #workbench: Workbench
   readonly #change = this.register(new Emitter<void>())
   #following: DisposableStore | undefined
-  #editor: FollowEditor | undefined
+  #editor: LocationFollower | undefined
 
-  constructor(store: KeyValueStore) {
+  constructor(store: KeyValueStore, workbench: Workbench) {
     super()
     this.#store = store
+    this.#workbench = workbench
     this.#tellContext()
   }
 
@@ -44,7 +45,7 @@ export class FollowAgent extends Owner {
       if (this.#following) this.owned.release(this.#following)
       this.#following = this.register(new DisposableStore())
       if (!this.on) return
-      this.#editor ??= this.register(new FollowEditor())
+      this.#editor ??= this.register(this.#workbench.editors.createLocationFollower())
       this.#following.add(
         watchSessions(manager, open =>
           onAgentLocation(open.session, location => {
@@ -69,6 +70,6 @@ export class FollowAgent extends Owner {
   }
 
   #tellContext(): void {
-    void vscode.commands.executeCommand('setContext', ContextKey.followingAgent, this.on)
+    this.#workbench.setContext(ContextKey.followingAgent, this.on)
   }
 }

@@ -1,22 +1,18 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import { listenFocus } from '../../app/conversation/view-focus.ts'
-import { type HistorySurroundings, historyState, SentHistory } from '../../app/history/rows.ts'
-import { CommandId, HISTORY_TAB_TYPE } from '../../app/ids.ts'
-import type { SessionActions } from '../../app/session-actions.ts'
-import type { WebviewConnection } from '../../app/webview-connection.ts'
 import * as bridge from '../../bridge/history.ts'
 import { type HistoryAction, historyMessages } from '../../bridge/history-messages.ts'
-import { type Disposable, type DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
-import { localFolders, openSetting } from '../settings.ts'
-import { HISTORY_PAGE } from './webview-page.ts'
-import { WebviewTab, type WebviewTabOptions } from './webview-tab.ts'
+import { CommandId } from '../ids.ts'
+import type { SessionActions } from '../session-actions.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import type { Workbench } from '../workbench.ts'
+import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
 export interface HistoryViewOptions {
   history: HistoryList
@@ -27,6 +23,7 @@ export interface HistoryViewOptions {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   actions: SessionActions
+  workbench: Workbench
 }
 
 /** A webview that shows History, and whether it's visible. */
@@ -59,7 +56,7 @@ export class HistoryView extends Owner {
   listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
     const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
-    const { history, actions } = this.#options
+    const { history, actions, workbench } = this.#options
     connection.handle(historyMessages, {
       'history/ready': () => {
         place.sent.forget()
@@ -73,10 +70,10 @@ export class HistoryView extends Owner {
         return item && this.#tell(agentId, () => actions.rename(item, title))
       },
       'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
-      'history/signIn': ({ agentId }) => vscode.commands.executeCommand(CommandId.signIn, agentId),
-      'history/openSizeSetting': () => openSetting('history.maximumSize'),
+      'history/signIn': ({ agentId }) => workbench.execute(CommandId.signIn, agentId),
+      'history/openSizeSetting': () => workbench.settings.open('history.maximumSize'),
       'history/command': ({ command }) => {
-        if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
+        if (VIEW_COMMANDS.has(command)) return workbench.execute(command)
       },
     })
     return toDisposable(() => {
@@ -91,13 +88,16 @@ export class HistoryView extends Owner {
   }
 
   #start(agentId: string): Promise<void> {
-    const { history } = this.#options
+    const { history, workbench } = this.#options
     const name = history.agents().find(agent => agent.agentId === agentId)?.name ?? agentId
-    return waitForAgent(name, l10n.t('Start Agent'), givenUp => history.start(agentId, givenUp))
+    return waitForAgent(workbench.dialogs, name, l10n.t('Start Agent'), givenUp =>
+      history.start(agentId, givenUp),
+    )
   }
 
   #tell(agentId: string, work: () => Promise<void>): Promise<void> {
-    return showFailureOrSignIn(agentId, this.#options.actions.offerSignIn, work)
+    const { actions, workbench } = this.#options
+    return showFailureOrSignIn(workbench.dialogs, agentId, actions.offerSignIn, work)
   }
 
   /** Runs an action from a row's context menu. Input or confirmation is requested in the row itself. */
@@ -142,14 +142,14 @@ export class HistoryView extends Owner {
 }
 
 function surroundings(options: HistoryViewOptions): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, storage } = options
+  const { agents, accounts, indicators, interrupted, storage, workbench } = options
   const rules = new PathRules()
-  const folders = localFolders()
+  const folders = workbench.folders()
   // many sessions are in few directories
   const here = new Map<string, boolean>()
   const isHere = (cwd: string) => folders.some(folder => rules.contains(folder.path, cwd))
   return {
-    trusted: vscode.workspace.isTrusted,
+    trusted: workbench.isTrusted,
     hasFolder: folders.length > 0,
     storage: storage(),
     isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
@@ -158,24 +158,5 @@ function surroundings(options: HistoryViewOptions): HistorySurroundings {
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
-  }
-}
-
-/** History in an editor tab. */
-export class HistoryTab extends WebviewTab {
-  readonly #view: HistoryView
-
-  constructor(view: HistoryView, options: WebviewTabOptions) {
-    super(options, HISTORY_TAB_TYPE, HISTORY_PAGE())
-    this.#view = view
-  }
-
-  protected connect(connection: WebviewConnection, own: DisposableStore): void {
-    own.add(this.#view.listen('tab', connection, () => this.isVisible))
-    own.add(listenFocus(connection, { page: () => 'history' }))
-  }
-
-  protected shown(): void {
-    this.#view.looked()
   }
 }

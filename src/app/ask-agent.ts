@@ -1,16 +1,17 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import { withSlowNotice } from '../common/async.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { isSignInAsked } from '../sessions/failures.ts'
+import type { Dialogs } from './workbench.ts'
 
 /**
  * Waits for a request to an agent outside of its conversation. Some agents never answer: after a while, a notification
  * says so and lets the user stop waiting; see `withSlowNotice`. `what`: the name of the action.
  */
 export function waitForAgent<T>(
+  dialogs: Dialogs,
   agentName: string,
   what: string,
   work: (givenUp: AbortSignal) => Promise<T>,
@@ -25,13 +26,12 @@ export function waitForAgent<T>(
         what,
       ),
     )
-    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
     return new Promise(giveUp => {
-      void vscode.window.withProgress(options, (_progress, token) => {
+      void dialogs.progress({ title, where: 'notification', cancellable: true }, (_report, canceled) => {
         return new Promise<void>(end => {
           if (over.aborted) end()
           over.addEventListener('abort', () => end(), { once: true })
-          token.onCancellationRequested(() => {
+          canceled.addEventListener('abort', () => {
             giveUp()
             end()
           })
@@ -50,6 +50,7 @@ export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promis
  * and then repeats the action. Cancellation isn't shown. Never rejects.
  */
 export async function showFailureOrSignIn(
+  dialogs: Dialogs,
   agentId: string,
   offerSignIn: OfferSignIn,
   work: () => Promise<void>,
@@ -60,14 +61,22 @@ export async function showFailureOrSignIn(
     if (error instanceof CancelledError) return
     const text = plainMessage(messageOf(error))
     if (!isSignInAsked(error)) {
-      void vscode.window.showErrorMessage(text)
+      void dialogs.error(text)
       return
     }
     const signIn = l10n.t('Sign In…')
-    if ((await vscode.window.showErrorMessage(text, signIn)) !== signIn) return
-    const again = () => showFailureOrSignIn(agentId, offerSignIn, work)
-    await offerSignIn(agentId, again).catch(
-      failed => void vscode.window.showErrorMessage(plainMessage(messageOf(failed))),
-    )
+    if ((await dialogs.error(text, signIn)) !== signIn) return
+    const again = () => showFailureOrSignIn(dialogs, agentId, offerSignIn, work)
+    await offerSignIn(agentId, again).catch(failed => void dialogs.error(plainMessage(messageOf(failed))))
+  }
+}
+
+/** Shows errors of actions that the user clicked, instead of only logging them. */
+export async function showFailure(dialogs: Dialogs, done: Promise<void>): Promise<void> {
+  try {
+    await done
+  } catch (error) {
+    if (error instanceof CancelledError) return
+    void dialogs.warn(plainMessage(messageOf(error)))
   }
 }

@@ -1,16 +1,15 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../changes/session-changes.ts'
 import type { Undone } from '../../changes/undo-log.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import type { ChangeEditors } from './change-editors.ts'
+import type { Dialogs, Workbench } from '../workbench.ts'
 
 export interface UndoServices {
-  editors: ChangeEditors
+  workbench: Pick<Workbench, 'dialogs' | 'editors'>
   tracker: ChangeTracker
   /** The conversations of this window, which show what was restored. */
   sessions: { list(): OpenSession[] }
@@ -47,8 +46,8 @@ export async function confirmUndo(
   const undo = l10n.t('Revert')
   const certain = l10n.t('Revert Reported Changes Only')
   const buttons = uncertain.length > 0 && uncertain.length < files.length ? [undo, certain] : [undo]
-  const options = { modal: true, ...(details.length > 0 && { detail: details.join('\n') }) }
-  const answer = await vscode.window.showWarningMessage(question, options, ...buttons)
+  const options = details.length > 0 ? { detail: details.join('\n') } : {}
+  const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
   if (answer === undefined) return
   await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
 }
@@ -65,7 +64,7 @@ export async function undoChanges(
 ): Promise<void> {
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
-  warnOfRest(selection, report)
+  warnOfRest(services.workbench.dialogs, selection, report)
   const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
   // what a restore discards is restored together with the rest
@@ -88,14 +87,17 @@ export async function offerRestore(undone: Undone, services: UndoServices): Prom
       ? l10n.t('Reverted changes in {0}.', plainMessage(path.basename(first.before.path)))
       : l10n.t('Reverted changes in {0} files.', undone.files.length)
   const restore = l10n.t('Restore')
-  if ((await vscode.window.showInformationMessage(text, restore)) === restore)
+  if ((await services.workbench.dialogs.info(text, restore)) === restore)
     await restoreUndone(undone.id, services)
 }
 
 /** Reverts an undo, including the turns that a restored checkpoint set aside. */
-export async function restoreUndone(id: string, { tracker, sessions }: UndoServices): Promise<void> {
+export async function restoreUndone(
+  id: string,
+  { tracker, sessions, workbench }: UndoServices,
+): Promise<void> {
   const left = await tracker.restore(id)
-  warnOf(left, names =>
+  warnOf(workbench.dialogs, left, names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
       names,
@@ -109,7 +111,7 @@ export async function restoreUndone(id: string, { tracker, sessions }: UndoServi
 }
 
 /** Reports what was left and why, except for the user's changes in the same lines. */
-function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
+function warnOfRest(dialogs: Dialogs, { since }: ChangeSelection, { left }: UndoReport): void {
   const isRestore = since !== undefined
   const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
   for (const { path, why } of left) {
@@ -118,14 +120,14 @@ function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
     const text = isRestore
       ? l10n.t("Couldn't restore {0}: {1}", name, reason)
       : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
-    void vscode.window.showErrorMessage(text)
+    void dialogs.error(text)
   }
-  warnOf(of('unsaved'), names =>
+  warnOf(dialogs, of('unsaved'), names =>
     isRestore
       ? l10n.t('Save these files or discard their unsaved changes, then restore again: {0}', names)
       : l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
   )
-  warnOf(of('agent'), names =>
+  warnOf(dialogs, of('agent'), names =>
     isRestore
       ? l10n.t("Another session changed the same lines, so they weren't restored: {0}", names)
       : l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
@@ -142,7 +144,7 @@ async function confirmForce(
   const [first] = paths
   if (first === undefined) return false
   const file = changes.list().find(one => one.path === first)
-  if (file) await services.editors.open(changes, file)
+  if (file) await services.workbench.editors.openChanges(changes, file)
   const names = namesOf(paths)
   const [text, anyway] =
     since === undefined
@@ -154,11 +156,11 @@ async function confirmForce(
           l10n.t("You edited lines that the agent changed, so they weren't restored: {0}", names),
           l10n.t('Restore Anyway'),
         ]
-  return (await vscode.window.showWarningMessage(text, anyway)) === anyway
+  return (await services.workbench.dialogs.warn(text, anyway)) === anyway
 }
 
-function warnOf(paths: readonly string[], textOf: (names: string) => string): void {
-  if (paths.length > 0) void vscode.window.showWarningMessage(textOf(namesOf(paths)))
+function warnOf(dialogs: Dialogs, paths: readonly string[], textOf: (names: string) => string): void {
+  if (paths.length > 0) void dialogs.warn(textOf(namesOf(paths)))
 }
 
 function namesOf(paths: readonly string[]): string {

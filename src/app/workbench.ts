@@ -1,0 +1,189 @@
+import type { Roots, ToolCallLocation } from '../acp/model.ts'
+import type { ChangedFile, ChangeScope } from '../changes/session-changes.ts'
+import type { Disposable } from '../common/disposable.ts'
+import type { SettingName, SettingValue } from '../common/settings.ts'
+import type { Attachment, CaptureKind, MentionRow } from '../conversation/attachment.ts'
+import type { DiffTexts } from '../editor/diff-texts.ts'
+import type { ContextSources } from '../editor/mentions/make-prompt.ts'
+import type { TokenColors } from '../editor/theme/token-colors.ts'
+
+/**
+ * What Parley needs of the editor that it runs in. `workbench/` implements it with VS Code; the page tests and the
+ * playground implement it in plain Node.
+ */
+export interface Workbench {
+  readonly dialogs: Dialogs
+  readonly settings: Settings
+  readonly editors: Editors
+  readonly context: PromptContext
+  readonly appearance: Appearance
+  /** The user trusts the workspace; agents start only then. */
+  readonly isTrusted: boolean
+  /** The user's language, as in `Intl` ("en", "zh-cn"). */
+  readonly language: string
+  /** The workspace folders on this machine's disk. */
+  folders(): Array<{ name: string; path: string }>
+  /** Runs a command of Parley or of the editor. */
+  execute(command: string, ...args: unknown[]): Promise<unknown>
+  /** Sets a context key, on which keybindings and menus depend. */
+  setContext(key: string, value: unknown): void
+  copy(text: string): Promise<void>
+}
+
+/** Messages and questions outside of the webviews. Texts are plain: links in them aren't active. */
+export interface Dialogs {
+  /** Notifications. Each resolves to the chosen button, `undefined` without an answer. */
+  info(text: string, ...buttons: string[]): Promise<string | undefined>
+  warn(text: string, ...buttons: string[]): Promise<string | undefined>
+  error(text: string, ...buttons: string[]): Promise<string | undefined>
+  /** A modal dialog with a Cancel button. Resolves to the chosen button, `undefined` for Cancel. */
+  confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
+  /** A text in the status bar, for 3 seconds. */
+  showStatus(text: string): void
+  /** Lets the user choose one item. `undefined`: canceled. */
+  pick<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T | undefined>
+  /** Lets the user choose several items. `undefined`: canceled. */
+  pickMany<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T[] | undefined>
+  /** A list whose items may change while it's open. Dispose it when done. */
+  createPicker<T extends PickItem>(): Picker<T>
+  /** A text that the user types. `undefined`: canceled. */
+  input(options: InputOptions): Promise<string | undefined>
+  /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
+  progress<T>(
+    options: ProgressOptions,
+    work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
+  ): Promise<T>
+}
+
+export interface PickItem {
+  /** may contain codicons: `$(bell)` */
+  label: string
+  description?: string
+  detail?: string
+  /** a line between items, with its label as a heading */
+  isSeparator?: boolean
+  alwaysShow?: boolean
+  picked?: boolean
+  buttons?: readonly PickButton[]
+}
+
+export interface PickButton {
+  /** the name of a codicon */
+  icon: string
+  tooltip: string
+}
+
+export interface PickOptions {
+  title?: string
+  placeholder?: string
+  /** the filter also looks at these */
+  matchOnDescription?: boolean
+  matchOnDetail?: boolean
+  /** keeps the list open when something else gets the focus */
+  ignoreFocusOut?: boolean
+}
+
+export interface Picker<T extends PickItem> extends Disposable {
+  title: string
+  placeholder: string
+  items: readonly T[]
+  activeItems: readonly T[]
+  busy: boolean
+  matchOnDescription: boolean
+  matchOnDetail: boolean
+  ignoreFocusOut: boolean
+  readonly value: string
+  onDidAccept(listener: (item: T | undefined) => void): Disposable
+  onDidPressButton(listener: (button: PickButton, item: T) => void): Disposable
+  onDidChangeValue(listener: (value: string) => void): Disposable
+  onDidHide(listener: () => void): Disposable
+  show(): void
+  hide(): void
+}
+
+export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' | 'ignoreFocusOut'> {
+  prompt?: string
+  value?: string
+  password?: boolean
+  /** Returns what is wrong with the value. */
+  validate?: (value: string) => string | undefined
+}
+
+export interface ProgressOptions {
+  title: string
+  where: 'notification' | 'status-bar'
+  cancellable?: boolean
+}
+
+/** `parley.*` in the settings. */
+export interface Settings {
+  /** The value that applies in this window, or the default if the value is invalid. */
+  read<N extends SettingName>(name: N): SettingValue<N>
+  /** Writes the user's value. Rejects when the editor can't write the file. */
+  update(name: SettingName, value: unknown): Promise<void>
+  onDidChange(name: SettingName, listener: () => void): Disposable
+  /** Shows a setting, or all of them, in the Settings editor. */
+  open(name?: SettingName): Promise<void>
+}
+
+/** Shows files and changes. Each rejects with a sentence to show. */
+export interface Editors {
+  /**
+   * Opens a file, or shows a folder in the explorer. A relative path is looked up in each root. Line and column are 1-based;
+   * a line beyond the end means the last one.
+   */
+  openFile(target: { path: string; line?: number; column?: number }, roots?: Roots): Promise<void>
+  /** Opens a link of an agent's text: `http(s)` in the browser, files and paths in the editor, nothing else. */
+  openLink(href: string, roots?: Roots): Promise<void>
+  /** Opens an agent's binary content in the editor for files with that name. */
+  openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void>
+  /** Opens a document that has no file yet. */
+  openText(text: string, language: string): Promise<void>
+  /** Replaces the selection or inserts the code at the cursor, and reveals it. */
+  insertCode(text: string): Promise<void>
+  /** Shows the resulting file in a diff, asks for confirmation, and then writes it. */
+  applyCode(code: CodeToApply, roots: Roots | undefined): Promise<void>
+  /** Opens an agent's edit of a file in a diff editor. */
+  openDiff(file: string, texts: DiffTexts): Promise<void>
+  /** Opens a diff editor of a file with a session's changes. */
+  openChanges(changes: ChangeScope, file: ChangedFile): Promise<void>
+  /** Opens all of a session's changes in one editor. */
+  reviewChanges(changes: ChangeScope, title: string): Promise<void>
+  /** Shows where an agent works, until it's disposed. */
+  createLocationFollower(): LocationFollower
+}
+
+export interface CodeToApply {
+  text: string
+  language: string
+  /** the file; by default that of the last active editor */
+  path?: string
+  /** 1-based lines */
+  from?: number
+  to?: number
+}
+
+export interface LocationFollower extends Disposable {
+  show(location: ToolCallLocation, roots: Roots): void
+}
+
+/** What users can add to a prompt. */
+export interface PromptContext {
+  /** The content of attachments, read when a prompt is sent. */
+  readonly sources: ContextSources
+  /** Suggestions for `@` and the text after it, except symbols. */
+  mentions(query: string): Promise<MentionRow[]>
+  symbols(query: string): Promise<MentionRow[]>
+  /** What the user selected in an editor or terminal, or picks. Rejects with a sentence if there is none. */
+  capture(kind: CaptureKind): Promise<Attachment[]>
+  /** Dropped files, by their URIs. Rejects with a sentence if none can be added. */
+  takeDropped(uris: readonly string[]): Promise<Attachment[]>
+  /** Reports what the user is working on: the selection, or else the file of the active editor. */
+  followActive(onChange: (attachment: Attachment | undefined) => void): Disposable
+}
+
+export interface Appearance {
+  /** The colors of code in a theme, with the user's customizations; empty if its file can't be read. */
+  tokenColors(themeId: string): Promise<TokenColors>
+  onDidChangeTokenColors(listener: () => void): Disposable
+}

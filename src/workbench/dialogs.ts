@@ -1,0 +1,157 @@
+import * as vscode from 'vscode'
+import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
+import { Owner } from '../common/disposable.ts'
+
+/** How long a text stays in the status bar, in milliseconds. */
+const STATUS_MS = 3000
+
+/** VS Code's notifications, modal dialogs and quick picks. */
+export const dialogs: Dialogs = {
+  info: async (text, ...buttons) => vscode.window.showInformationMessage(text, ...buttons),
+  warn: async (text, ...buttons) => vscode.window.showWarningMessage(text, ...buttons),
+  error: async (text, ...buttons) => vscode.window.showErrorMessage(text, ...buttons),
+  confirm: async (text, options, ...buttons) =>
+    vscode.window.showWarningMessage(text, { modal: true, ...options }, ...buttons),
+  showStatus: text => void vscode.window.setStatusBarMessage(text, STATUS_MS),
+  async pick(items, options = {}) {
+    const shown = items.map(toItem)
+    const chosen = await vscode.window.showQuickPick(shown, pickOptions(options))
+    return chosen?.item
+  },
+  async pickMany(items, options = {}) {
+    const chosen = await vscode.window.showQuickPick(items.map(toItem), {
+      ...pickOptions(options),
+      canPickMany: true,
+    })
+    return chosen?.map(({ item }) => item)
+  },
+  createPicker: () => new QuickPicker(),
+  input: async options => vscode.window.showInputBox(inputOptions(options)),
+  progress: async ({ title, where, cancellable = false }, work) => {
+    const location =
+      where === 'notification' ? vscode.ProgressLocation.Notification : vscode.ProgressLocation.Window
+    return vscode.window.withProgress({ location, title, cancellable }, (progress, token) => {
+      const cancel = new AbortController()
+      token.onCancellationRequested(() => cancel.abort())
+      return work(message => progress.report({ message }), cancel.signal)
+    })
+  },
+}
+
+type ShownItem<T> = vscode.QuickPickItem & { item: T }
+
+function toItem<T extends PickItem>(item: T): ShownItem<T> {
+  const { label, description, detail, isSeparator, alwaysShow, picked, buttons } = item
+  return {
+    item,
+    label,
+    ...(description !== undefined && { description }),
+    ...(detail !== undefined && { detail }),
+    ...(isSeparator && { kind: vscode.QuickPickItemKind.Separator }),
+    ...(alwaysShow && { alwaysShow }),
+    ...(picked && { picked }),
+    ...(buttons && { buttons: buttons.map(toButton) }),
+  }
+}
+
+type ShownButton = vscode.QuickInputButton & { button: PickButton }
+
+function toButton(button: PickButton): ShownButton {
+  return { button, iconPath: new vscode.ThemeIcon(button.icon), tooltip: button.tooltip }
+}
+
+function pickOptions({ placeholder, ...options }: PickOptions): vscode.QuickPickOptions {
+  return { ...options, ...(placeholder !== undefined && { placeHolder: placeholder }) }
+}
+
+function inputOptions({ placeholder, validate, ...options }: InputOptions): vscode.InputBoxOptions {
+  return {
+    ...options,
+    ...(placeholder !== undefined && { placeHolder: placeholder }),
+    ...(validate && { validateInput: validate }),
+  }
+}
+
+class QuickPicker<T extends PickItem> extends Owner implements Picker<T> {
+  readonly #picker = this.register(vscode.window.createQuickPick<ShownItem<T>>())
+  #items: readonly T[] = []
+
+  get title(): string {
+    return this.#picker.title ?? ''
+  }
+  set title(title: string) {
+    this.#picker.title = title
+  }
+  get placeholder(): string {
+    return this.#picker.placeholder ?? ''
+  }
+  set placeholder(placeholder: string) {
+    this.#picker.placeholder = placeholder
+  }
+  get items(): readonly T[] {
+    return this.#items
+  }
+  set items(items: readonly T[]) {
+    this.#items = items
+    this.#picker.items = items.map(toItem)
+  }
+  get activeItems(): readonly T[] {
+    return this.#picker.activeItems.map(({ item }) => item)
+  }
+  set activeItems(items: readonly T[]) {
+    this.#picker.activeItems = this.#picker.items.filter(({ item }) => items.includes(item))
+  }
+  get busy(): boolean {
+    return this.#picker.busy
+  }
+  set busy(busy: boolean) {
+    this.#picker.busy = busy
+  }
+  get matchOnDescription(): boolean {
+    return this.#picker.matchOnDescription
+  }
+  set matchOnDescription(match: boolean) {
+    this.#picker.matchOnDescription = match
+  }
+  get matchOnDetail(): boolean {
+    return this.#picker.matchOnDetail
+  }
+  set matchOnDetail(match: boolean) {
+    this.#picker.matchOnDetail = match
+  }
+  get ignoreFocusOut(): boolean {
+    return this.#picker.ignoreFocusOut
+  }
+  set ignoreFocusOut(ignore: boolean) {
+    this.#picker.ignoreFocusOut = ignore
+  }
+  get value(): string {
+    return this.#picker.value
+  }
+
+  onDidAccept(listener: (item: T | undefined) => void): vscode.Disposable {
+    return this.#picker.onDidAccept(() => listener(this.#picker.selectedItems[0]?.item))
+  }
+
+  onDidPressButton(listener: (button: PickButton, item: T) => void): vscode.Disposable {
+    return this.#picker.onDidTriggerItemButton(({ button, item }) =>
+      listener((button as ShownButton).button, item.item),
+    )
+  }
+
+  onDidChangeValue(listener: (value: string) => void): vscode.Disposable {
+    return this.#picker.onDidChangeValue(listener)
+  }
+
+  onDidHide(listener: () => void): vscode.Disposable {
+    return this.#picker.onDidHide(listener)
+  }
+
+  show(): void {
+    this.#picker.show()
+  }
+
+  hide(): void {
+    this.#picker.hide()
+  }
+}

@@ -1,0 +1,75 @@
+import * as vscode from 'vscode'
+import type { Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
+import type { ChangeEditors } from './changes/change-editors.ts'
+import type { Diffs, Proposals } from './changes/diffs.ts'
+import { dialogs } from './dialogs.ts'
+import { applyCode, insertCode, openText } from './editor/code.ts'
+import { openContent, openFile, openLink } from './editor/open.ts'
+import { FollowEditor } from './editor/reveal-location.ts'
+import { onDidChangeTokenColors, themeTokenColors } from './editor/theme.ts'
+import { capture, followActiveContext, takeDropped } from './mentions/attachments.ts'
+import type { MentionSearch } from './mentions/search.ts'
+import { editorSources } from './mentions/sources.ts'
+import { localFolders, onDidChangeSetting, openSetting, readSetting, updateSetting } from './settings.ts'
+
+export interface VsCodeWorkbenchOptions {
+  /** Resolves what is created on first use, because it depends on services that depend on the workbench. */
+  changeEditors: () => ChangeEditors
+  diffs: Diffs
+  proposals: Proposals
+  mentions: MentionSearch
+}
+
+/** VS Code, as the rest of Parley uses it. */
+export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
+  return {
+    dialogs,
+    settings,
+    editors: createEditors(options),
+    context: createPromptContext(options.mentions),
+    appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
+    get isTrusted() {
+      return vscode.workspace.isTrusted
+    },
+    get language() {
+      return vscode.env.language
+    },
+    folders: localFolders,
+    execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
+    setContext: (key, value) => void vscode.commands.executeCommand('setContext', key, value),
+    copy: async text => vscode.env.clipboard.writeText(text),
+  }
+}
+
+const settings: Settings = {
+  read: readSetting,
+  update: (name, value) => updateSetting(name, value, vscode.ConfigurationTarget.Global),
+  onDidChange: onDidChangeSetting,
+  open: openSetting,
+}
+
+function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptions): Editors {
+  return {
+    openFile,
+    openLink,
+    openContent,
+    openText,
+    insertCode,
+    applyCode: (code, roots) => applyCode(code, roots, proposals),
+    openDiff: async (file, texts) => void (await diffs.open(file, texts)),
+    openChanges: (changes, file) => changeEditors().open(changes, file),
+    reviewChanges: (changes, title) => changeEditors().review(changes, title),
+    createLocationFollower: () => new FollowEditor(),
+  }
+}
+
+function createPromptContext(mentions: MentionSearch): PromptContext {
+  return {
+    sources: editorSources,
+    mentions: query => mentions.find(query),
+    symbols: query => mentions.symbols(query),
+    capture,
+    takeDropped,
+    followActive: followActiveContext,
+  }
+}

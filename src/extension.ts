@@ -8,6 +8,7 @@ import {
   ViewId,
 } from './app/ids.ts'
 import { asPreview } from './app/page-preview.ts'
+import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './app/storage/stores.ts'
 import type { Preview } from './bridge/preview.ts'
 import { DisposableStore } from './common/disposable.ts'
 import type { Logger } from './common/logger.ts'
@@ -16,7 +17,7 @@ import type { Services } from './services.ts'
 import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
 import { reportErrors } from './workbench/commands/report-errors.ts'
-import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './workbench/stores.ts'
+import { sideBarView, tabPanel } from './workbench/webviews/panels.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -24,6 +25,7 @@ import {
   WebviewPage,
   type WebviewPageOptions,
 } from './workbench/webviews/webview-page.ts'
+import { windowStorage } from './workbench/window-storage.ts'
 
 let loading: Promise<Services> | undefined
 
@@ -56,6 +58,11 @@ export function activate(context: vscode.ExtensionContext): void {
     preview?: Preview,
   ) => new WebviewPage(view, context.extensionUri, options, preview)
 
+  const shown = (panel: vscode.WebviewPanel, page: WebviewPage) => ({
+    panel: tabPanel(panel, context.extensionUri),
+    page,
+  })
+
   own.add(
     vscode.languages.registerCodeActionsProvider(
       { scheme: 'file' },
@@ -76,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
         async resolveWebviewView(view) {
           const page = openPage(view, CONVERSATION_PAGE, previewOfSideBar(context, log))
           const { sideBar } = await services()
-          if (!page.isDisposed) sideBar.show(view, page)
+          if (!page.isDisposed) sideBar.show(sideBarView(view), page)
         },
       },
       // Retained while hidden, because the scroll position is worth more than the page's memory.
@@ -88,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): void {
       async deserializeWebviewPanel(panel) {
         const page = openPage(panel, HISTORY_PAGE())
         const { historyTab } = await services()
-        if (!page.isDisposed) historyTab.restore(panel, page)
+        if (!page.isDisposed) historyTab.restore(shown(panel, page))
       },
     }),
   )
@@ -97,7 +104,7 @@ export function activate(context: vscode.ExtensionContext): void {
       async deserializeWebviewPanel(panel, state: unknown) {
         const page = openPage(panel, CONVERSATION_PAGE, previewOfTab(context, log, state))
         const { tabs } = await services()
-        if (!page.isDisposed) tabs.restore(panel, page, state)
+        if (!page.isDisposed) tabs.restore(shown(panel, page), state)
       },
     }),
   )
@@ -106,7 +113,7 @@ export function activate(context: vscode.ExtensionContext): void {
       async deserializeWebviewPanel(panel) {
         const page = openPage(panel, AGENTS_PAGE())
         const { manageAgents } = await services()
-        if (!page.isDisposed) manageAgents.restore(panel, page)
+        if (!page.isDisposed) manageAgents.restore(shown(panel, page))
       },
     }),
   )
@@ -129,8 +136,9 @@ export async function deactivate(): Promise<void> {
 
 /** What the side bar shows until its page's script shows the saved conversation. */
 function previewOfSideBar(context: vscode.ExtensionContext, log: Logger): Preview | undefined {
-  if (viewStore(context, log).get(SHOWN_PAGE) === 'history') return undefined
-  return savedPreview(context, log, context.workspaceState.get(LAST_SESSION))
+  const storage = windowStorage(context)
+  if (viewStore(storage, log).get(SHOWN_PAGE) === 'history') return undefined
+  return savedPreview(context, log, storage.workspace.get(LAST_SESSION))
 }
 
 /** The same for a tab. `state`: the page's stored state, unchecked. */
@@ -146,5 +154,7 @@ function savedPreview(
   session: SessionReference | undefined,
 ): Preview | undefined {
   if (!session || !vscode.workspace.isTrusted) return undefined
-  return asPreview(previewFiles(context, log).get(sessionKey(session.agentId, session.sessionId)))
+  return asPreview(
+    previewFiles(windowStorage(context), log).get(sessionKey(session.agentId, session.sessionId)),
+  )
 }

@@ -4,12 +4,30 @@ import * as vscode from 'vscode'
 import { startAgent } from './acp/start-agent.ts'
 import { startInstalled } from './agents/registry/installed-agents.ts'
 import { offerWhenNone } from './app/agents/agent-offers.ts'
+import { ManageAgents } from './app/agents/manage-agents.ts'
+import { checkpointCommands } from './app/commands/checkpoint-commands.ts'
+import { CommandContext } from './app/commands/command-context.ts'
+import { entryCommands } from './app/commands/entry-commands.ts'
+import { generalCommands } from './app/commands/general-commands.ts'
+import { navigationCommands } from './app/commands/navigation-commands.ts'
+import { optionCommands } from './app/commands/option-commands.ts'
+import { applyProviders, providerCommands } from './app/commands/provider-commands.ts'
+import { ruleCommands } from './app/commands/rule-commands.ts'
+import { placeCommands, sessionCommands, titleBarCommands } from './app/commands/session-commands.ts'
+import { signInCommands } from './app/commands/sign-in-commands.ts'
+import { usageCommand } from './app/commands/usage-command.ts'
+import { composerServices, createConversationServices } from './app/conversation/conversation-services.ts'
+import type { ConversationTabs } from './app/conversation/conversation-tabs.ts'
 import { FollowAgent } from './app/conversation/follow-agent.ts'
+import type { SideBar } from './app/conversation/side-bar.ts'
 import { historyMenuCommands } from './app/history/history-commands.ts'
+import { createHistoryServices } from './app/history/history-services.ts'
+import type { HistoryTab } from './app/history/history-tab.ts'
 import type { HistoryView } from './app/history/history-view.ts'
 import { type CommandHandlers, CommandId, ContextKey, HiddenCommandId, ProposalId } from './app/ids.ts'
 import { PageFocus } from './app/page-focus.ts'
 import { PreviewStore } from './app/page-preview.ts'
+import { previewFiles, storeFolders, viewStore, workStore } from './app/storage/stores.ts'
 import { ChangeTracker } from './changes/change-tracker.ts'
 import type { CheckpointLimits } from './changes/checkpoints.ts'
 import { type DisposableStore, toDisposable } from './common/disposable.ts'
@@ -35,8 +53,6 @@ import { titleOf } from './sessions/session-title.ts'
 import { Accounts } from './sessions/sign-in/accounts.ts'
 import { AgentLogs, ProtocolTraffic } from './workbench/agents/agent-logs.ts'
 import { connectOptions, createAgentServices } from './workbench/agents/agent-services.ts'
-import { applyProviders, providerCommands } from './workbench/agents/configure-providers.ts'
-import { ManageAgents } from './workbench/agents/manage-agents.ts'
 import { signInTerminal } from './workbench/agents/sign-in-terminal.ts'
 import { Attention } from './workbench/attention.ts'
 import { ChangeDecorations } from './workbench/changes/change-decorations.ts'
@@ -44,41 +60,27 @@ import { ChangeEditors, followUserEdits, hiddenFiles, trashFile } from './workbe
 import { Diffs, Proposals } from './workbench/changes/diffs.ts'
 import { ChangesSourceControl } from './workbench/changes/source-control.ts'
 import { changeCommands } from './workbench/commands/change-commands.ts'
-import { checkpointCommands } from './workbench/commands/checkpoint-commands.ts'
-import { CommandContext } from './workbench/commands/command-context.ts'
 import { commitMessageCommand } from './workbench/commands/commit-message-command.ts'
 import { codeCommands, contextCommands } from './workbench/commands/editor-commands.ts'
-import { entryCommands } from './workbench/commands/entry-commands.ts'
-import { generalCommands } from './workbench/commands/general-commands.ts'
 import { installCommands } from './workbench/commands/install-commands.ts'
-import { navigationCommands } from './workbench/commands/navigation-commands.ts'
-import { optionCommands } from './workbench/commands/option-commands.ts'
 import { reportErrors } from './workbench/commands/report-errors.ts'
-import { ruleCommands } from './workbench/commands/rule-commands.ts'
-import { placeCommands, sessionCommands, titleBarCommands } from './workbench/commands/session-commands.ts'
-import { signInCommands } from './workbench/commands/sign-in-commands.ts'
-import { usageCommand } from './workbench/commands/usage-command.ts'
-import { composerServices, createConversationServices } from './workbench/conversation-services.ts'
 import { AgentHighlights } from './workbench/editor/agent-highlights.ts'
 import { onDidSaveFile, vscodeFiles } from './workbench/editor/files.ts'
-import { createHistoryServices } from './workbench/history-services.ts'
+import { MentionSearch } from './workbench/mentions/search.ts'
 import { NativePrompts } from './workbench/native-elicitation.ts'
 import { ruleSettings } from './workbench/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './workbench/session-planner.ts'
 import { readSetting } from './workbench/settings.ts'
 import { StatusBar } from './workbench/status-bar.ts'
-import { mementoStore, previewFiles, storeFolders, viewStore, workStore } from './workbench/stores.ts'
 import { createVsCodeWorkbench } from './workbench/vscode-workbench.ts'
-import type { ConversationTabs } from './workbench/webviews/conversation-tabs.ts'
-import type { ConversationView } from './workbench/webviews/conversation-view.ts'
-import type { HistoryTab } from './workbench/webviews/history-tab.ts'
+import { windowStorage } from './workbench/window-storage.ts'
 
 /** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
 /** The entry points for VS Code: what connects the pages of views and runs commands. */
 export interface Services {
-  sideBar: ConversationView
+  sideBar: SideBar
   historyTab: HistoryTab
   tabs: ConversationTabs
   manageAgents: ManageAgents
@@ -108,11 +110,13 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const logs = own.add(new AgentLogs(secrets))
   const traffic = own.add(new ProtocolTraffic(secrets))
   const { extensionUri } = context
+  const storage = windowStorage(context)
   const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
   const protectedFiles = new ProtectedFiles(new PathRules(), settingsFolders(context))
   const agentServices = createAgentServices({
     context,
+    storage,
     demoScript: bundle('demo-agent.mjs'),
     log,
     logs,
@@ -124,20 +128,25 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const { agents, mcp, rules, inputs, signInValues, providers } = agentServices
   const { nameOf, protocolOf, systemPromptOf, commandEnvironment } = agentServices
   const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
-  const composer = composerServices(context, log, own)
+  const composer = composerServices(
+    storage,
+    async (key, value) => vscode.commands.executeCommand('setContext', key, value),
+    log,
+    own,
+  )
   const queues = own.add(new PromptQueues(composer.drafts))
 
   const trouble = new StorageTrouble(message => void vscode.window.showWarningMessage(message))
-  const previews = new PreviewStore(previewFiles(context, log), {
+  const previews = new PreviewStore(previewFiles(storage, log), {
     redact: text => secrets.redact(text),
     isSaved(key) {
       const { agentId, sessionId } = sessionOfKey(key)
       return transcripts.has(agentId, sessionId)
     },
   })
-  const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(context), log), CLEAN_AFTER_MS)
+  const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(storage), log), CLEAN_AFTER_MS)
   own.add(toDisposable(() => clearTimeout(cleaner)))
-  const fileOf = (name: string) => vscode.Uri.joinPath(context.globalStorageUri, name).fsPath
+  const fileOf = (name: string) => path.join(storage.globalFolder, name)
   const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const transcripts = own.add(
     new Transcripts({
@@ -150,7 +159,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     }),
   )
   const files = vscodeFiles(log, protectedFiles)
-  const changesFolder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
+  const changesFolder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
   const tracker = own.add(
     new ChangeTracker({
       files,
@@ -169,10 +178,11 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     changeEditors: () => editors,
     diffs: own.add(new Diffs()),
     proposals,
-    mentions: composer.mentions,
+    mentions: own.add(new MentionSearch(storage.workspace)),
+    extensionUri,
   })
   const pageFocus = new PageFocus(workbench)
-  const follow = own.add(new FollowAgent(mementoStore(context.workspaceState), workbench))
+  const follow = own.add(new FollowAgent(storage.workspace, workbench))
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
@@ -186,7 +196,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const manager: SessionManager = own.add(
     new SessionManager({
       host: hosts.get,
-      planner: new WorkspaceSessionPlanner(mcp, context.globalStorageUri.fsPath, systemPromptOf),
+      planner: new WorkspaceSessionPlanner(mcp, storage.globalFolder, systemPromptOf),
       services: { files, onDidSave: onDidSaveFile, environment: commandEnvironment, guard },
       records,
       transcripts,
@@ -237,11 +247,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     log,
   }
   const { sideBar, surfaces, tabs, indicators } = createConversationServices({
-    extensionUri,
     bridge,
     manager,
-    store: redactedStore(mementoStore(context.workspaceState), secrets),
-    shown: viewStore(context, log),
+    store: redactedStore(storage.workspace, secrets),
+    shown: viewStore(storage, log),
     createController,
     history: {
       listen: (...page) => historyView.listen(...page),
@@ -253,22 +262,22 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   own.add(new AgentHighlights(manager))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new StatusBar(surfaces, indicators))
-  own.add(new CommandContext(surfaces))
+  own.add(new CommandContext(surfaces, workbench))
   const sessions = { agents, hosts, manager, records, organizer, accounts }
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
-  const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
+  const size = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
   const places = {
     surfaces,
     indicators,
     isKept,
-    storage,
-    atWork: workStore(context, log),
+    storage: size,
+    atWork: workStore(storage, log),
     workbench,
     pageFocus,
     log,
     own,
   }
-  const placed = createHistoryServices({ extensionUri, ...sessions, ...places })
+  const placed = createHistoryServices({ ...sessions, ...places })
   const { history, historyTab, actions } = placed
   const historyView: HistoryView = placed.historyView
   const attention = own.add(new Attention(surfaces, manager, sideBar))
@@ -288,7 +297,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   }
   const manageAgents = own.add(
     new ManageAgents({
-      extensionUri,
+      workbench,
       installs: agentServices.installs,
       agents,
       definitions: agentServices.definitions,
@@ -300,6 +309,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const handlers = {
     [CommandId.manageAgents]: () => manageAgents.open(),
     ...usageCommand({
+      workbench,
       surfaces,
       records,
       nameOf: agentId => agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId,
@@ -310,9 +320,11 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       surfaces,
       agents,
       accounts,
-      logs,
-      traffic,
-      log: channel,
+      showLog(agentId) {
+        if (agentId === undefined) channel.show(true)
+        else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
+      },
+      showTraffic: () => traffic.show(),
       pickSession: how => actions.pick(how),
       refreshHistory: () => void history.refresh(),
       sideBar,
@@ -335,9 +347,15 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       },
     }),
     ...providerCommands({ surfaces, agents, host, providers, workbench }),
-    ...ruleCommands({ rules, consent: agentServices.ruleConsent, settings: ruleSettings, nameOf }),
+    ...ruleCommands({
+      rules,
+      consent: agentServices.ruleConsent,
+      settings: ruleSettings,
+      nameOf,
+      dialogs: workbench.dialogs,
+    }),
     ...navigationCommands({ surfaces, pageFocus, workbench }),
-    ...entryCommands(surfaces),
+    ...entryCommands(surfaces, workbench),
     ...checkpointCommands({ surfaces, tracker, workbench, sessions: manager }),
     ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions, workbench }),
     ...contextCommands(surfaces),
@@ -348,10 +366,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       agents,
       host,
       records,
-      globalStorage: context.globalStorageUri.fsPath,
+      globalStorage: storage.globalFolder,
       log,
     }),
-    ...optionCommands({ surfaces, memory: composer.optionMemory }),
+    ...optionCommands({ surfaces, memory: composer.optionMemory, dialogs: workbench.dialogs }),
     ...historyMenuCommands((...args) => historyView.act(...args)),
     [CommandId.followAgent]: () => {
       follow.set(!follow.on)

@@ -6,6 +6,7 @@ import type { Attachment, CaptureKind, MentionRow } from '../conversation/attach
 import type { DiffTexts } from '../editor/diff-texts.ts'
 import type { ContextSources } from '../editor/mentions/make-prompt.ts'
 import type { TokenColors } from '../editor/theme/token-colors.ts'
+import type { ShownTab, TabOptions } from './webviews.ts'
 
 /**
  * What Parley needs of the editor that it runs in. `workbench/` implements it with VS Code; the page tests and the
@@ -17,6 +18,8 @@ export interface Workbench {
   readonly editors: Editors
   readonly context: PromptContext
   readonly appearance: Appearance
+  /** Opens an editor tab with a page. */
+  openTab(options: TabOptions): ShownTab
   /** The user trusts the workspace; agents start only then. */
   readonly isTrusted: boolean
   /** The user's language, as in `Intl` ("en", "zh-cn"). */
@@ -26,8 +29,10 @@ export interface Workbench {
   /** Runs a command of Parley or of the editor. */
   execute(command: string, ...args: unknown[]): Promise<unknown>
   /** Sets a context key, on which keybindings and menus depend. */
-  setContext(key: string, value: unknown): void
+  setContext(key: string, value: unknown): Promise<unknown>
   copy(text: string): Promise<void>
+  /** Opens an `http(s)` address in the browser. */
+  openExternal(url: string): Promise<void>
 }
 
 /** Messages and questions outside of the webviews. Texts are plain: links in them aren't active. */
@@ -48,6 +53,8 @@ export interface Dialogs {
   createPicker<T extends PickItem>(): Picker<T>
   /** A text that the user types. `undefined`: canceled. */
   input(options: InputOptions): Promise<string | undefined>
+  /** Asks where to write a file. `undefined`: canceled. */
+  saveFile(options: SaveOptions): Promise<SaveTarget | undefined>
   /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
   progress<T>(
     options: ProgressOptions,
@@ -60,6 +67,8 @@ export interface PickItem {
   label: string
   description?: string
   detail?: string
+  /** the name of a codicon */
+  icon?: string
   /** a line between items, with its label as a heading */
   isSeparator?: boolean
   alwaysShow?: boolean
@@ -92,9 +101,12 @@ export interface Picker<T extends PickItem> extends Disposable {
   matchOnDescription: boolean
   matchOnDetail: boolean
   ignoreFocusOut: boolean
+  /** shows a Back button */
+  canGoBack: boolean
   readonly value: string
   onDidAccept(listener: (item: T | undefined) => void): Disposable
   onDidPressButton(listener: (button: PickButton, item: T) => void): Disposable
+  onDidGoBack(listener: () => void): Disposable
   onDidChangeValue(listener: (value: string) => void): Disposable
   onDidHide(listener: () => void): Disposable
   show(): void
@@ -107,6 +119,22 @@ export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' 
   password?: boolean
   /** Returns what is wrong with the value. */
   validate?: (value: string) => string | undefined
+}
+
+export interface SaveOptions {
+  title: string
+  /** by default the file is saved in the first workspace folder, or else in this one */
+  folder: string
+  name: string
+  /** the type of file for the user, and its extensions without dots */
+  filters: Record<string, string[]>
+}
+
+/** A file that the user chose to write. */
+export interface SaveTarget {
+  name: string
+  write(text: string): Promise<void>
+  open(): Promise<void>
 }
 
 export interface ProgressOptions {

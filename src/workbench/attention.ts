@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
+import type { SideBar } from '../app/conversation/side-bar.ts'
 import { ContextKey, HiddenCommandId } from '../app/ids.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
@@ -16,7 +17,6 @@ import {
 import { Activities } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
-import type { ConversationView } from './webviews/conversation-view.ts'
 
 interface RequestItem extends vscode.QuickPickItem {
   open: OpenSession
@@ -40,7 +40,7 @@ export class Attention extends Owner {
   /** actions of the links in visible notifications, by id */
   readonly #notifications = new Map<string, (choice: unknown) => void>()
 
-  constructor(surfaces: ConversationSurfaces, manager: SessionManager, view: ConversationView) {
+  constructor(surfaces: ConversationSurfaces, manager: SessionManager, view: SideBar) {
     super()
     this.#surfaces = surfaces
     const activities = this.register(new Activities(manager))

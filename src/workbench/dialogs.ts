@@ -1,3 +1,4 @@
+import path from 'node:path'
 import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
 import { Owner } from '../common/disposable.ts'
@@ -27,6 +28,20 @@ export const dialogs: Dialogs = {
   },
   createPicker: () => new QuickPicker(),
   input: async options => vscode.window.showInputBox(inputOptions(options)),
+  async saveFile({ title, folder, name, filters }) {
+    const parent = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(folder)
+    const uri = await vscode.window.showSaveDialog({
+      title,
+      defaultUri: vscode.Uri.joinPath(parent, name),
+      filters,
+    })
+    if (!uri) return undefined
+    return {
+      name: path.posix.basename(uri.path),
+      write: async text => vscode.workspace.fs.writeFile(uri, Buffer.from(text, 'utf8')),
+      open: async () => void (await vscode.window.showTextDocument(uri)),
+    }
+  },
   progress: async ({ title, where, cancellable = false }, work) => {
     const location =
       where === 'notification' ? vscode.ProgressLocation.Notification : vscode.ProgressLocation.Window
@@ -41,12 +56,13 @@ export const dialogs: Dialogs = {
 type ShownItem<T> = vscode.QuickPickItem & { item: T }
 
 function toItem<T extends PickItem>(item: T): ShownItem<T> {
-  const { label, description, detail, isSeparator, alwaysShow, picked, buttons } = item
+  const { label, description, detail, icon, isSeparator, alwaysShow, picked, buttons } = item
   return {
     item,
     label,
     ...(description !== undefined && { description }),
     ...(detail !== undefined && { detail }),
+    ...(icon !== undefined && { iconPath: new vscode.ThemeIcon(icon) }),
     ...(isSeparator && { kind: vscode.QuickPickItemKind.Separator }),
     ...(alwaysShow && { alwaysShow }),
     ...(picked && { picked }),
@@ -125,6 +141,12 @@ class QuickPicker<T extends PickItem> extends Owner implements Picker<T> {
   set ignoreFocusOut(ignore: boolean) {
     this.#picker.ignoreFocusOut = ignore
   }
+  get canGoBack(): boolean {
+    return this.#picker.buttons.length > 0
+  }
+  set canGoBack(can: boolean) {
+    this.#picker.buttons = can ? [vscode.QuickInputButtons.Back] : []
+  }
   get value(): string {
     return this.#picker.value
   }
@@ -137,6 +159,10 @@ class QuickPicker<T extends PickItem> extends Owner implements Picker<T> {
     return this.#picker.onDidTriggerItemButton(({ button, item }) =>
       listener((button as ShownButton).button, item.item),
     )
+  }
+
+  onDidGoBack(listener: () => void): vscode.Disposable {
+    return this.#picker.onDidTriggerButton(listener)
   }
 
   onDidChangeValue(listener: (value: string) => void): vscode.Disposable {

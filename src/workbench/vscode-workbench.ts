@@ -11,8 +11,10 @@ import { capture, followActiveContext, takeDropped } from './mentions/attachment
 import type { MentionSearch } from './mentions/search.ts'
 import { editorSources } from './mentions/sources.ts'
 import { localFolders, onDidChangeSetting, openSetting, readSetting, updateSetting } from './settings.ts'
+import { openTab } from './webviews/panels.ts'
 
 export interface VsCodeWorkbenchOptions {
+  extensionUri: vscode.Uri
   /** Resolves what is created on first use, because it depends on services that depend on the workbench. */
   changeEditors: () => ChangeEditors
   diffs: Diffs
@@ -26,6 +28,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     dialogs,
     settings,
     editors: createEditors(options),
+    openTab: tab => openTab(options.extensionUri, tab),
     context: createPromptContext(options.mentions),
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
@@ -36,7 +39,8 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     },
     folders: localFolders,
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
-    setContext: (key, value) => void vscode.commands.executeCommand('setContext', key, value),
+    setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
+    openExternal: async url => void (await vscode.env.openExternal(vscode.Uri.parse(url))),
     copy: async text => vscode.env.clipboard.writeText(text),
   }
 }

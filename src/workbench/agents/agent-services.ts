@@ -16,6 +16,7 @@ import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { launchFingerprint } from '../../agents/resolve-launch.ts'
 import { agentDirectory } from '../../app/agents/agent-directory.ts'
+import type { WindowStorage } from '../../app/storage/stores.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -41,11 +42,11 @@ import {
   VsCodeSettings,
   workspaceTrust,
 } from '../settings.ts'
-import { mementoStore } from '../stores.ts'
 import type { AgentLogs, ProtocolTraffic } from './agent-logs.ts'
 
 interface AgentServicesOptions {
   context: vscode.ExtensionContext
+  storage: WindowStorage
   /** the bundled demo agent's program */
   demoScript: string
   log: Logger
@@ -96,14 +97,14 @@ const fetchAsSet: typeof fetch = async (input, init) => {
 
 /** Provides the agents and MCP servers of the settings and the machine. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
-  const { context, demoScript, log, logs, secrets, protectedFiles, own } = options
+  const { context, storage, demoScript, log, logs, secrets, protectedFiles, own } = options
   const settings = own.add(new VsCodeSettings())
-  own.add(noticeLocalSettings(context, settings))
+  own.add(noticeLocalSettings(storage, settings))
   const environment = own.add(new LaunchEnvironmentSource({ log }))
-  const installed = own.add(new InstalledAgents(path.join(context.globalStorageUri.fsPath, 'agents'), log))
+  const installed = own.add(new InstalledAgents(path.join(storage.globalFolder, 'agents'), log))
   const registry = new RegistryClient({
     url: registryUrl,
-    directory: context.globalStorageUri.fsPath,
+    directory: storage.globalFolder,
     bundled: async () => {
       if (registryUrl() !== OFFICIAL_REGISTRY) return '{"agents":[]}'
       return readFile(vscode.Uri.joinPath(context.extensionUri, 'media', 'registry.json').fsPath, 'utf8')
@@ -111,9 +112,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     fetch: fetchAsSet,
     log,
   })
-  const icons = own.add(
-    new AgentIcons({ directory: context.globalStorageUri.fsPath, fetch: fetchAsSet, log }),
-  )
+  const icons = own.add(new AgentIcons({ directory: storage.globalFolder, fetch: fetchAsSet, log }))
   const installs = own.add(
     new InstallManager({
       registry,
@@ -163,7 +162,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const mcp = own.add(
     new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
   )
-  const consent = ruleConsent(mementoStore(context.workspaceState))
+  const consent = ruleConsent(storage.workspace)
   const rules = own.add(
     new PermissionRules({
       settings,
@@ -274,11 +273,11 @@ function askVariable(nameOf: (agentId: string) => string): AskVariable {
 }
 
 /** On a remote machine, reports once which of the user's local settings don't apply there. */
-function noticeLocalSettings(context: vscode.ExtensionContext, settings: VsCodeSettings): Disposable {
+function noticeLocalSettings({ global }: WindowStorage, settings: VsCodeSettings): Disposable {
   const look = () => {
     const { remoteName } = vscode.env
     const missing = missingLocalSettings({
-      state: mementoStore(context.globalState),
+      state: global,
       remote: remoteName ? `${remoteName} ${hostname()}` : undefined,
       userValue: name => inspectSetting(name)?.globalValue,
     })

@@ -1,18 +1,17 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { Agent } from '../../acp/agent.ts'
 import type { Provider } from '../../acp/model.ts'
-import { waitForAgent } from '../../app/ask-agent.ts'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { agentOf } from '../commands/pick-agent.ts'
+import { waitForAgent } from '../ask-agent.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
+import { agentOf } from './pick-agent.ts'
 
 interface ProviderCommandOptions {
   surfaces: ConversationSurfaces
@@ -48,29 +47,25 @@ async function configure(
       throw new UnavailableError(l10n.t("{0} doesn't support provider configuration.", name))
     return { agent, list: await agent.listProviders() }
   })
-  const provider = await pickProvider(name, list)
+  const provider = await pickProvider(dialogs, name, list)
   if (!provider) return
   const { providerId } = provider
   const kept = await providers.get(agentId, providerId)
-  switch (await pickAction(name, provider, kept !== undefined)) {
+  switch (await pickAction(dialogs, name, provider, kept !== undefined)) {
     case 'set': {
-      const wanted = await askConfig(name, provider, kept)
+      const wanted = await askConfig(dialogs, name, provider, kept)
       if (!wanted) return
       await wait(() => providers.set(agentId, agent, providerId, wanted))
-      void vscode.window.showInformationMessage(
-        plainMessage(l10n.t('{0}: “{1}” now uses {2}.', name, providerId, wanted.baseUrl)),
-      )
+      void dialogs.info(plainMessage(l10n.t('{0}: “{1}” now uses {2}.', name, providerId, wanted.baseUrl)))
       return
     }
     case 'disable':
       await wait(() => providers.disable(agentId, agent, providerId))
-      void vscode.window.showInformationMessage(
-        plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)),
-      )
+      void dialogs.info(plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)))
       return
     case 'forget':
       await providers.reset(agentId, providerId)
-      void vscode.window.showInformationMessage(
+      void dialogs.info(
         plainMessage(
           l10n.t('The next time {0} starts, it uses its own settings for “{1}”.', name, providerId),
         ),
@@ -78,7 +73,11 @@ async function configure(
   }
 }
 
-async function pickProvider(agentName: string, list: readonly Provider[]): Promise<Provider | undefined> {
+async function pickProvider(
+  dialogs: Dialogs,
+  agentName: string,
+  list: readonly Provider[],
+): Promise<Provider | undefined> {
   if (list.length === 0) throw new UnavailableError(l10n.t('{0} has no providers.', agentName))
   const items = list.map(provider => ({
     label: provider.providerId,
@@ -88,9 +87,9 @@ async function pickProvider(agentName: string, list: readonly Provider[]): Promi
     ...(provider.required && { detail: l10n.t('Required by the agent.') }),
     provider,
   }))
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await dialogs.pick(items, {
     title: l10n.t('Providers of {0}', agentName),
-    placeHolder: l10n.t('Select a provider'),
+    placeholder: l10n.t('Select a provider'),
   })
   return picked?.provider
 }
@@ -98,11 +97,12 @@ async function pickProvider(agentName: string, list: readonly Provider[]): Promi
 type Action = 'set' | 'disable' | 'forget'
 
 async function pickAction(
+  dialogs: Dialogs,
   agentName: string,
   { providerId, required, current }: Provider,
   isKept: boolean,
 ): Promise<Action | undefined> {
-  const items: Array<vscode.QuickPickItem & { action: Action }> = [
+  const items: Array<PickItem & { action: Action }> = [
     {
       label: `$(link) ${l10n.t('Set Base URL…')}`,
       description: l10n.t('and headers'),
@@ -116,13 +116,14 @@ async function pickAction(
       description: l10n.t('deletes the stored values'),
       action: 'forget',
     })
-  const picked = await vscode.window.showQuickPick(items, { title: `${agentName}: ${providerId}` })
+  const picked = await dialogs.pick(items, { title: `${agentName}: ${providerId}` })
   return picked?.action
 }
 
 type Config = Parameters<ProviderConfigs['set']>[3]
 
 async function askConfig(
+  dialogs: Dialogs,
   agentName: string,
   provider: Provider,
   kept: Config | undefined,
@@ -130,21 +131,23 @@ async function askConfig(
   const { providerId, current, supported } = provider
   const title = `${agentName}: ${providerId}`
   const before = kept?.apiType ?? current?.apiType
-  const apiType = supported.length > 1 ? await pickApi(title, supported, before) : (supported[0] ?? before)
+  const apiType =
+    supported.length > 1 ? await pickApi(dialogs, title, supported, before) : (supported[0] ?? before)
   if (apiType === undefined) return undefined
-  const baseUrl = await vscode.window.showInputBox({
+  const baseUrl = await dialogs.input({
     title,
     prompt: l10n.t('Base URL of the service ({0})', apiType),
     value: kept?.baseUrl ?? current?.baseUrl ?? '',
     ignoreFocusOut: true,
-    validateInput: text => (isWebAddress(text) ? undefined : l10n.t('Enter an http or https URL.')),
+    validate: text => (isWebAddress(text) ? undefined : l10n.t('Enter an http or https URL.')),
   })
   if (baseUrl === undefined) return undefined
-  const headers = await askHeaders(title, kept?.headers ?? {})
+  const headers = await askHeaders(dialogs, title, kept?.headers ?? {})
   return headers && { apiType, baseUrl: baseUrl.trim(), headers }
 }
 
 async function pickApi(
+  dialogs: Dialogs,
   title: string,
   supported: readonly string[],
   before: string | undefined,
@@ -152,8 +155,8 @@ async function pickApi(
   const items = supported.map(label => ({ label }))
   // Enter accepts the first item
   items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
-  const placeHolder = l10n.t('Select the API of the service')
-  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label
+  const placeholder = l10n.t('Select the API of the service')
+  return (await dialogs.pick(items, { title, placeholder, ignoreFocusOut: true }))?.label
 }
 
 function isWebAddress(text: string): boolean {
@@ -172,10 +175,11 @@ export function applyProviders(
 /** The syntax of an HTTP header's name (RFC 9110, token). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-type Item = vscode.QuickPickItem & { choice: 'done' | 'add' | { name: string } }
+type Item = PickItem & { choice: 'done' | 'add' | { name: string } }
 
 /** Lets the user add and remove headers; values aren't shown. `undefined` if they cancel. */
 async function askHeaders(
+  dialogs: Dialogs,
   title: string,
   before: Record<string, string>,
 ): Promise<Record<string, string> | undefined> {
@@ -190,34 +194,34 @@ async function askHeaders(
         choice: { name },
       })),
     ]
-    const picked = await vscode.window.showQuickPick(items, {
+    const picked = await dialogs.pick(items, {
       title,
-      placeHolder: l10n.t(
+      placeholder: l10n.t(
         "Headers to send with each request, such as an API key. Stored in VS Code's secret storage.",
       ),
       ignoreFocusOut: true,
     })
     if (!picked) return undefined
     if (picked.choice === 'done') return Object.fromEntries(headers)
-    if (picked.choice === 'add') await addHeader(title, headers)
+    if (picked.choice === 'add') await addHeader(dialogs, title, headers)
     else headers.delete(picked.choice.name)
   }
 }
 
-async function addHeader(title: string, headers: Map<string, string>): Promise<void> {
-  const name = await vscode.window.showInputBox({
+async function addHeader(dialogs: Dialogs, title: string, headers: Map<string, string>): Promise<void> {
+  const name = await dialogs.input({
     title,
     prompt: l10n.t('Header name, such as Authorization'),
     ignoreFocusOut: true,
-    validateInput: text => (NAME.test(text.trim()) ? undefined : l10n.t('Invalid header name.')),
+    validate: text => (NAME.test(text.trim()) ? undefined : l10n.t('Invalid header name.')),
   })
   if (name === undefined) return
-  const value = await vscode.window.showInputBox({
+  const value = await dialogs.input({
     title,
     prompt: l10n.t("{0}. Stored in VS Code's secret storage.", name.trim()),
     password: true,
     ignoreFocusOut: true,
-    validateInput: text => (/[\r\n\0]/.test(text) ? l10n.t('Invalid header value.') : undefined),
+    validate: text => (/[\r\n\0]/.test(text) ? l10n.t('Invalid header value.') : undefined),
   })
   if (value !== undefined) headers.set(name.trim(), value)
 }

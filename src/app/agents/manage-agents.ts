@@ -1,13 +1,8 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import { type Agent, AgentStartError } from '../../acp/agent.ts'
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { agentRows } from '../../app/agents/agent-rows.ts'
-import { startCard } from '../../app/cards/start-card.ts'
-import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../../app/ids.ts'
-import type { WebviewConnection } from '../../app/webview-connection.ts'
 import { type AgentCheck, type AgentRow, AgentsUpdate } from '../../bridge/agents.ts'
 import { type AgentAction, agentsMessages } from '../../bridge/agents-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
@@ -16,9 +11,11 @@ import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentHost, AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { openSetting, readSetting, updateSetting } from '../settings.ts'
-import { AGENTS_PAGE } from '../webviews/webview-page.ts'
-import { WebviewTab, type WebviewTabOptions } from '../webviews/webview-tab.ts'
+import { startCard } from '../cards/start-card.ts'
+import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import { agentRows } from './agent-rows.ts'
 
 interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
@@ -37,13 +34,13 @@ export class ManageAgents extends WebviewTab {
   #isScheduled = false
 
   constructor(options: ManageAgentsOptions) {
-    super(options, MANAGE_AGENTS_VIEW_TYPE, AGENTS_PAGE())
+    super(options, { viewType: MANAGE_AGENTS_VIEW_TYPE, page: 'agents' })
     this.#options = options
   }
 
   /** A user who opens the tab looks for agents, so the registry is read; but not after a reload. */
   protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
-    const { installs, agents, hosts, accounts } = this.#options
+    const { installs, agents, hosts, accounts, workbench } = this.#options
     // don't send updates before the page has requested the list
     this.#isRefreshing = true
     // a hidden tab loads its page again when it's shown
@@ -59,17 +56,13 @@ export class ManageAgents extends WebviewTab {
         const row = this.#rows().find(one => one.key === key)
         if (!row) return
         await this.#act(action, row).catch((error: unknown) => {
-          void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+          void workbench.dialogs.error(plainMessage(messageOf(error)))
         })
       },
     })
     for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
-    own.add(
-      vscode.workspace.onDidChangeConfiguration(event => {
-        if (event.affectsConfiguration('parley.agentRegistry')) void this.#load(true)
-      }),
-    )
+    own.add(workbench.settings.onDidChange('agentRegistry', () => void this.#load(true)))
   }
 
   protected shown(): void {
@@ -94,17 +87,15 @@ export class ManageAgents extends WebviewTab {
   }
 
   async #act(action: AgentAction, { agentId, registryId, action: stated, name }: AgentRow): Promise<void> {
-    const { installs, hosts } = this.#options
-    const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args)
+    const { installs, hosts, workbench } = this.#options
+    const { dialogs, execute: run, settings } = workbench
     if (registryId !== undefined)
       switch (action) {
         case 'install': {
           const outcome = await installs.install(registryId, stated)
           const host = hosts.peek(agentIdOf(registryId))
           if (outcome === 'installed' && host?.running)
-            void vscode.window.showInformationMessage(
-              plainMessage(l10n.t('Restart {0} to use the new version.', name)),
-            )
+            void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))
           return
         }
         case 'cancel':
@@ -113,7 +104,7 @@ export class ManageAgents extends WebviewTab {
           return void (await run(CommandId.removeAgent, registryId))
         case 'openRepository': {
           const repository = installs.find(registryId)?.repository
-          if (repository !== undefined) await vscode.env.openExternal(vscode.Uri.parse(repository))
+          if (repository !== undefined) await workbench.openExternal(repository)
           return
         }
       }
@@ -122,17 +113,17 @@ export class ManageAgents extends WebviewTab {
       case 'newSession':
         return void (await run(CommandId.newSessionWithAgent, agentId))
       case 'setDefault':
-        return updateSetting('defaultAgent', agentId, vscode.ConfigurationTarget.Global)
+        return settings.update('defaultAgent', agentId)
       case 'signIn':
         return void (await run(CommandId.signIn, agentId))
       case 'signOut':
         return void (await run(CommandId.signOut, agentId))
       case 'configure':
-        return openSetting('agents')
+        return settings.open('agents')
       case 'showLog':
         return void (await run(CommandId.showAgentLog, agentId))
       case 'restart': {
-        if (!vscode.workspace.isTrusted) return
+        if (!workbench.isTrusted) return
         const host = hosts.get(agentId)
         return host.renew(() => host.ensure())
       }
@@ -142,7 +133,7 @@ export class ManageAgents extends WebviewTab {
   }
 
   async #check(agentId: string): Promise<void> {
-    if (!vscode.workspace.isTrusted || this.#checks.get(agentId) === 'running') return
+    if (!this.#options.workbench.isTrusted || this.#checks.get(agentId) === 'running') return
     this.#checks.set(agentId, 'running')
     this.#send()
     this.#checks.set(agentId, await checkAgent(this.#options.hosts.get(agentId)))
@@ -150,11 +141,12 @@ export class ManageAgents extends WebviewTab {
   }
 
   #rows(): AgentRow[] {
-    const { installs, definitions, hosts, accounts } = this.#options
+    const { installs, definitions, hosts, accounts, workbench } = this.#options
     return agentRows({
       installs,
       agents: definitions(),
-      defaultAgentId: configuredDefault(),
+      // whether or not it's available
+      defaultAgentId: workbench.settings.read('defaultAgent').trim() || undefined,
       isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
       account: agentId => accounts.describe(agentId),
       checks: this.#checks,
@@ -173,20 +165,15 @@ export class ManageAgents extends WebviewTab {
 
   #send(): void {
     if (!this.isVisible) return
-    const { installs } = this.#options
+    const { installs, workbench } = this.#options
     this.send(AgentsUpdate, {
       rows: this.#rows(),
-      trusted: vscode.workspace.isTrusted,
+      trusted: workbench.isTrusted,
       refreshing: this.#isRefreshing,
       registryOn: installs.isOn,
       ...(installs.problem !== undefined && { problem: installs.problem }),
     })
   }
-}
-
-/** The default agent in the settings, whether or not it's available. */
-function configuredDefault(): string | undefined {
-  return readSetting('defaultAgent').trim() || undefined
 }
 
 /** Starts an agent, or uses the running one, and reports its capabilities or why it can't be used. */

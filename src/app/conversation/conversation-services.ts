@@ -1,25 +1,23 @@
 import path from 'node:path'
-import * as vscode from 'vscode'
-import type { ConversationBridgeOptions } from '../app/conversation/conversation-bridge.ts'
-import { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
-import { ContextKey } from '../app/ids.ts'
-import { DraftStore } from '../app/storage/draft-store.ts'
-import { OptionMemory } from '../app/storage/option-memory.ts'
-import { MementoState, WindowFiles, type WindowStates } from '../app/storage/window-states.ts'
-import { type Disposable, DisposableStore } from '../common/disposable.ts'
-import { FolderStore, type KeyValueStore } from '../common/key-value-store.ts'
-import type { Logger } from '../common/logger.ts'
-import type { ConversationController } from '../sessions/conversation-controller.ts'
-import { NEW_KEY } from '../sessions/displayed-session.ts'
-import { SessionIndicators } from '../sessions/session-indicators.ts'
-import type { SessionManager } from '../sessions/session-manager.ts'
-import { MentionSearch } from './mentions/search.ts'
-import { mementoStore } from './stores.ts'
-import { ConversationTabs } from './webviews/conversation-tabs.ts'
-import { ConversationView, type SecondPage } from './webviews/conversation-view.ts'
+import { type Disposable, DisposableStore } from '../../common/disposable.ts'
+import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { NEW_KEY } from '../../sessions/displayed-session.ts'
+import { SessionIndicators } from '../../sessions/session-indicators.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { ContextKey } from '../ids.ts'
+import { DraftStore } from '../storage/draft-store.ts'
+import { OptionMemory } from '../storage/option-memory.ts'
+import type { WindowStorage } from '../storage/stores.ts'
+import { MementoState, WindowFiles, type WindowStates } from '../storage/window-states.ts'
+import type { Workbench } from '../workbench.ts'
+import type { ConversationBridgeOptions } from './conversation-bridge.ts'
+import { ConversationSurfaces } from './conversation-surface.ts'
+import { ConversationTabs } from './conversation-tabs.ts'
+import { type SecondPage, SideBar } from './side-bar.ts'
 
 interface ConversationServicesOptions {
-  extensionUri: vscode.Uri
   bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
   store: KeyValueStore
@@ -33,7 +31,6 @@ interface ConversationServicesOptions {
 
 /** The places for conversations: the view in the side bar, and any number of editor tabs. */
 export function createConversationServices({
-  extensionUri,
   bridge,
   manager,
   store,
@@ -42,7 +39,7 @@ export function createConversationServices({
   history,
   own,
 }: ConversationServicesOptions): {
-  sideBar: ConversationView
+  sideBar: SideBar
   surfaces: ConversationSurfaces
   tabs: ConversationTabs
   indicators: SessionIndicators
@@ -51,7 +48,7 @@ export function createConversationServices({
     new SessionIndicators(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
   )
   const controller = own.add(createController(store, NEW_KEY))
-  const sideBar: ConversationView = new ConversationView(
+  const sideBar: SideBar = new SideBar(
     {
       ...bridge,
       controller,
@@ -81,9 +78,7 @@ export function createConversationServices({
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
   own.add(surfaces.onDidLook(() => indicators.look()))
-  const tabs = own.add(
-    new ConversationTabs({ ...bridge, extensionUri, surfaces, indicators, store, createController }),
-  )
+  const tabs = own.add(new ConversationTabs({ ...bridge, surfaces, indicators, store, createController }))
   return { sideBar, surfaces, tabs, indicators }
 }
 
@@ -92,26 +87,31 @@ interface Own {
 }
 
 /** Services that the composers of all conversations share. */
-export function composerServices(context: vscode.ExtensionContext, log: Logger, own: Own) {
+export function composerServices(
+  storage: WindowStorage,
+  setContext: Workbench['setContext'],
+  log: Logger,
+  own: Own,
+) {
   return {
-    drafts: own.add(new DraftStore(draftStorage(context, log))),
-    mentions: own.add(new MentionSearch(mementoStore(context.workspaceState))),
-    optionMemory: own.add(new OptionMemory(mementoStore(context.globalState))),
+    drafts: own.add(new DraftStore(draftStorage(storage, setContext, log))),
+    optionMemory: own.add(new OptionMemory(storage.global)),
   }
 }
 
 /** The drafts of this workspace. A window without a workspace has no folder for files. */
 function draftStorage(
-  { storageUri, workspaceState }: vscode.ExtensionContext,
+  { workspaceFolder, workspace }: WindowStorage,
+  setContext: Workbench['setContext'],
   log: Logger,
 ): { windows: WindowStates; items: KeyValueStore } {
-  const store = mementoStore(workspaceState)
-  if (!storageUri) return { windows: new MementoState(store, 'parley.drafts'), items: store }
-  const folder = path.join(storageUri.fsPath, 'drafts')
+  if (workspaceFolder === undefined)
+    return { windows: new MementoState(workspace, 'parley.drafts'), items: workspace }
+  const folder = path.join(workspaceFolder, 'drafts')
   // Checks that the window itself responds: with VS Code in a browser, the extension host outlives its window by hours.
-  const confirm = () => vscode.commands.executeCommand('setContext', ContextKey.windowIsOpen, true)
+  const confirm = () => setContext(ContextKey.windowIsOpen, true)
   return {
     windows: new WindowFiles({ folder, log, confirm }),
-    items: new FolderStore(path.join(storageUri.fsPath, 'draft-items'), log),
+    items: new FolderStore(path.join(workspaceFolder, 'draft-items'), log),
   }
 }

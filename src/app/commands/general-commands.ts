@@ -1,16 +1,13 @@
 import * as l10n from '@vscode/l10n'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
-import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import type { Logger } from '../../common/logger.ts'
 import { isSettingName } from '../../common/settings.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import type { AgentLogs, ProtocolTraffic } from '../agents/agent-logs.ts'
-import type { ConversationView } from '../webviews/conversation-view.ts'
-import type { HistoryTab } from '../webviews/history-tab.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { HistoryTab } from '../history/history-tab.ts'
+import { type CommandHandlers, CommandId, HiddenCommandId } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
 import { pickAgent } from './pick-agent.ts'
 
 export interface GeneralCommandOptions {
@@ -18,12 +15,12 @@ export interface GeneralCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   accounts: Pick<Accounts, 'get'>
-  logs: AgentLogs
-  traffic: ProtocolTraffic
-  log: Logger & { show(preserveFocus?: boolean): void }
+  /** Shows the log of an agent, or Parley's own. */
+  showLog: (agentId: string | undefined) => void
+  showTraffic: () => void
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
-  sideBar: Pick<ConversationView, 'showHistory'>
+  sideBar: { showHistory(): Promise<void> }
   historyTab: Pick<HistoryTab, 'open'>
   /** Resolves to the number of values. */
   forgetMcpInputs: () => Promise<number>
@@ -31,7 +28,7 @@ export interface GeneralCommandOptions {
 
 /** Commands for sessions, agents, logs, settings and History. */
 export function generalCommands(options: GeneralCommandOptions) {
-  const { workbench, surfaces, agents, accounts, logs, traffic, log } = options
+  const { workbench, surfaces, agents, accounts } = options
   const shown = () => surfaces.active.controller
   const pickSession = (how: 'load' | 'resume') => {
     if (!workbench.isTrusted)
@@ -66,11 +63,9 @@ export function generalCommands(options: GeneralCommandOptions) {
     },
     [CommandId.showAgentLog]: (wanted?: unknown) => {
       const named = typeof wanted === 'string' ? wanted : undefined
-      const agentId = named ?? shown().agentId ?? agents.defaultAgentId()
-      if (agentId === undefined) log.show(true)
-      else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
+      options.showLog(named ?? shown().agentId ?? agents.defaultAgentId())
     },
-    [CommandId.showProtocolTraffic]: () => traffic.show(),
+    [CommandId.showProtocolTraffic]: () => options.showTraffic(),
     [CommandId.openSettings]: (name?: unknown) =>
       workbench.settings.open(isSettingName(name) ? name : undefined),
     [CommandId.openHistory]: () => options.sideBar.showHistory(),

@@ -1,9 +1,9 @@
 import * as l10n from '@vscode/l10n'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { CommandId } from '../../app/ids.ts'
-import type { PickItem, Workbench } from '../../app/workbench.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { CommandId } from '../ids.ts'
+import type { PickItem, Workbench } from '../workbench.ts'
 
 /** The agent of the active conversation, else one that the user picks. */
 export async function agentOf(

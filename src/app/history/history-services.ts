@@ -1,24 +1,22 @@
-import type * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
-import { HistoryView } from '../app/history/history-view.ts'
-import type { PageFocus } from '../app/page-focus.ts'
-import { SessionActions } from '../app/session-actions.ts'
-import type { Workbench } from '../app/workbench.ts'
-import type { Disposable } from '../common/disposable.ts'
-import type { KeyValueStore } from '../common/key-value-store.ts'
-import type { Logger } from '../common/logger.ts'
-import { SessionListing } from '../history/session-listing.ts'
-import type { AgentHosts } from '../sessions/hosts/agent-host.ts'
-import { HistoryList, type HistoryListOptions } from '../sessions/listing/history-list.ts'
-import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
-import type { AgentDirectory, SessionRecords } from '../sessions/ports.ts'
-import { Interrupted, type SessionIndicators } from '../sessions/session-indicators.ts'
-import type { SessionManager } from '../sessions/session-manager.ts'
-import type { Accounts } from '../sessions/sign-in/accounts.ts'
-import { HistoryTab } from './webviews/history-tab.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import type { Logger } from '../../common/logger.ts'
+import { SessionListing } from '../../history/session-listing.ts'
+import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
+import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
+import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
+import { Interrupted, type SessionIndicators } from '../../sessions/session-indicators.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { PageFocus } from '../page-focus.ts'
+import { SessionActions } from '../session-actions.ts'
+import type { Workbench } from '../workbench.ts'
+import { HistoryTab } from './history-tab.ts'
+import { HistoryView } from './history-view.ts'
 
 interface HistoryServicesOptions {
-  extensionUri: vscode.Uri
   agents: AgentDirectory
   hosts: AgentHosts
   manager: SessionManager
@@ -45,7 +43,6 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   actions: SessionActions
 } {
   const {
-    extensionUri,
     agents,
     hosts,
     manager,
@@ -79,6 +76,6 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const historyView = own.add(
     new HistoryView({ history, agents, accounts, indicators, interrupted, storage, actions, workbench }),
   )
-  const historyTab = own.add(new HistoryTab(historyView, pageFocus, { extensionUri, log }))
+  const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))
   return { history, historyView, historyTab, actions }
 }

@@ -1,10 +1,9 @@
-import type { HistoryView } from '../../app/history/history-view.ts'
-import { HISTORY_TAB_TYPE } from '../../app/ids.ts'
-import type { PageFocus } from '../../app/page-focus.ts'
-import type { WebviewConnection } from '../../app/webview-connection.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
-import { HISTORY_PAGE } from './webview-page.ts'
-import { WebviewTab, type WebviewTabOptions } from './webview-tab.ts'
+import { HISTORY_TAB_TYPE } from '../ids.ts'
+import type { PageFocus } from '../page-focus.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import type { HistoryView } from './history-view.ts'
 
 /** History in an editor tab. */
 export class HistoryTab extends WebviewTab {
@@ -12,7 +11,7 @@ export class HistoryTab extends WebviewTab {
   readonly #pageFocus: PageFocus
 
   constructor(view: HistoryView, pageFocus: PageFocus, options: WebviewTabOptions) {
-    super(options, HISTORY_TAB_TYPE, HISTORY_PAGE())
+    super(options, { viewType: HISTORY_TAB_TYPE, page: 'history' })
     this.#view = view
     this.#pageFocus = pageFocus
   }

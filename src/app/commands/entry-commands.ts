@@ -1,12 +1,5 @@
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import * as z from 'zod'
-import type {
-  ConversationSurface,
-  ConversationSurfaces,
-} from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { type Attachment, Quote } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import {
@@ -20,9 +13,9 @@ import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-
-/** How long the status bar shows what was done, in milliseconds. */
-const SHOWN_MS = 3000
+import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
 
 /** The entry to which a command applies; VS Code adds its own properties. */
 const entryContext = z.object({
@@ -38,7 +31,7 @@ export interface EntryTarget {
 }
 
 /** Commands for a message or a whole conversation, from a button, the context menu or the palette. */
-export function entryCommands(surfaces: ConversationSurfaces) {
+export function entryCommands(surfaces: ConversationSurfaces, workbench: Workbench) {
   const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
     run(targetOf(surfaces, context))
   return {
@@ -48,11 +41,13 @@ export function entryCommands(surfaces: ConversationSurfaces) {
       const { entries, index, terminals } = session.state
       const message = wholeMessage(entries, index.get(wanted.id) ?? -1)
       const text = message ? messageText(message) : entryMarkdown(wanted, terminals)
-      await copy(text)
+      await copy(workbench, text)
     }),
-    [CommandId.copyConversation]: on(({ open }) => copy(documentOf(open))),
-    [CommandId.exportConversation]: on(({ open }) => exportDocument(open)),
-    [CommandId.openConversationAsDocument]: on(({ open }) => openDocument(open)),
+    [CommandId.copyConversation]: on(({ open }) => copy(workbench, documentOf(open))),
+    [CommandId.exportConversation]: on(({ open }) => exportDocument(workbench, open)),
+    [CommandId.openConversationAsDocument]: on(({ open }) =>
+      workbench.editors.openText(documentOf(open), 'markdown'),
+    ),
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
       const { blocks } = promptOf(open, entry)
       return surface.controller.prompt(async () => writtenBlocks(blocks))
@@ -74,9 +69,9 @@ export function entryCommands(surfaces: ConversationSurfaces) {
   } satisfies Partial<CommandHandlers>
 }
 
-async function copy(text: string): Promise<void> {
-  await vscode.env.clipboard.writeText(text)
-  vscode.window.setStatusBarMessage(l10n.t('Copied to the clipboard'), SHOWN_MS)
+async function copy({ copy, dialogs }: Workbench, text: string): Promise<void> {
+  await copy(text)
+  dialogs.showStatus(l10n.t('Copied to the clipboard'))
 }
 
 export function targetOf(surfaces: ConversationSurfaces, context: unknown): EntryTarget {
@@ -121,31 +116,20 @@ function documentOf({ session, agentName, plan }: OpenSession, until?: number): 
 }
 
 /** Asks for a file, and writes the conversation to it. */
-async function exportDocument(open: OpenSession): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(open.plan.setup.cwd)
-  const target = await vscode.window.showSaveDialog({
+async function exportDocument({ dialogs }: Workbench, open: OpenSession): Promise<void> {
+  const target = await dialogs.saveFile({
     title: l10n.t('Export Conversation as Markdown'),
-    defaultUri: vscode.Uri.joinPath(folder, `${fileNameOf(open)}.md`),
+    folder: open.plan.setup.cwd,
+    name: `${fileNameOf(open)}.md`,
     filters: { Markdown: ['md'] },
   })
   if (!target) return
   // the current state, not that when the dialog was opened
-  await vscode.workspace.fs.writeFile(target, Buffer.from(documentOf(open), 'utf8'))
+  await target.write(documentOf(open))
   const show = l10n.t('Open')
-  const name = path.posix.basename(target.path)
-  void vscode.window
-    .showInformationMessage(l10n.t('Conversation exported to {0}.', name), show)
-    .then(answer => {
-      if (answer === show) void vscode.window.showTextDocument(target)
-    })
-}
-
-async function openDocument(open: OpenSession): Promise<void> {
-  const document = await vscode.workspace.openTextDocument({
-    language: 'markdown',
-    content: documentOf(open),
+  void dialogs.info(l10n.t('Conversation exported to {0}.', target.name), show).then(answer => {
+    if (answer === show) void target.open()
   })
-  await vscode.window.showTextDocument(document, { preview: false })
 }
 
 /** The title as a file name that is valid on every system. */

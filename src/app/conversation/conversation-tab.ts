@@ -1,11 +1,4 @@
-import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
-import type { FocusReport } from '../../app/conversation/active-place.ts'
-import {
-  ConversationBridge,
-  type ConversationBridgeOptions,
-} from '../../app/conversation/conversation-bridge.ts'
-import type { ConversationSurface } from '../../app/conversation/conversation-surface.ts'
 import type { Attachment, TabNote } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import {
@@ -14,15 +7,16 @@ import {
   type SessionIndicators,
 } from '../../sessions/session-indicators.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import type { WebviewPage } from './webview-page.ts'
-import { tabIcon } from './webview-tab.ts'
+import type { ShownTab, TabPanel } from '../webviews.ts'
+import type { FocusReport } from './active-place.ts'
+import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
+import type { ConversationSurface } from './conversation-surface.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
-  readonly #panel: vscode.WebviewPanel
+  readonly #panel: TabPanel
   readonly #bridge: ConversationBridge
-  readonly #extensionUri: vscode.Uri
   readonly #indicators: SessionIndicators
   #indicator: SessionIndicator | undefined
 
@@ -31,9 +25,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
    * Closing the panel disposes the tab and its controller.
    */
   constructor(
-    panel: vscode.WebviewPanel,
-    page: WebviewPage,
-    extensionUri: vscode.Uri,
+    { panel, page }: ShownTab,
     options: ConversationBridgeOptions,
     indicators: SessionIndicators,
     onFocus: (focus: FocusReport) => void,
@@ -41,14 +33,13 @@ export class ConversationTab extends Owner implements ConversationSurface {
     onSeen: () => void,
   ) {
     super()
-    this.#extensionUri = extensionUri
     this.#indicators = indicators
     this.controller = this.register(options.controller)
     this.#panel = panel
     this.#bridge = this.register(new ConversationBridge(page, options))
     this.register(this.#bridge.onDidFocus(onFocus))
     this.register(
-      panel.onDidChangeViewState(() => {
+      panel.onDidChangeState(() => {
         this.#bridge.setVisible(panel.visible)
         onSeen()
         // a tab may become active because another one was closed, while the user is typing elsewhere
@@ -93,12 +84,12 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   /** Moves it to the editor group beside; creates one if necessary. */
   moveBeside(): void {
-    this.#panel.reveal(vscode.ViewColumn.Beside)
+    this.#panel.moveBeside()
   }
 
   /** Closes the tab; its session stays open in this window. */
   close(): void {
-    this.#panel.dispose()
+    this.#panel.close()
   }
 
   attach(attachment: Attachment): void {
@@ -121,9 +112,6 @@ export class ConversationTab extends Owner implements ConversationSurface {
     if (this.#indicator === indicator) return
     this.#indicator = indicator
     // the state of the session, each with a different shape, next to Parley's icon
-    this.#panel.iconPath = tabIcon(
-      this.#extensionUri,
-      indicator === 'idle' ? 'parley' : `parley-${indicator}`,
-    )
+    this.#panel.setIcon(indicator === 'idle' ? 'parley' : `parley-${indicator}`)
   }
 }

@@ -1,11 +1,11 @@
 import * as l10n from '@vscode/l10n'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import type { PageFocus } from '../../app/page-focus.ts'
-import type { Workbench } from '../../app/workbench.ts'
 import { Navigate, type NavigateTo, ShowFind } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { requestSummaries } from '../../sessions/request-notifications.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { PageFocus } from '../page-focus.ts'
+import type { Workbench } from '../workbench.ts'
 
 interface NavigationCommandOptions {
   surfaces: ConversationSurfaces

@@ -1,31 +1,33 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { formatCost } from '../../common/format-cost.ts'
 import { visible } from '../../common/visible.ts'
 import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
 import type { DayUsage, UsageSum } from '../../history/session-store.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
 
 interface UsageCommandOptions {
   surfaces: ConversationSurfaces
   records: Pick<LocalSessions, 'usage' | 'sessionUsage'>
   nameOf: (agentId: string) => string
+  workbench: Workbench
 }
 
 /** Characters of a name in the list. */
 const MAX_NAME = 32
 
-type Item = vscode.QuickPickItem & { agentId?: string }
+type Item = PickItem & { agentId?: string }
 
 /** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
 export function usageCommand(options: UsageCommandOptions) {
   return { [CommandId.showUsage]: () => showUsage(options) } satisfies Partial<CommandHandlers>
 }
 
-async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Promise<void> {
+async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandOptions): Promise<void> {
+  const { dialogs, language } = workbench
   const { current } = surfaces.active.controller
   const session = current ? records.sessionUsage(current.agentId, current.session.sessionId) : []
   // the agent's own report takes precedence over the amount counted here
@@ -45,56 +47,65 @@ async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Pr
     const agents = byAgent(rows.filter(({ day }) => day >= daysAgo(days - 1)))
     if (agents.size === 0) return []
     return [
-      { label, kind: vscode.QuickPickItemKind.Separator },
+      { label, isSeparator: true },
       ...[...agents]
         .map(([agentId, used]) => ({ name: nameOf(agentId), used, agentId }))
         .sort((a, b) => a.name.localeCompare(b.name))
         .map(({ name, used, agentId }) => ({
           label: `$(graph) ${shortened(name)}`,
-          description: usageText(used),
+          description: usageText(used, language),
           agentId,
         })),
     ]
   })
   if (current && isUsed(own)) {
     items.unshift(
-      { label: l10n.t('This Session'), kind: vscode.QuickPickItemKind.Separator },
+      { label: l10n.t('This Session'), isSeparator: true },
       {
         label: `$(comment-discussion) ${shortened(visible(titleOf(current.session) ?? '')) || l10n.t('Untitled session')}`,
-        description: usageText(own),
+        description: usageText(own, language),
         agentId: current.agentId,
       },
     )
   }
   if (items.length === 0) {
-    void vscode.window.showInformationMessage(l10n.t('No agent has reported usage or cost yet.'))
+    void dialogs.info(l10n.t('No agent has reported usage or cost yet.'))
     return
   }
   for (;;) {
-    const agentId = await pick(l10n.t('Usage and Cost'), l10n.t('Select an agent to see its days'), items)
+    const agentId = await pick(
+      dialogs,
+      l10n.t('Usage and Cost'),
+      l10n.t('Select an agent to see its days'),
+      items,
+    )
     if (agentId === undefined) return
     const days = rows.filter(row => row.agentId === agentId)
     const title = l10n.t('Usage and Cost of {0}', nameOf(agentId))
-    if ((await pick(title, l10n.t('Days with reported usage'), dayItems(days), true)) !== 'back') return
+    if (
+      (await pick(dialogs, title, l10n.t('Days with reported usage'), dayItems(days, language), true)) !==
+      'back'
+    )
+      return
   }
 }
 
 /** Resolves to the agent of the selected item, to `back`, or to `undefined`. */
 async function pick(
+  dialogs: Dialogs,
   title: string,
   placeholder: string,
   items: Item[],
   hasBack = false,
 ): Promise<string | undefined> {
   const owned = new DisposableStore()
-  const box = vscode.window.createQuickPick<Item>()
-  owned.add(box)
+  const box = owned.add(dialogs.createPicker<Item>())
   Object.assign(box, { title, placeholder, items, matchOnDescription: true })
-  if (hasBack) box.buttons = [vscode.QuickInputButtons.Back]
+  box.canGoBack = hasBack
   try {
     return await new Promise(resolve => {
-      owned.add(box.onDidTriggerButton(() => resolve('back')))
-      owned.add(box.onDidAccept(() => resolve(hasBack ? 'back' : box.selectedItems[0]?.agentId)))
+      owned.add(box.onDidGoBack(() => resolve('back')))
+      owned.add(box.onDidAccept(item => resolve(hasBack ? 'back' : item?.agentId)))
       owned.add(box.onDidHide(() => resolve(undefined)))
       box.show()
     })
@@ -104,11 +115,14 @@ async function pick(
 }
 
 /** The latest day first. */
-function dayItems(rows: readonly DayUsage[]): Item[] {
+function dayItems(rows: readonly DayUsage[], language: string): Item[] {
   const days = [...new Set(rows.map(({ day }) => day))].sort().reverse()
   return days.map(day => ({
-    label: new Date(`${day}T12:00`).toLocaleDateString(vscode.env.language, { dateStyle: 'medium' }),
-    description: usageText(rows.filter(row => row.day === day)),
+    label: new Date(`${day}T12:00`).toLocaleDateString(language, { dateStyle: 'medium' }),
+    description: usageText(
+      rows.filter(row => row.day === day),
+      language,
+    ),
   }))
 }
 
@@ -119,8 +133,7 @@ function byAgent(rows: readonly DayUsage[]): Map<string, DayUsage[]> {
 }
 
 /** `$0.42 · 12,000 tokens`; currencies aren't added up. */
-function usageText(rows: readonly UsageSum[]): string {
-  const { language } = vscode.env
+function usageText(rows: readonly UsageSum[], language: string): string {
   const costs = new Map<string, number>()
   let tokens = 0
   for (const { currency, cost, totalTokens } of rows) {

@@ -1,22 +1,23 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import type { RuleSettings } from '../../app/rule-settings.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import { type PermissionRule, type RuleAction, ruleWords } from '../../sessions/permission-rules/rule.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { RuleSettings } from '../rule-settings.ts'
+import type { Dialogs, PickItem } from '../workbench.ts'
 
 export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>
   consent: Pick<RuleConsent, 'accept' | 'counts'>
   settings: RuleSettings
   nameOf: (agentId: string) => string
+  dialogs: Dialogs
 }
 
-type RuleItem = vscode.QuickPickItem & { rule: PermissionRule }
+type RuleItem = PickItem & { rule: PermissionRule }
 type Step = RuleAction | 'open' | 'remove'
-type StepItem = vscode.QuickPickItem & { step: Step }
+type StepItem = PickItem & { step: Step }
 
 /** *Manage Permission Rules*: lists them, changes what they do, opens and removes them. */
 export function ruleCommands(options: RuleCommandOptions) {
@@ -26,11 +27,12 @@ export function ruleCommands(options: RuleCommandOptions) {
 }
 
 async function manage(options: RuleCommandOptions): Promise<void> {
+  const { dialogs } = options
   for (;;) {
     const rules = options.rules.list()
     if (rules.length === 0) {
       const open = l10n.t('Open Settings')
-      const answer = await vscode.window.showInformationMessage(
+      const answer = await dialogs.info(
         l10n.t(
           'There are no permission rules. To create one, select “Always Allow…” in a permission request.',
         ),
@@ -39,11 +41,11 @@ async function manage(options: RuleCommandOptions): Promise<void> {
       if (answer === open) await options.settings.open({ scope: 'user' })
       return
     }
-    const picked = await vscode.window.showQuickPick(
+    const picked = await dialogs.pick(
       rules.map(rule => itemOf(rule, options)),
       {
         title: l10n.t('Manage Permission Rules'),
-        placeHolder: l10n.t('Select a rule to change or remove it'),
+        placeholder: l10n.t('Select a rule to change or remove it'),
         matchOnDescription: true,
         matchOnDetail: true,
       },
@@ -53,19 +55,21 @@ async function manage(options: RuleCommandOptions): Promise<void> {
 }
 
 /** Returns false if the list shouldn't be shown again. */
-async function change({ rule, label }: RuleItem, options: RuleCommandOptions): Promise<boolean> {
+async function change(
+  { rule, label }: RuleItem,
+  { settings, consent, dialogs }: RuleCommandOptions,
+): Promise<boolean> {
   const steps: StepItem[] = [
     ...(['allow', 'ask', 'reject'] as const).map(step => ({
       step,
       label: actionWords(step),
       ...(step === rule.action && { description: l10n.t('Current') }),
     })),
-    { step: 'open', label: l10n.t('Open in Settings'), iconPath: new vscode.ThemeIcon('go-to-file') },
-    { step: 'remove', label: l10n.t('Remove'), iconPath: new vscode.ThemeIcon('trash') },
+    { step: 'open', label: l10n.t('Open in Settings'), icon: 'go-to-file' },
+    { step: 'remove', label: l10n.t('Remove'), icon: 'trash' },
   ]
-  const picked = await vscode.window.showQuickPick(steps, { title: label })
+  const picked = await dialogs.pick(steps, { title: label })
   if (!picked) return true
-  const { settings, consent } = options
   if (picked.step === 'open') {
     await settings.open(rule)
     return false
@@ -78,7 +82,7 @@ async function change({ rule, label }: RuleItem, options: RuleCommandOptions): P
       await settings.replace(rule, next)
     }
   } catch (error) {
-    void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+    void dialogs.error(plainMessage(messageOf(error)))
     return false
   }
   return true

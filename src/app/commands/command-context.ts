@@ -1,19 +1,21 @@
-import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { ContextKey } from '../../app/ids.ts'
 import { type Disposable, Owner } from '../../common/disposable.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { ContextKey } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
 import { selectOption } from './option-commands.ts'
 
 /** Updates the context keys that enable commands, depending on the active conversation. */
 export class CommandContext extends Owner {
   readonly #surfaces: ConversationSurfaces
+  readonly #setContext: Workbench['setContext']
   readonly #values = new Map<string, boolean>()
   #followed: OpenSession | undefined
   #following: Disposable | undefined
 
-  constructor(surfaces: ConversationSurfaces) {
+  constructor(surfaces: ConversationSurfaces, { setContext }: Pick<Workbench, 'setContext'>) {
     super()
+    this.#setContext = setContext
     this.#surfaces = surfaces
     this.register(surfaces.onDidChange(() => this.#update()))
     this.register(surfaces.onDidLook(() => this.#update()))
@@ -55,6 +57,6 @@ export class CommandContext extends Owner {
   #set(key: string, value: boolean): void {
     if ((this.#values.get(key) ?? false) === value) return
     this.#values.set(key, value)
-    void vscode.commands.executeCommand('setContext', key, value)
+    void this.#setContext(key, value)
   }
 }

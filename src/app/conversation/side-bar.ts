@@ -1,22 +1,18 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
-import type { FocusReport } from '../../app/conversation/active-place.ts'
-import {
-  ConversationBridge,
-  type ConversationBridgeOptions,
-} from '../../app/conversation/conversation-bridge.ts'
-import type { ConversationSurface } from '../../app/conversation/conversation-surface.ts'
-import { ContextKey, ViewId } from '../../app/ids.ts'
-import type { WebviewConnection } from '../../app/webview-connection.ts'
 import type { Attachment } from '../../bridge/conversation.ts'
 import type { HistoryPlace, ViewPage } from '../../bridge/history.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
-import { SHOWN_PAGE } from '../stores.ts'
-import type { WebviewPage } from './webview-page.ts'
+import { ContextKey, ViewId } from '../ids.ts'
+import { SHOWN_PAGE } from '../storage/stores.ts'
+import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
+import type { SideBarView } from '../webviews.ts'
+import type { FocusReport } from './active-place.ts'
+import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
+import type { ConversationSurface } from './conversation-surface.ts'
 
-export interface ConversationViewEvents {
+export interface SideBarEvents {
   /** The view is shown for the first time in this window. */
   onFirstShown: () => void
   /** Its page reports the focus. */
@@ -38,21 +34,21 @@ export interface SecondPage {
  * The view in the side bar: the conversation, or History instead, while the conversation continues. Connects the view's
  * page when VS Code shows it.
  */
-export class ConversationView implements ConversationSurface {
+export class SideBar implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
   readonly #options: ConversationBridgeOptions
-  readonly #events: ConversationViewEvents
+  readonly #events: SideBarEvents
   readonly #history: SecondPage
   readonly #store: KeyValueStore
   #page: ViewPage = 'conversation'
-  #view: vscode.WebviewView | undefined
+  #view: SideBarView | undefined
   #bridge: ConversationBridge | undefined
   #waitingCount = 0
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
   constructor(
     options: ConversationBridgeOptions,
-    events: ConversationViewEvents,
+    events: SideBarEvents,
     history: SecondPage,
     store: KeyValueStore,
   ) {
@@ -75,7 +71,7 @@ export class ConversationView implements ConversationSurface {
   }
 
   /** Connects the page in which VS Code shows the view. */
-  show(view: vscode.WebviewView, page: WebviewPage): void {
+  show(view: SideBarView, page: PageChannel): void {
     const first = this.#view === undefined
     this.#view = view
     const bridge = new ConversationBridge(page, this.#options, connection =>
@@ -102,15 +98,13 @@ export class ConversationView implements ConversationSurface {
   /** Shows the number of sessions that wait for the user as a badge on the view's icon. */
   setWaiting(count: number): void {
     this.#waitingCount = count
-    if (!this.#view) return
-    this.#view.badge =
-      count > 0 ? { value: count, tooltip: l10n.t('{0} waiting for your answer', count) } : undefined
+    this.#view?.setBadge(count, l10n.t('{0} waiting for your answer', count))
   }
 
   async reveal(): Promise<void> {
     this.#events.onReveal()
     this.#setPage('conversation')
-    await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
     // closing a tab activates the next one
     this.#events.onReveal()
     this.#withBridge(bridge => bridge.focusComposer())
@@ -119,7 +113,7 @@ export class ConversationView implements ConversationSurface {
   /** Shows History instead of the conversation, and focuses its search field. */
   async showHistory(): Promise<void> {
     this.#setPage('history')
-    await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
     this.#withBridge(bridge => bridge.showPage(this.#page, true))
   }
 
@@ -134,7 +128,7 @@ export class ConversationView implements ConversationSurface {
   }
 
   #tellPage(): void {
-    void vscode.commands.executeCommand('setContext', ContextKey.historyShown, this.#page === 'history')
+    this.#options.workbench.setContext(ContextKey.historyShown, this.#page === 'history')
   }
 
   tell<P>(type: NotificationType<P>, params: P): void {

@@ -1,13 +1,13 @@
 import * as l10n from '@vscode/l10n'
-import { waitForAgent } from '../../app/ask-agent.ts'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
+import { waitForAgent } from '../ask-agent.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
 import { agentOf } from './pick-agent.ts'
 
 export interface SignInCommandOptions {

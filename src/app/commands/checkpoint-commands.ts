@@ -1,14 +1,5 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import {
-  offerRestore,
-  restoreUndone,
-  type UndoServices,
-  undoChanges,
-} from '../../app/changes/undo-changes.ts'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { FillComposer, isSetAside } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -18,6 +9,10 @@ import { promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewin
 import type { MessageEntry } from '../../conversation/state.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
+import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Dialogs, PickItem } from '../workbench.ts'
 import { conversationAttachment, type EntryTarget, targetOf } from './entry-commands.ts'
 
 export interface CheckpointCommandsOptions extends UndoServices {
@@ -46,7 +41,9 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
     run(targetOf(surfaces, context))
   return {
     [CommandId.restoreCheckpoint]: on(async ({ open, entry }) => {
-      const prompt = entry ? promptBefore(open.session.state, entry.id) : await pickPrompt(open)
+      const prompt = entry
+        ? promptBefore(open.session.state, entry.id)
+        : await pickPrompt(services.workbench.dialogs, open)
       if (prompt) await confirmRestore(open, prompt, services)
     }),
     [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
@@ -119,7 +116,7 @@ async function confirmRestore(
   const uncertain = files.filter(file => file.uncertain).length
   const buttons =
     files.length === 0 ? [] : uncertain > 0 && uncertain < files.length ? [restore, certain] : [restore]
-  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, ...buttons)
+  const answer = await services.workbench.dialogs.confirm(question, { detail }, ...buttons)
   if (answer === undefined) return
   throwWhileWorking(open)
   await restoreFiles(open, { since: turn, ...(answer === certain && { certain: true }) }, services)
@@ -242,7 +239,7 @@ async function undoRestore(open: OpenSession, id: string | undefined, services: 
 
 // ---- editing and forking -------------------------------------------------------------------------------------------
 
-interface EditChoice extends vscode.QuickPickItem {
+interface EditChoice extends PickItem {
   restores?: true
   /** Otherwise the prompt goes to the end of this conversation. */
   leaves?: true
@@ -258,7 +255,7 @@ async function editPrompt(target: EntryTarget, services: UndoServices): Promise<
   if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
   const blocks = writtenBlocks(prompt.blocks)
   const { turn } = prompt
-  const choice = await pickEdit(open, turn)
+  const choice = await pickEdit(services.workbench.dialogs, open, turn)
   if (!choice) return
   if (choice.restores) {
     throwWhileWorking(open)
@@ -274,7 +271,7 @@ async function editPrompt(target: EntryTarget, services: UndoServices): Promise<
   surface.tell(FillComposer, { blocks })
 }
 
-async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | undefined> {
+async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Promise<EditChoice | undefined> {
   const { session } = open
   const here: EditChoice = {
     label: l10n.t('Edit Here'),
@@ -299,9 +296,9 @@ async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | u
     { label: anew, detail: l10n.t('Leaves all files as they are.'), leaves: true },
     here,
   ]
-  return vscode.window.showQuickPick(items, {
+  return dialogs.pick(items, {
     title: l10n.t('Edit and Resend'),
-    placeHolder: l10n.t('Select where to continue with the edited prompt'),
+    placeholder: l10n.t('Select where to continue with the edited prompt'),
   })
 }
 
@@ -341,7 +338,7 @@ async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Pr
 
 // ---- internals ---------------------------------------------------------------------------------------------------------
 
-async function pickPrompt(open: OpenSession): Promise<MessageEntry | undefined> {
+async function pickPrompt(dialogs: Dialogs, open: OpenSession): Promise<MessageEntry | undefined> {
   const { state } = open.session
   const prompts = state.entries.flatMap(entry =>
     entry.kind === 'message' &&
@@ -358,9 +355,9 @@ async function pickPrompt(open: OpenSession): Promise<MessageEntry | undefined> 
       count === 0 ? l10n.t('No changes since') : count === 1 ? l10n.t('1 file') : l10n.t('{0} files', count)
     return { label: excerptOf(prompt), description, prompt }
   })
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await dialogs.pick(items, {
     title: l10n.t('Restore Files'),
-    placeHolder: l10n.t('Select the prompt to restore files to before'),
+    placeholder: l10n.t('Select the prompt to restore files to before'),
   })
   return picked?.prompt
 }

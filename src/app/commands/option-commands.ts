@@ -1,20 +1,21 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { ConfigOption } from '../../acp/model.ts'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import type { OptionMemory } from '../../app/storage/option-memory.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { sectionsOf } from '../../common/option-sections.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
+import type { Dialogs, PickItem } from '../workbench.ts'
 
 interface OptionCommandOptions {
   surfaces: ConversationSurfaces
   memory: OptionMemory
+  dialogs: Dialogs
 }
 
 type SelectOption = Extract<ConfigOption, { type: 'select' }>
-type Item = vscode.QuickPickItem & { value?: string }
+type Item = PickItem & { value?: string }
 
 /** *Change Mode…* and *Change Model…* for the active conversation. */
 export function optionCommands(options: OptionCommandOptions) {
@@ -34,7 +35,7 @@ export function selectOption({ session }: OpenSession, category: string): Select
 }
 
 async function change(
-  { surfaces, memory }: OptionCommandOptions,
+  { surfaces, memory, dialogs }: OptionCommandOptions,
   category: string,
   none: (agent: string) => string,
 ): Promise<void> {
@@ -47,26 +48,29 @@ async function change(
   if (!option) {
     throw new UnavailableError(none(current.agentName))
   }
-  const value = await pick(option, agentId, memory)
+  const value = await pick(dialogs, option, agentId, memory)
   if (value === undefined || value === option.currentValue || controller.current !== current) return
   memory.used(agentId, option.id, value)
   await controller.setConfigOption(option.id, value)
 }
 
 /** Lets the user choose a value, favorites first; a star marks a favorite. */
-function pick(option: SelectOption, agentId: string, memory: OptionMemory): Promise<string | undefined> {
-  const box = vscode.window.createQuickPick<Item>()
+function pick(
+  dialogs: Dialogs,
+  option: SelectOption,
+  agentId: string,
+  memory: OptionMemory,
+): Promise<string | undefined> {
+  const box = dialogs.createPicker<Item>()
   box.title = option.name
-  box.placeholder = option.description
+  box.placeholder = option.description ?? ''
   box.matchOnDescription = true
   box.matchOnDetail = true
   const fill = () => {
     const remembered = memory.of(agentId)[option.id]
     const marked = new Set(remembered?.favorites)
     box.items = sectionsOf(option.choices, remembered).flatMap(({ section, choices }): Item[] => [
-      ...(section === undefined
-        ? []
-        : [{ label: headingOf(section), kind: vscode.QuickPickItemKind.Separator }]),
+      ...(section === undefined ? [] : [{ label: headingOf(section), isSeparator: true }]),
       ...choices.map(choice => ({
         label: choice.name,
         detail: choice.description,
@@ -74,8 +78,8 @@ function pick(option: SelectOption, agentId: string, memory: OptionMemory): Prom
         value: choice.value,
         buttons: [
           marked.has(choice.value)
-            ? { iconPath: new vscode.ThemeIcon('star-full'), tooltip: l10n.t('Remove from Favorites') }
-            : { iconPath: new vscode.ThemeIcon('star-empty'), tooltip: l10n.t('Add to Favorites') },
+            ? { icon: 'star-full', tooltip: l10n.t('Remove from Favorites') }
+            : { icon: 'star-empty', tooltip: l10n.t('Add to Favorites') },
         ],
       })),
     ])
@@ -83,13 +87,13 @@ function pick(option: SelectOption, agentId: string, memory: OptionMemory): Prom
   fill()
   box.activeItems = box.items.filter(item => item.value === option.currentValue).slice(0, 1)
   return new Promise(resolve => {
-    box.onDidTriggerItemButton(({ item }) => {
+    box.onDidPressButton((_button, item) => {
       if (item.value !== undefined) memory.toggle(agentId, option.id, item.value)
       fill()
       box.activeItems = box.items.filter(one => one.value === item.value).slice(0, 1)
     })
-    box.onDidAccept(() => {
-      resolve(box.selectedItems[0]?.value)
+    box.onDidAccept(item => {
+      resolve(item?.value)
       box.hide()
     })
     box.onDidHide(() => {

@@ -1,21 +1,17 @@
 import * as l10n from '@vscode/l10n'
-import { showFailureOrSignIn, waitForAgent } from '../../app/ask-agent.ts'
-import { pickOpenSession } from '../../app/commands/pick-session.ts'
-import type {
-  ConversationSurface,
-  ConversationSurfaces,
-} from '../../app/conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../../app/ids.ts'
-import type { SessionActions } from '../../app/session-actions.ts'
-import type { Workbench } from '../../app/workbench.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import { ConversationTab } from '../webviews/conversation-tab.ts'
-import type { ConversationTabs } from '../webviews/conversation-tabs.ts'
+import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
+import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../ids.ts'
+import type { SessionActions } from '../session-actions.ts'
+import type { Workbench } from '../workbench.ts'
+import { pickOpenSession } from './pick-session.ts'
 
 interface SessionCommandOptions {
   surfaces: ConversationSurfaces
@@ -95,17 +91,17 @@ export function placeCommands(options: PlaceCommandOptions) {
     [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
     [CommandId.openInTab]: () => {
       // from a tab: opens another tab to start a session in
-      if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
+      if (tabs.find(surfaces.active)) tabs.open(undefined)
       else toTab('here')
     },
     [CommandId.openBeside]: () => {
-      if (surfaces.active instanceof ConversationTab) surfaces.active.moveBeside()
+      const tab = tabs.find(surfaces.active)
+      if (tab) tab.moveBeside()
       else toTab('beside')
     },
     [CommandId.moveToSideBar]: async () => {
-      const tab = surfaces.active
-      if (!(tab instanceof ConversationTab))
-        throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
+      const tab = tabs.find(surfaces.active)
+      if (!tab) throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
       const { current } = tab.controller
       if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
       // before the tab closes, so that the session always has a view

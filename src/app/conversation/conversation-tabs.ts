@@ -1,7 +1,3 @@
-import * as vscode from 'vscode'
-import type { ConversationBridgeOptions } from '../../app/conversation/conversation-bridge.ts'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
-import { TAB_VIEW_TYPE } from '../../app/ids.ts'
 import type { TabNote } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
@@ -10,14 +6,16 @@ import type { ConversationController } from '../../sessions/conversation-control
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
-import { TABS } from '../stores.ts'
+import { TAB_VIEW_TYPE } from '../ids.ts'
+import { TABS } from '../storage/stores.ts'
+import type { ShownTab } from '../webviews.ts'
+import type { ConversationBridgeOptions } from './conversation-bridge.ts'
+import type { ConversationSurface, ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
-import { CONVERSATION_PAGE, WebviewPage } from './webview-page.ts'
 
 const TABS_KEPT = 100
 
 export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
-  extensionUri: vscode.Uri
   surfaces: ConversationSurfaces
   indicators: SessionIndicators
   store: KeyValueStore
@@ -36,6 +34,11 @@ export class ConversationTabs extends Owner {
     this.#options = options
   }
 
+  /** Whether the place is one of the tabs. */
+  find(surface: ConversationSurface): ConversationTab | undefined {
+    return [...this.#tabs].find(tab => tab === surface)
+  }
+
   /** The tab that is the active editor. */
   get active(): ConversationTab | undefined {
     return [...this.#tabs].find(tab => tab.isActive)
@@ -49,12 +52,13 @@ export class ConversationTabs extends Owner {
 
   /** Opens a tab with the session, or an empty one to start a session in. */
   open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): ConversationController {
-    const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
-    const panel = vscode.window.createWebviewPanel(TAB_VIEW_TYPE, 'Parley', column, {
-      retainContextWhenHidden: true,
+    const shown = this.#options.workbench.openTab({
+      viewType: TAB_VIEW_TYPE,
+      page: 'conversation',
+      where,
+      retain: true,
     })
-    const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
-    const tab = this.#tab(panel, page, this.#freeKey())
+    const tab = this.#tab(shown, this.#freeKey())
     // VS Code notifies the page of the focus only once, possibly before it has loaded
     tab.focusComposer()
     if (open) tab.controller.take(open)
@@ -62,14 +66,14 @@ export class ConversationTabs extends Owner {
   }
 
   /** Restores a tab after a reload. `state`: the page's stored state, unchecked. */
-  restore(panel: vscode.WebviewPanel, page: WebviewPage, state: unknown): void {
+  restore(shown: ShownTab, state: unknown): void {
     const key = keyIn(state)
     const reference = key === undefined ? undefined : this.#kept()[key]
     const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
-    const { controller } = this.#tab(panel, page, mine)
+    const { controller } = this.#tab(shown, mine)
     if (!reference) return
     // its conversation was already restored elsewhere, so this tab would be empty
-    if (this.#options.surfaces.elsewhere(reference, controller)) panel.dispose()
+    if (this.#options.surfaces.elsewhere(reference, controller)) shown.panel.close()
     else void controller.restore(reference)
   }
 
@@ -80,17 +84,15 @@ export class ConversationTabs extends Owner {
     return newKeyOf(number)
   }
 
-  #tab(panel: vscode.WebviewPanel, page: WebviewPage, newKey: string): ConversationTab {
-    const { extensionUri, surfaces, indicators, createController, ...options } = this.#options
+  #tab(shown: ShownTab, newKey: string): ConversationTab {
+    const { surfaces, indicators, createController, ...options } = this.#options
     this.#newKeys.add(newKey)
     const controller = createController(
       { get: () => undefined, set: (key, value) => this.#keep(key, value) },
       newKey,
     )
     const tab: ConversationTab = new ConversationTab(
-      panel,
-      page,
-      extensionUri,
+      shown,
       { ...options, controller },
       indicators,
       focus => surfaces.focused(tab, focus),
@@ -100,7 +102,7 @@ export class ConversationTabs extends Owner {
     surfaces.add(tab)
     this.#tabs.add(tab)
     this.register(tab)
-    panel.onDidDispose(() => {
+    shown.panel.onDidClose(() => {
       // it isn't restored, and may change without a page that shows it
       options.previews.remove(controller.key)
       surfaces.remove(tab)

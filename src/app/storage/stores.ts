@@ -1,0 +1,48 @@
+import path from 'node:path'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { FileStore, FolderStore } from '../../common/key-value-store.ts'
+import type { Logger } from '../../common/logger.ts'
+
+/** The page that the side bar showed last, to restore it after a reload. */
+export const SHOWN_PAGE = 'parley.page'
+
+/** The sessions of tabs by their keys; a tab keeps its key across reloads. */
+export const TABS = 'parley.tabs'
+
+/** Where this window stores what outlives it. */
+export interface WindowStorage {
+  /** Small values of this workspace. May be written with a delay. */
+  workspace: KeyValueStore
+  /** Small values of all workspaces. May be written with a delay. */
+  global: KeyValueStore
+  /** The folder for files of this workspace. A window without a workspace has none. */
+  workspaceFolder: string | undefined
+  /** The folder for files of all workspaces. */
+  globalFolder: string
+}
+
+/** The sessions with a running turn, in case the window is lost. */
+export function workStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
+  return workspaceFolder !== undefined
+    ? new FileStore(path.join(workspaceFolder, 'work.json'), log)
+    : workspace
+}
+
+/** What each view shows. Written immediately, because the window may reload right after the click that changed it. */
+export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
+  return workspaceFolder !== undefined ? new FolderStore(path.join(workspaceFolder, 'views'), log) : workspace
+}
+
+/** The folders to which stores write files. */
+export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): string[] {
+  const inWorkspace =
+    workspaceFolder !== undefined
+      ? ['', 'views', 'draft-items'].map(name => path.join(workspaceFolder, name))
+      : []
+  return [path.join(globalFolder, 'previews'), ...inWorkspace]
+}
+
+/** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */
+export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
+  return new FolderStore(path.join(globalFolder, 'previews'), log)
+}

@@ -1,0 +1,78 @@
+import type { NotificationType } from 'vscode-jsonrpc'
+import { DisposableStore, Owner } from '../common/disposable.ts'
+import type { Logger } from '../common/logger.ts'
+import { WebviewConnection } from './webview-connection.ts'
+import type { ShownTab, TabOptions, TabPanel } from './webviews.ts'
+import type { Workbench } from './workbench.ts'
+
+export interface WebviewTabOptions {
+  workbench: Workbench
+  log: Logger
+}
+
+/** An editor tab that exists at most once per window: a command opens it, and a reload restores it. */
+export abstract class WebviewTab extends Owner {
+  readonly #workbench: Workbench
+  readonly #log: Logger
+  readonly #tab: TabOptions
+  #panel: TabPanel | undefined
+  #connection: WebviewConnection | undefined
+
+  constructor({ workbench, log }: WebviewTabOptions, tab: TabOptions) {
+    super()
+    this.#workbench = workbench
+    this.#log = log
+    this.#tab = tab
+    this.register({ dispose: () => this.#panel?.close() })
+  }
+
+  /** Opens the tab, or shows it. */
+  open(): void {
+    if (this.#panel) {
+      this.#panel.reveal()
+      return
+    }
+    this.#show(this.#workbench.openTab(this.#tab), true)
+  }
+
+  /** Restores the tab after a reload. */
+  restore(shown: ShownTab): void {
+    // the user has opened it again already
+    if (this.#panel) shown.panel.close()
+    else this.#show(shown, false)
+  }
+
+  /**
+   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab;
+   * otherwise a reload restored it.
+   */
+  protected abstract connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void
+
+  /** The tab became visible. */
+  protected abstract shown(): void
+
+  protected get isVisible(): boolean {
+    return this.#panel?.visible ?? false
+  }
+
+  protected send<P>(type: NotificationType<P>, params: P): void {
+    this.#connection?.send(type, params)
+  }
+
+  #show({ panel, page }: ShownTab, isAsked: boolean): void {
+    this.#panel = panel
+    panel.setIcon('parley')
+    const own = new DisposableStore()
+    this.#connection = own.add(new WebviewConnection(page, this.#log))
+    this.connect(this.#connection, own, isAsked)
+    this.#connection.listen()
+    panel.onDidChangeState(() => {
+      if (panel.visible) this.shown()
+    })
+    panel.onDidClose(() => {
+      own.dispose()
+      this.#panel = undefined
+      this.#connection = undefined
+    })
+  }
+}

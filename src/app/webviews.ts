@@ -1,0 +1,45 @@
+import type { Event } from '../common/event.ts'
+import type { PageChannel } from './webview-connection.ts'
+
+/** The view in the side bar, as the window shows it. */
+export interface SideBarView {
+  readonly visible: boolean
+  readonly onDidChangeVisibility: Event<void>
+  readonly onDidDispose: Event<void>
+  /** Shows a number on the view's icon; 0 hides it. */
+  setBadge(count: number, tooltip: string): void
+}
+
+/** The icons of tabs, in `media/`. */
+export type TabIcon = 'parley' | 'parley-waiting' | 'parley-running' | 'parley-failed' | 'parley-done'
+
+/** An editor tab with a page, as the window shows it. */
+export interface TabPanel {
+  readonly visible: boolean
+  /** Whether it's the active editor. */
+  readonly active: boolean
+  title: string
+  /** It became visible or hidden, or active or not. */
+  readonly onDidChangeState: Event<void>
+  readonly onDidClose: Event<void>
+  setIcon(icon: TabIcon): void
+  reveal(): void
+  /** Moves it to the editor group beside; creates one if necessary. */
+  moveBeside(): void
+  close(): void
+}
+
+/** A tab, and the messages of its page. */
+export interface ShownTab {
+  panel: TabPanel
+  page: PageChannel
+}
+
+export interface TabOptions {
+  /** The type by which the window restores the tab after a reload. */
+  viewType: string
+  page: 'conversation' | 'history' | 'agents'
+  where?: 'here' | 'beside'
+  /** Keeps the page while the tab is hidden. */
+  retain?: boolean
+}

@@ -1,0 +1,60 @@
+import * as vscode from 'vscode'
+import type { ShownTab, SideBarView, TabOptions, TabPanel } from '../../app/webviews.ts'
+import { AGENTS_PAGE, CONVERSATION_PAGE, HISTORY_PAGE, WebviewPage } from './webview-page.ts'
+
+const PAGES = { conversation: () => CONVERSATION_PAGE, history: HISTORY_PAGE, agents: AGENTS_PAGE }
+
+/** Opens an editor tab with one of Parley's pages. */
+export function openTab(
+  extensionUri: vscode.Uri,
+  { viewType, page, where = 'here', retain = false }: TabOptions,
+): ShownTab {
+  const options = PAGES[page]()
+  const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
+  const panel = vscode.window.createWebviewPanel(viewType, options.title, column, {
+    retainContextWhenHidden: retain,
+  })
+  return { panel: tabPanel(panel, extensionUri), page: new WebviewPage(panel, extensionUri, options) }
+}
+
+/** A tab of VS Code, as the models of the views use it. */
+export function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPanel {
+  return {
+    get visible() {
+      return panel.visible
+    },
+    get active() {
+      return panel.active
+    },
+    get title() {
+      return panel.title
+    },
+    set title(title) {
+      panel.title = title
+    },
+    onDidChangeState: listener => panel.onDidChangeViewState(() => listener()),
+    onDidClose: listener => panel.onDidDispose(listener),
+    setIcon(name) {
+      // unlike the activity bar's icon, a tab's icon isn't recolored, so there is a file for each kind of theme
+      const file = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `${name}-${theme}.svg`)
+      panel.iconPath = { light: file('light'), dark: file('dark') }
+    },
+    reveal: () => panel.reveal(),
+    moveBeside: () => panel.reveal(vscode.ViewColumn.Beside),
+    close: () => panel.dispose(),
+  }
+}
+
+/** The view in VS Code's side bar, as its model uses it. */
+export function sideBarView(view: vscode.WebviewView): SideBarView {
+  return {
+    get visible() {
+      return view.visible
+    },
+    onDidChangeVisibility: listener => view.onDidChangeVisibility(listener),
+    onDidDispose: listener => view.onDidDispose(listener),
+    setBadge(value, tooltip) {
+      view.badge = value > 0 ? { value, tooltip } : undefined
+    },
+  }
+}

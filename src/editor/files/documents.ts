@@ -47,10 +47,16 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns false if the file must be written directly instead. Undoing restores the user's unsaved changes, and what was
+   * Returns false if the file must be written directly instead. `checkUnmoved` rejects if the file's path leads elsewhere
+   * by now. Undoing restores the user's unsaved changes, and what was
    * on disk but not in the document.
    */
-  async write(document: OpenDocument, file: GuardedPath, content: string): Promise<boolean> {
+  async write(
+    document: OpenDocument,
+    file: GuardedPath,
+    content: string,
+    checkUnmoved: () => Promise<void>,
+  ): Promise<boolean> {
     const info = await this.#files.stat(file, 'write')
     // Reported before anything is changed in the editor.
     await this.#files.checkWritable(file, info)
@@ -68,7 +74,10 @@ export class DocumentWriter {
       }
     }
     if (!(await this.#put(document, file, text))) return false
-    if (!document.isDirty() || (await document.save())) return true
+    if (!document.isDirty()) return true
+    // The editor saves to wherever the path leads by then.
+    await checkUnmoved()
+    if (await document.save()) return true
     await this.#force(document, file, text)
     return true
   }

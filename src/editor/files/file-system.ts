@@ -6,6 +6,7 @@ import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../common/errors.ts'
 import { diskLinks, type Links } from '../path-guard.ts'
+import { makeFolders, openFile, RedirectedError, withEntry, withFile, withNewFile } from './no-follow.ts'
 
 export interface FileInfo {
   type: 'file' | 'folder' | 'other'
@@ -16,9 +17,11 @@ export interface FileInfo {
   shared: boolean
 }
 
-/** Paths are absolute; errors are those of `node:fs`, with a `code`. */
+/**
+ * Paths are real ones, as `PathGuard` finds them: a link in any part of a path, which may have been added since, isn't
+ * followed but rejects with `RedirectedError`. Other errors are those of `node:fs`, with a `code`.
+ */
 export interface FileSystem extends Links {
-  /** Follows links. */
   stat(path: string): Promise<FileInfo>
   readFile(path: string): Promise<Uint8Array>
   /** The file's bytes in chunks, in order, until the consumer stops. A chunk's memory isn't reused. */
@@ -30,21 +33,24 @@ export interface FileSystem extends Links {
   createFile(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void>
   /** Replaces the content of an existing file in place. */
   overwriteFile(path: string, bytes: Uint8Array): Promise<void>
+  /** Renames an entry of a folder; both paths name that folder. */
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
 }
 
 export const disk: FileSystem = {
   ...diskLinks,
-  async stat(path) {
-    const info = await fs.stat(path)
-    const type = info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other'
-    const shared = info.nlink > 1 || (process.getuid !== undefined && info.uid !== process.getuid())
-    return { type, size: info.size, mode: info.mode & 0o7777, shared }
-  },
-  readFile: path => fs.readFile(path),
+  stat: path =>
+    withEntry(path, async entry => {
+      const info = await fs.lstat(entry)
+      if (info.isSymbolicLink()) throw new RedirectedError(path)
+      const type = info.isFile() ? 'file' : info.isDirectory() ? 'folder' : 'other'
+      const shared = info.nlink > 1 || (process.getuid !== undefined && info.uid !== process.getuid())
+      return { type, size: info.size, mode: info.mode & 0o7777, shared }
+    }),
+  readFile: path => withFile(path, constants.O_RDONLY, handle => handle.readFile()),
   async *readPieces(path) {
-    const handle = await fs.open(path, 'r')
+    const handle = await openFile(path, constants.O_RDONLY)
     try {
       for await (const piece of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {
         yield piece as Uint8Array
@@ -53,33 +59,24 @@ export const disk: FileSystem = {
       await handle.close()
     }
   },
-  checkWritable: path => fs.access(path, constants.W_OK),
-  async makeFolders(path) {
-    await fs.mkdir(path, { recursive: true })
-  },
-  async createFile(path, bytes, mode) {
-    const handle = await fs.open(path, 'wx', mode ?? 0o666)
-    try {
+  checkWritable: path => withEntry(path, entry => fs.access(entry, constants.W_OK)),
+  makeFolders,
+  createFile: (path, bytes, mode) =>
+    withNewFile(path, mode ?? 0o666, async handle => {
       await handle.writeFile(bytes)
       // The process's umask has restricted the mode of the new file.
       if (mode !== undefined && process.platform !== 'win32') await handle.chmod(mode)
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  },
-  async overwriteFile(path, bytes) {
-    const handle = await fs.open(path, 'r+')
-    try {
+    }),
+  overwriteFile: (path, bytes) =>
+    withFile(path, constants.O_RDWR, async handle => {
       await handle.writeFile(bytes)
       await handle.truncate(bytes.byteLength)
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  },
-  rename: (from, to) => fs.rename(from, to),
-  remove: path => fs.rm(path, { force: true }),
+    }),
+  rename: (from, to) =>
+    withEntry(from, entry => fs.rename(entry, path.join(path.dirname(entry), path.basename(to)))),
+  remove: path => withEntry(path, entry => fs.rm(entry, { force: true })),
 }
 
 /** Why a file couldn't be read or written, in a sentence for the agent and the user. */
@@ -94,6 +91,7 @@ export class FileError extends Error {
 }
 export type FileErrorReason =
   | 'refused'
+  | 'moved'
   | 'binary'
   | 'encoding'
   | 'too-large'
@@ -107,6 +105,7 @@ export type FileErrorReason =
 /** The file system's error in words. `doing` is the verb: "read", "write". */
 export function fileErrorOf(error: unknown, doing: string, path: string): Error {
   if (error instanceof FileError) return error
+  if (error instanceof RedirectedError) return movedError(doing, path, error)
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   const cause = { cause: error }
   switch (code) {
@@ -136,6 +135,12 @@ export function fileErrorOf(error: unknown, doing: string, path: string): Error 
     default:
       return new FileError('other', `Cannot ${doing} ${path}: ${messageOf(error)}`, cause)
   }
+}
+
+/** The path leads elsewhere than when access to it was checked. */
+export function movedError(doing: string, path: string, cause?: unknown): FileError {
+  const message = `Cannot ${doing} ${path}: a folder or link in its path was replaced meanwhile, so it leads elsewhere.`
+  return new FileError('moved', message, { cause })
 }
 
 /**

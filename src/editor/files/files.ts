@@ -9,7 +9,7 @@ import { InvalidPathError, PathRules } from '../path-rules.ts'
 import { ProtectedFiles } from '../protected-files.ts'
 import { sliceLines } from '../text.ts'
 import { type Documents, DocumentWriter, type OpenDocument } from './documents.ts'
-import { FileError, type FileSystem, fileErrorOf } from './file-system.ts'
+import { FileError, type FileSystem, fileErrorOf, movedError } from './file-system.ts'
 import { type Encodings, MAX_READ_BYTES, readLines, TextFiles, tooLarge, unicodeOnly } from './text-files.ts'
 
 export type FileOperation = 'read' | 'write'
@@ -198,7 +198,9 @@ export class SessionFiles implements Disposable {
   ): Promise<void> {
     await this.#inTurn(request, 'write', signal, async file => {
       const document = this.#document(file)
-      const isDone = document !== undefined && (await this.#writer.write(document, file, request.content))
+      const isDone =
+        document !== undefined &&
+        (await this.#writer.write(document, file, request.content, () => this.#checkUnmoved(file, 'write')))
       if (!isDone) await this.#files.write(file, request.content)
     })
   }
@@ -229,6 +231,8 @@ export class SessionFiles implements Disposable {
         if (reason) await this.#access.demand(file, operation, reason, signal)
         return queue.run(key, async () => {
           if (signal?.aborted) throw new CancelledError()
+          // The user may have taken a while to answer, and the work before this one, too.
+          await this.#checkUnmoved(file, operation)
           return work(file)
         })
       })
@@ -239,6 +243,12 @@ export class SessionFiles implements Disposable {
       if (isReported) throw error
       throw fileErrorOf(error, operation, path)
     }
+  }
+
+  /** Rejects if the path leads elsewhere than when access to it was allowed. */
+  async #checkUnmoved({ path, realPath, inside }: GuardedPath, operation: FileOperation): Promise<void> {
+    const now = await this.#guard.check(path)
+    if (now.realPath !== realPath || now.inside !== inside) throw movedError(operation, path)
   }
 
   /** `content`: the text to write. */

@@ -1,0 +1,157 @@
+/**
+ * Opens files and folders by their real path without following a link in any part of it. A path that was checked can lead
+ * elsewhere when it's used, because an agent can replace a folder by a link in between.
+ *
+ * Node has no `openat`. On Linux, `/proc/self/fd/<n>` tells the path of what was opened, and leads to the entries of an
+ * open folder whatever is done to its path. On other systems, what was opened is compared with what is at the path.
+ */
+import { constants, existsSync } from 'node:fs'
+import * as fs from 'node:fs/promises'
+import path from 'node:path'
+
+/** A real path that leads through a link now. */
+export class RedirectedError extends Error {
+  override readonly name = 'RedirectedError'
+
+  constructor(realPath: string) {
+    super(`${realPath} leads through a link that wasn't there when its location was checked.`)
+  }
+}
+
+/** How often a file is opened again if it's replaced or renamed at that moment. */
+const MAX_TRIES = 5
+/** Opening a pipe doesn't wait with `O_NONBLOCK`. Windows doesn't have these flags. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0, O_CREAT } = constants
+const hasProc = process.platform === 'linux' && existsSync('/proc/self/fd')
+/** Opens a folder that can't be listed, or a file that can't be read, only as a place. Node doesn't name this flag of Linux. */
+const O_PATH = 0o10000000
+
+/**
+ * Opens a file; the caller closes it. Rejects with {@link RedirectedError} if a link is in its path, otherwise as `open` of
+ * `node:fs`. `flags` are numeric.
+ */
+export async function openFile(realPath: string, flags: number): Promise<fs.FileHandle> {
+  return openReal(realPath, realPath, flags)
+}
+
+/** {@link openFile} for `work`; closes the file. */
+export async function withFile<T>(
+  realPath: string,
+  flags: number,
+  work: (handle: fs.FileHandle) => Promise<T>,
+): Promise<T> {
+  return closing(await openFile(realPath, flags), work)
+}
+
+/** Creates a file, which must not exist, for `work`. Rejects as {@link withFile}. */
+export async function withNewFile<T>(
+  realPath: string,
+  mode: number,
+  work: (handle: fs.FileHandle) => Promise<T>,
+): Promise<T> {
+  const flags = O_CREAT | constants.O_EXCL | constants.O_WRONLY
+  return withEntry(realPath, async entry => closing(await openReal(entry, realPath, flags, mode), work))
+}
+
+/**
+ * Runs `work` with a path of the entry `realPath` at which links in its folder's path aren't followed. The entry itself
+ * may be a link or missing. Rejects with {@link RedirectedError} if a link is in the folder's path.
+ */
+export async function withEntry<T>(realPath: string, work: (entry: string) => Promise<T>): Promise<T> {
+  return withFolder(path.dirname(realPath), folder => work(path.join(folder, path.basename(realPath))))
+}
+
+async function withFolder<T>(realPath: string, work: (folder: string) => Promise<T>): Promise<T> {
+  if (process.platform === 'win32') {
+    if (!isSameSpelled(await fs.realpath(realPath), realPath)) throw new RedirectedError(realPath)
+    return work(realPath)
+  }
+  const handle = await openReal(realPath, realPath, (hasProc ? O_PATH : constants.O_RDONLY) | O_DIRECTORY)
+  return closing(handle, () => work(hasProc ? pathOf(handle) : realPath))
+}
+
+/** Creates a folder and those that contain it, unless they exist. */
+export async function makeFolders(realPath: string): Promise<void> {
+  const missing: string[] = []
+  for (let folder = realPath; !(await isFolder(folder)); folder = path.dirname(folder))
+    missing.unshift(folder)
+  for (const folder of missing) {
+    await withEntry(folder, entry => fs.mkdir(entry)).catch((error: unknown) => {
+      // another program has created it
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+  }
+}
+
+async function isFolder(realPath: string): Promise<boolean> {
+  try {
+    return await withFolder(realPath, async () => true)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && path.dirname(realPath) !== realPath) return false
+    throw error
+  }
+}
+
+/** `place`: a path of `realPath` to open it at. */
+async function openReal(
+  place: string,
+  realPath: string,
+  flags: number,
+  mode?: number,
+): Promise<fs.FileHandle> {
+  for (let tries = 1; ; tries++) {
+    const handle = await fs
+      .open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode)
+      .catch(async (error: unknown): Promise<never> => {
+        throw (await isLink(place, error)) ? new RedirectedError(realPath) : error
+      })
+    if (await isAt(handle, realPath).catch(() => false)) return handle
+    const created = flags & O_CREAT ? await handle.stat({ bigint: true }).catch(() => undefined) : undefined
+    await handle.close()
+    if (created && (await isSame(created, place))) await fs.unlink(place).catch(() => {})
+    if (created || tries === MAX_TRIES) throw new RedirectedError(realPath)
+  }
+}
+
+async function isLink(place: string, error: unknown): Promise<boolean> {
+  const code = codeOf(error)
+  // the latter for a folder
+  if (code !== 'ELOOP' && code !== 'EMLINK' && code !== 'ENOTDIR') return false
+  return fs.lstat(place).then(
+    info => info.isSymbolicLink(),
+    () => false,
+  )
+}
+
+/** Whether what is open is what has this real path. */
+async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
+  const known = await (hasProc ? fs.readlink(pathOf(handle)) : fs.realpath(realPath))
+  if (hasProc && known === realPath) return true
+  // file systems that ignore case exist on Linux, too
+  return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
+}
+
+async function isSame(opened: { ino: bigint; dev: bigint }, place: string): Promise<boolean> {
+  const there = await fs.lstat(place, { bigint: true }).catch(() => undefined)
+  return there !== undefined && there.ino === opened.ino && there.dev === opened.dev
+}
+
+function isSameSpelled(one: string, other: string): boolean {
+  return one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase()
+}
+
+function pathOf(handle: fs.FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`
+}
+
+async function closing<T>(handle: fs.FileHandle, work: (handle: fs.FileHandle) => Promise<T>): Promise<T> {
+  try {
+    return await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code
+}

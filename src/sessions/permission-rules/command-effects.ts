@@ -1,6 +1,6 @@
 /**
- * Commands that run what their arguments name: `git -c alias.x='!…'`, `tar --checkpoint-action`, `env`, `find -exec`. A
- * rule that leaves such an argument open (`git *`) would allow everything, so it doesn't match such commands.
+ * Commands that run what their arguments name: `env`, `node -e`, `docker run`. A rule that leaves such an argument open
+ * (`node *`) doesn't match such commands. It's a second line of defense for programs without a table of known options.
  */
 
 /** Programs that run the command in their arguments. What they run is searched for rules that ask or reject. */
@@ -45,21 +45,15 @@ const PROGRAMS = table([
     'pnpm yarn',
     '-c --call --script-shell --shell --node-options --config --userconfig --prefix --dir --cwd --use-yarnrc --git --node-gyp exec x dlx create init config set link env node patch-commit',
   ],
-  [
-    'tar bsdtar gtar',
-    '-I -F -P --absolute-names --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command',
-  ],
-  ['find gfind', '--exec --execdir --ok --okdir --delete --fprint --fprint0 --fprintf --fls'],
-  ['fd fdfind', '-x -X --exec --exec-batch'],
-  ['rg', '--pre --hostname-bin'],
-  ['sort gsort', '--compress-program'],
+  ['fd fdfind', '-x -X -L --exec --exec-batch --follow'],
+  ['tree ag ack', '-l -f --follow'],
+  ['chmod chown chgrp', '-L -H'],
   ['split', '--filter'],
   ['zip', '-T --unzip-command --TT'],
   [
     'rsync scp sftp',
     '-e -S -o -F -D -s --rsh --rsync-path --remote-option --program --server --daemon --config',
   ],
-  ['curl', '-K --config --variable'],
   ['wget', '-e --execute --config --use-askpass --post-file'],
   ['cargo', '-Z --config install run fix'],
   [
@@ -99,11 +93,8 @@ const PROGRAMS = table([
   ['dotnet msbuild', '-p --property --logger exec run script tool new add'],
   ['bazel buck', '--run_under --shell_executable run'],
   // programs without options that run anything, though some share a letter with such an option of other programs
-  [
-    'ls cat head tail wc grep egrep fgrep cp mv rm rmdir mkdir touch ln chmod chown stat du df uniq cut tr date diff cmp comm',
-    '',
-  ],
-  ['echo printf test true false pwd basename dirname realpath which file tree jq tee sleep tsc cd', ''],
+  ['mv rm rmdir mkdir touch ln df uniq tr date comm', ''],
+  ['printf test true false file tee sleep tsc cd', ''],
 ])
 
 /** For programs that aren't in the table. */
@@ -128,18 +119,42 @@ const TRANSPARENT: ReadonlyArray<[RegExp, RegExp]> = [
 ]
 
 /**
+ * Where the command starts that a wrapper runs; 0 for other commands. `undefined` if the rule leaves open which one.
+ */
+export function innerCommand(words: readonly string[], open: readonly boolean[]): number | undefined {
+  const prefix = TRANSPARENT.find(([program]) => program.test(programOf(words[0] ?? '')))?.[1]
+  if (!prefix) return 0
+  const inner = words.findIndex((word, at) => at > 0 && !prefix.test(word))
+  return inner < 0 || open[inner] || words[inner]?.startsWith('-') ? undefined : inner
+}
+
+/** Programs that write files which their arguments don't name: the contents of an archive, a patch or a URL. */
+const WRITES_UNNAMED = new Set(
+  'install patch unzip 7z 7za 7zz unrar unar cpio pax ar rsync scp sftp rclone wget aria2c ditto robocopy xcopy svn hg'.split(
+    ' ',
+  ),
+)
+const GIT_WRITES_UNNAMED = new Set(
+  'apply am checkout checkout-index restore switch reset read-tree merge pull rebase cherry-pick revert stash clone worktree submodule sparse-checkout init bisect format-patch archive'.split(
+    ' ',
+  ),
+)
+
+/**
+ * Whether the command writes files that it doesn't name, so that they can't be checked. They could be protected ones.
+ */
+export function writesUnnamedFiles(name: string, words: readonly string[]): boolean {
+  if (name !== 'git') return WRITES_UNNAMED.has(name)
+  const subcommand = words.find((word, at) => at > 0 && GIT_WRITES_UNNAMED.has(word))
+  return subcommand !== undefined
+}
+
+/**
  * Whether the command may run or load something that an open word names. `open`: for each word, whether the rule leaves
- * it open; without an open word, the rule's author saw the whole command.
+ * it open.
  */
 export function runsOpenCode(words: readonly string[], open: readonly boolean[]): boolean {
-  if (!open.includes(true)) return false
   const name = programOf(words[0] ?? '')
-  const prefix = TRANSPARENT.find(([program]) => program.test(name))?.[1]
-  if (prefix) {
-    const inner = words.findIndex((word, at) => at > 0 && !prefix.test(word))
-    if (inner < 0 || open[inner] || words[inner]?.startsWith('-')) return true
-    return runsOpenCode(words.slice(inner), open.slice(inner))
-  }
   if (name === 'git') return gitRunsOpenCode(words, open)
   if (name === 'awk' || name === 'gawk' || name === 'mawk' || name === 'nawk')
     return words.some((word, at) => at > 0 && open[at] && /system|\||>|getline|ARG[VC]|@|^-/.test(word))
@@ -150,15 +165,17 @@ export function runsOpenCode(words: readonly string[], open: readonly boolean[])
   if (effects.anything) return true
   if (/^g?make$/.test(name) && words.some((word, at) => at > 0 && open[at] && word.includes('='))) return true
   if (/^(?:--version|-V|--help)$/.test(words[1] ?? '') && words.length === 2) return false
-  if (READS_CODE.test(name) && !words.some((word, at) => at > 0 && !word.startsWith('-'))) return true
+  if (READS_CODE.test(name)) {
+    const file = words.findIndex((word, at) => at > 0 && !/^-./.test(word))
+    // standard input
+    if (file < 0 || words[file] === '-') return true
+  }
   // with another subcommand in the rule, the words after it belong to that one
   const named =
     words.length > 1 && !open[1] && !/^-/.test(words[1] ?? '') && !effects.subcommands.has(words[1] ?? '')
   return words.some((word, at) => {
     if (at === 0) return false
-    // tar's options without a dash
-    const bundle = at === 1 && /^(?:bsd|g)?tar$/.test(name) && /^[A-Za-z]+$/.test(word)
-    if (isOption(bundle ? `-${word}` : word, effects)) return open[at] || open[at + 1] === true
+    if (isOption(word, effects)) return open[at] || open[at + 1] === true
     if (!named && effects.subcommands.has(word)) return open.includes(true, at)
     return open[at] === true && /^(?:https?|npm|jsr|data):/.test(word) && name === 'deno'
   })
@@ -265,9 +282,6 @@ function gitRunsOpenCode(words: readonly string[], open: readonly boolean[]): bo
   if (!GIT_SUBCOMMANDS.has(subcommand)) return open.includes(true, at)
   if (!open.includes(true, at + 1) && !open[at]) return false
   const rest = words.slice(at + 1)
-  if (subcommand === 'config') return !/^(?:--get(?:-\w+)*|--list|-l|get|list)$/.test(rest[0] ?? '')
-  if (subcommand === 'submodule') return !/^(?:status|summary)?$/.test(rest[0] ?? '')
-  if (subcommand === 'bisect' && rest[0] === 'run') return true
   const letters = new Set(GIT_LETTERS[subcommand] ?? '')
   return rest.some((word, i) => {
     const index = at + 1 + i

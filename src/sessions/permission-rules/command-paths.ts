@@ -1,5 +1,5 @@
 /** Determines which files the words of a command may name, and whether all of them are in the session's folders. */
-import { access, readdir } from 'node:fs/promises'
+import { access, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import picomatch from 'picomatch'
 import type { LocatedPath, PathGuard } from '../../editor/path-guard.ts'
@@ -11,6 +11,26 @@ import type { CommandLine, Word } from './command-line.ts'
 const MAX_PATHS = 400
 /** Maximum number of folder entries that are matched against a file name pattern. */
 const MAX_ENTRIES = 5000
+/** Programs that follow the links in folders: always, or with such an option. */
+const FOLLOWS_LINKS: Readonly<Record<string, RegExp | 'always'>> = {
+  diff: 'always',
+  zip: 'always',
+  scp: 'always',
+  grep: /^(?:-[a-zA-Z]*[RS]|--dereference-recursive)/,
+  egrep: /^(?:-[a-zA-Z]*[RS]|--dereference-recursive)/,
+  fgrep: /^(?:-[a-zA-Z]*[RS]|--dereference-recursive)/,
+  rg: /^(?:-[a-zA-Z]*L|--fol)/,
+  find: /^-(?:L|follow)/,
+  fd: /^(?:-[a-zA-Z]*L|--fol)/,
+  tree: /^-[a-zA-Z]*l/,
+  ls: /^(?:-[a-zA-Z]*L|--deref)/,
+  du: /^(?:-[a-zA-Z]*L|--deref)/,
+  cp: /^(?:-[a-zA-Z]*[rRL]|--recursive|--deref)/,
+  tar: /^(?:-?[a-zA-Z]*h|--deref)/,
+  rsync: /^(?:-[a-zA-Z]*[Lk]|--copy-)/,
+}
+/** Those that work in their own folder if no operand names another one. */
+const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree', 'ls', 'du'])
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
@@ -52,6 +72,7 @@ export async function pathsOfCommands(
       for (const place of places) await look.word(word, place)
       if (!look.inside) return look
     }
+    await look.links(name, others, places)
     if (name !== 'cd' && name !== 'pushd') continue
     const [to, ...more] = others.filter(word => !word.text.startsWith('-'))
     // home, or the previous directory; with two names, zsh replaces one with the other in the path
@@ -134,6 +155,44 @@ class Look implements CommandPaths {
       here = name === '..' ? rules.dirname((await guard.check(here)).realPath) : rules.join(here, name)
     }
     return here
+  }
+
+  /** Checks the links that the program follows in folders, and those in a folder that it copies to. */
+  async links(name: string, words: readonly Word[], places: readonly string[]): Promise<void> {
+    const follows = Object.hasOwn(FOLLOWS_LINKS, name) ? FOLLOWS_LINKS[name] : undefined
+    const all = follows === 'always' || words.some(({ text }) => follows?.test(text))
+    if (!all && name !== 'cp' && name !== 'install') return
+    const operands = words.filter(({ text }) => !text.startsWith('-'))
+    const folders = (all ? operands : operands.slice(-1)).map(({ text }) => text)
+    const here = all && WORKS_HERE.has(name)
+    for (const place of places) {
+      const seen = new Set<string>()
+      for (const folder of here ? ['.', ...folders] : folders) {
+        if (!this.inside) return
+        const full = this.#options.rules.isAbsolute(folder) ? folder : this.#options.rules.join(place, folder)
+        await this.#walk(full, all, seen)
+      }
+    }
+  }
+
+  async #walk(folder: string, deep: boolean, seen: Set<string>): Promise<void> {
+    const file = await this.#options.guard.within(folder)
+    if (!file || seen.has(file.realPath)) return
+    seen.add(file.realPath)
+    const isFolder = await stat(file.realPath).then(
+      found => found.isDirectory(),
+      () => false,
+    )
+    if (!isFolder) return
+    const entries = await readdir(file.realPath, { withFileTypes: true }).catch(() => [])
+    this.#entries -= entries.length
+    if (this.#entries < 0) return this.leave()
+    for (const entry of entries) {
+      if (!this.inside) return
+      const path = this.#options.rules.join(file.realPath, entry.name)
+      if (entry.isSymbolicLink()) await this.path(path, file.realPath)
+      if (deep && this.inside && !entry.isFile()) await this.#walk(path, deep, seen)
+    }
   }
 
   /** Expands a pattern to names on disk, as a shell does, and resolves those that are links. */

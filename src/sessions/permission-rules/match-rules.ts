@@ -4,7 +4,6 @@ import { type CommandsOfInput, commandsOfInput, titleAsCommand } from '../../con
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
-import { runsOpenCode } from './command-effects.ts'
 import {
   type CommandLine,
   fitsCommand,
@@ -13,6 +12,7 @@ import {
   possibleCommands,
 } from './command-line.ts'
 import { pathsOfCommands } from './command-paths.ts'
+import { refusedWord, runsProject } from './known-words.ts'
 import type { PermissionRule, RuleAction } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
@@ -21,6 +21,8 @@ export interface AnalyzedRequest {
   inside: boolean
   /** A command names a protected file, so no rule may allow it. */
   namesProtected: boolean
+  /** Its commands run in one of the session's folders itself, as far as known. */
+  inRoot: boolean
   subject: RuleSubject
   lines: CommandLine[]
   possible: string[][]
@@ -80,6 +82,7 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
   return {
     inside,
     namesProtected,
+    inRoot: cwd === undefined || cwd.relative.includes(''),
     subject,
     lines,
     possible: [...lines, ...guessed].flatMap(line => possibleCommands(line, rules.platform)),
@@ -136,7 +139,9 @@ export function allows({ kinds, command, path }: PermissionRule, analyzed: Analy
   for (const { words } of lines.flatMap(line => line.commands)) {
     const texts = words.map(({ text }) => text)
     const open = command ? matchCommand(command, texts) : texts.map(() => true)
-    if (!open || runsOpenCode(texts, open)) return false
+    if (!open || refusedWord(texts, open) !== undefined) return false
+    // in another folder, these run other scripts
+    if (!analyzed.inRoot && runsProject(texts)) return false
   }
   if (!path) return true
   // the files reported for a command don't limit what it does

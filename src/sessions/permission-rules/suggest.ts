@@ -1,4 +1,4 @@
-import { programOf } from './command-effects.ts'
+import { suggestedStart } from './known-words.ts'
 import { type AnalyzedRequest, allows } from './match-rules.ts'
 import { readPermissionRules, ruleText } from './read-rules.ts'
 import type { PermissionRuleSetting } from './rule.ts'
@@ -9,28 +9,6 @@ export interface RuleSuggestion {
   text: string
   rule: PermissionRuleSetting
 }
-
-/** Programs that only read or print, with any arguments. */
-const READS = new Set(
-  'ls cat head tail wc grep egrep fgrep rg cut pwd echo basename dirname realpath which stat du diff cmp jq'.split(
-    ' ',
-  ),
-)
-/** Programs with subcommands that never run what their arguments name. */
-const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  git: new Set(
-    'status diff log show blame ls-files ls-tree rev-parse rev-list describe shortlog show-ref merge-base'.split(
-      ' ',
-    ),
-  ),
-  npm: new Set(['test', 'ls', 'outdated', 'view']),
-  pnpm: new Set(['test', 'ls', 'outdated', 'view']),
-  yarn: new Set(['test']),
-  cargo: new Set(['test', 'build', 'check', 'clippy', 'fmt', 'tree']),
-  go: new Set(['test', 'build', 'vet', 'list', 'fmt', 'doc']),
-}
-/** Programs whose `run x` starts a script of the project. */
-const RUNS_SCRIPTS = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
 /** The narrowest first, only for this agent. Empty if no rule may allow the request. */
 export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
@@ -64,20 +42,11 @@ function exactly(commands: readonly string[][]): string | undefined {
 function prefixed(commands: readonly string[][]): string | undefined {
   const patterns: string[] = []
   for (const words of commands) {
-    const count = fixedWords(words)
-    if (count === undefined || words.length < count) return undefined
+    const count = suggestedStart(words)
+    if (count === undefined) return undefined
     patterns.push(`${words.slice(0, count).map(quoted).join(' ')} *`)
   }
   return same(patterns)
-}
-
-function fixedWords([program = '', second = '', third = '']: readonly string[]): number | undefined {
-  // a program with a path is part of the project
-  if (/[\\/]/.test(program)) return undefined
-  const name = programOf(program)
-  if (READS.has(name)) return 1
-  if (SUBCOMMANDS[name]?.has(second)) return 2
-  return RUNS_SCRIPTS.has(name) && second === 'run' && /^\w/.test(third) ? 3 : undefined
 }
 
 /** A single rule must match all commands of a line. */

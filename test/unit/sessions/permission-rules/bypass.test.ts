@@ -167,7 +167,9 @@ describe('permission rules that agents try to bypass', () => {
       ['git -C src status *', 'git -C src status -s'],
       ['npm *', 'npm run build -- --grep "a b"'],
       ['npm test *', 'npm test --watch'],
-      ['tar *', 'tar -xzf x.tgz'],
+      ['tar *', 'tar -tzf x.tgz'],
+      ['tar *', 'tar tvf x.tar'],
+      ['tar *', 'tar -czf x.tgz src'],
       ['find *', 'find . -name "*.ts" -type f'],
       ['timeout 5 npm test *', 'timeout 5 npm test -- --bail'],
       ['npx tsc *', 'npx tsc --noEmit -p .'],
@@ -212,7 +214,7 @@ describe('permission rules that agents try to bypass', () => {
         if (exact !== undefined) assert.equal(exact, line)
         for (const pattern of wider) {
           assert.equal(pattern, `${line} *`, line)
-          assert.match(pattern, /^\w+ (?:test|list|status|run x) \*$/, line)
+          assert.match(pattern, /^\w+ (?:test|list|status) \*$/, line)
         }
       }
     }
@@ -227,13 +229,19 @@ describe('permission rules that agents try to bypass', () => {
       ['docker ps -a', ['docker ps -a']],
       ['make test', ['make test']],
       ['npm ci', ['npm ci']],
-      ['npm run lint', ['npm run lint', 'npm run lint *']],
+      // what its arguments do isn't known
+      ['npm run lint', ['npm run lint']],
+      ['npm run test:unit', ['npm run test:unit', 'npm run test:unit *']],
+      ['npm test -- --import=data:x', ['npm test -- --import=data:x']],
       ['npx tsc --noEmit', ['npx tsc --noEmit']],
       // other options make it write files
       ['tsc --noEmit', ['tsc --noEmit']],
       ['env npm test', ['env npm test']],
       ['python3 x.py', ['python3 x.py']],
-      ['find . -name x', ['find . -name x']],
+      ['find . -name x', ['find . -name x', 'find *']],
+      ['find . -delete', ['find . -delete']],
+      ['git log --output=x', ['git log --output=x']],
+      ['grep -R x src', []],
       ['xargs rm', ['xargs rm']],
       ['ssh host ls', ['ssh host ls']],
       ['./build.sh x', ['./build.sh x']],
@@ -329,9 +337,9 @@ describe('permission rules that agents try to bypass', () => {
     }
     for (const line of [
       'cat src/*.ts',
-      'cat -n10 src/a.ts',
+      'head -n10 src/a.ts',
       'npm run test:unit',
-      'npm install @scope/name',
+      'npm view @scope/name',
       'git show HEAD:src/a.ts',
       'curl https://example.com/etc/passwd',
       'cat -- src/a.ts',
@@ -388,7 +396,11 @@ describe('permission rules that agents try to bypass', () => {
       assert.equal(await harness.answer(npm, asked), 'ask', JSON.stringify(rawInput))
       assert.equal(await harness.answer(rm, asked), 'reject no', JSON.stringify(rawInput))
     }
-    const both = request({ kind: 'execute', title: 'x', rawInput: { commands: ['npm test', 'npm test x'] } })
+    const both = request({
+      kind: 'execute',
+      title: 'x',
+      rawInput: { commands: ['npm test', 'npm test -- -g x'] },
+    })
     assert.equal(await harness.answer(npm, both), 'allow once')
     for (const rawInput of [{ command: { run: 'x' } }, { command: 'npm test', commands: [1] }]) {
       const asked = request({ kind: 'execute', title: 'npm test', rawInput })

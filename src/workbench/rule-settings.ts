@@ -3,7 +3,7 @@ import * as vscode from 'vscode'
 import type { RuleSettings } from '../app/rule-settings.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
-import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import { type PermissionRuleSetting, ruleWords } from '../sessions/permission-rules/rule.ts'
 import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
 
 export const ruleSettings: RuleSettings = {
@@ -78,7 +78,7 @@ export function ruleConsent(store: KeyValueStore): RuleConsent {
   return new RuleConsent(store, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')
     const open = l10n.t('Open Settings')
-    const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)
+    const names = rules.slice(0, 5).map(({ source }) => `“${ruleWords(source)}”`)
     const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
     const message = l10n.t(
       "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",

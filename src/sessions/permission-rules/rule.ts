@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { type CommandPattern, parseCommandPattern } from './command-line.ts'
+import { isKnownStart } from './known-words.ts'
 
 export type RuleAction = 'allow' | 'ask' | 'reject'
 export const ruleActions = ['allow', 'ask', 'reject'] as const
@@ -46,13 +47,27 @@ export interface PermissionRule {
   text: string
 }
 
-/** What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. */
-export function ruleWords({ kind, command, path }: Omit<PermissionRuleSetting, 'action'>): string {
+/**
+ * What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. Says so if a rule that
+ * allows leaves open what the program does.
+ */
+export function ruleWords({
+  kind,
+  command,
+  path,
+  action,
+}: Omit<PermissionRuleSetting, 'action'> & { action?: RuleAction }): string {
   if (command !== undefined) {
-    const open = parseCommandPattern(command)?.open
+    const pattern = parseCommandPattern(command)
+    if (!pattern?.open) return l10n.t('The command {0}', command)
     const start = command.replace(/\s*\*\s*$/, '')
-    if (open && start !== '') return l10n.t('Commands that start with {0}', start)
-    return open ? l10n.t('All commands') : l10n.t('The command {0}', command)
+    const program = pattern.words[0]?.join('*')
+    if (start === '' || program === undefined)
+      return action === 'allow' ? l10n.t('All commands, with everything they can do') : l10n.t('All commands')
+    const words = pattern.words.map(pieces => pieces.join('*'))
+    return action !== 'allow' || isKnownStart(words)
+      ? l10n.t('Commands that start with {0}', start)
+      : l10n.t('Commands that start with {0}, with everything {1} can do', start, program)
   }
   const kinds = kind === undefined ? [] : typeof kind === 'string' ? [kind] : kind
   const what = kinds.length > 0 ? kinds.map(kindWords).join(', ') : l10n.t('All tool calls')

@@ -14,24 +14,20 @@ import type {
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
-import { atOnce, type Steps } from './align-turns.ts'
-import { Load } from './load.ts'
+import { asksForBackground, isAboutBackground, openRequests } from './entries/requests.ts'
+import { toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
-import { PendingRequests } from './pending-requests.ts'
 import { PromptQueue, type TurnOutcome } from './prompt-queue.ts'
 import { isIdle, reduce } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
-import { entriesOfRequests, openRequests } from './reducer/reduce-requests.ts'
-import { toolCallOf } from './reducer/reduce-tool-calls.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
-import {
-  asksForBackground,
-  createSessionState,
-  isAboutBackground,
-  type ReducingState,
-  reportedBackground,
-} from './reducer/reducing-state.ts'
-import { followState, type KeptConversation, restoreState } from './restore-state.ts'
+import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
+import { type ReducerState, reportedBackground } from './reducer/step.ts'
+import { atOnce, type Steps } from './replay/align-turns.ts'
+import { Load } from './replay/load.ts'
+import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
+import { PendingRequests } from './requests/pending-requests.ts'
+import { entriesOfRequests } from './requests/shown-requests.ts'
 import type {
   AnswerByRule,
   Change,
@@ -585,7 +581,7 @@ export class Session implements Disposable {
   }
 
   /** The state that a request belongs to: a subagent's if its session sent it. */
-  #stateOf({ sessionId }: PermissionRequest): ReducingState {
+  #stateOf({ sessionId }: PermissionRequest): ReducerState {
     return this.#state.memory.subagentStates.get(sessionId) ?? this.#state
   }
 
@@ -734,7 +730,8 @@ async function cancelWork(
     if (terminal?.canCancel) await agent.cancelTerminal?.(terminal.within ?? sessionId, terminalId)
     return
   }
-  for (const { memory, within } of [state, ...state.memory.subagentStates.values()]) {
+  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
+  for (const { memory, within } of all) {
     const position =
       'toolCallId' in work ? memory.tools.get(work.toolCallId) : memory.subagents.get(work.subagentId)
     const entry = state.entries[position ?? -1]

@@ -1,5 +1,5 @@
 import { GIT_MS } from '../common/limits.ts'
-import { fenced } from '../conversation/markdown-export.ts'
+import { fenced } from '../conversation/markdown.ts'
 import { runGit } from './git.ts'
 
 /** A longer diff is truncated; the list of files shows what is missing. UTF-16 units. */

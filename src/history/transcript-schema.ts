@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
 import { boundDepth } from '../common/bound-depth.ts'
-import { serializable, serializableEntry } from '../conversation/restore-state.ts'
+import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
+import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 
 /** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
@@ -10,27 +11,16 @@ const text = z.string()
 const list = z.array(z.unknown())
 const base = { id: text, turn: z.number(), within: text.optional() }
 
-const kinds = {
-  message: z.looseObject({ ...base, role: text, blocks: list }),
-  tool_call: z.looseObject({
-    ...base,
-    toolCallId: text,
-    title: text,
-    toolKind: text,
-    status: text,
-    content: list,
-    locations: list,
-    canCancel: z.boolean(),
-  }),
-  permission: z.looseObject({ ...base, requestId: text, title: text, options: list }),
-  elicitation: z.looseObject({ ...base, requestId: text }),
-  notice: z.looseObject({ ...base, severity: text, title: text }),
-  compaction: z.looseObject({ ...base, compactionId: text, status: text, summary: list }),
-  subagent: z.looseObject({ ...base, sessionId: text, canCancel: z.boolean() }),
-  session_message: z.looseObject({ ...base, messageId: text, blocks: list }),
-  turn_end: z.looseObject({ ...base, stopReason: text }),
-  unknown: z.looseObject({ ...base, updateKind: text }),
-} satisfies Record<Entry['kind'], z.ZodType>
+/** The schema of each kind, made on first use. */
+const schemas = new Map<string, z.ZodType>()
+
+function schemaOf(kind: unknown): z.ZodType | undefined {
+  const known = entryKindOf(kind)
+  if (!known) return undefined
+  const schema = schemas.get(known.kind) ?? z.looseObject({ ...base, ...known.schema() })
+  schemas.set(known.kind, schema)
+  return schema
+}
 
 /** An entry as stored. One that JSON can't represent is reduced, so that the others aren't lost. */
 export function entryJson(entry: Entry): string {
@@ -54,8 +44,7 @@ export function valueJson(value: object): string | undefined {
 export function readEntry(json: string, position: number): Entry {
   const value = parsed(json)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
-  const schema =
-    typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : undefined
+  const schema = schemaOf(kind)
   if (schema?.safeParse(value).success) return value as Entry
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }
@@ -75,8 +64,7 @@ export function growingText(entry: Entry | undefined, block: number): string {
 
 /** The text blocks of an entry, to which text may be appended. */
 function blocksOf(entry: Entry): ContentBlock[] | undefined {
-  if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks
-  return entry.kind === 'compaction' ? entry.summary : undefined
+  return entryKind(entry).growing?.(entry)
 }
 
 const terminal = z.looseObject({ terminalId: text, output: text, truncated: z.boolean() })

@@ -7,8 +7,8 @@ import { Emitter } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, sessionKey, storedId } from '../common/session-key.ts'
-import { mergeEntries } from '../conversation/merge-entries.ts'
-import type { KeptConversation } from '../conversation/restore-state.ts'
+import { mergeEntries } from '../conversation/replay/merge-entries.ts'
+import type { KeptConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import {
   compact,

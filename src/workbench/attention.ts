@@ -6,7 +6,7 @@ import type { SideBar } from '../app/conversation/side-bar.ts'
 import { ContextKey, HiddenCommandId } from '../app/ids.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
-import { kindWords } from '../conversation/permission-words.ts'
+import { kindWords } from '../conversation/requests/permission-words.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import {
   type NotificationAnswer,

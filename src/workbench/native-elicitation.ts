@@ -9,8 +9,13 @@ import type {
 import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
 import { visible, visibleWords } from '../common/visible.ts'
-import { describeUrl, type UrlWarning } from '../conversation/described-url.ts'
-import { checkContent, checkField, describeFieldProblem, presetOf } from '../conversation/elicitation.ts'
+import { describeUrl, type UrlWarning } from '../conversation/requests/described-url.ts'
+import {
+  checkContent,
+  checkField,
+  describeFieldProblem,
+  presetOf,
+} from '../conversation/requests/elicitation.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
 import { openLink } from './editor/open.ts'
 

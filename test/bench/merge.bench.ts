@@ -3,7 +3,7 @@
  * steps. Prints two ratios: 10,000 entries compared with 1,000, and the longest step of 10,000 entries compared with
  * all of 1,000, without warm-up.
  */
-import { mergeEntries, mergeInSteps } from '../../src/conversation/merge-entries.ts'
+import { mergeEntries, mergeInSteps } from '../../src/conversation/replay/merge-entries.ts'
 import type { Entry } from '../../src/conversation/state.ts'
 
 const BOUND = 2.5

@@ -2,12 +2,8 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { type Attachment, Quote } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import {
-  conversationMarkdown,
-  entryMarkdown,
-  messageText,
-  wholeMessage,
-} from '../../conversation/markdown-export.ts'
+import { messageText, wholeMessage } from '../../conversation/entries/message.ts'
+import { conversationMarkdown, entryMarkdown } from '../../conversation/markdown-export.ts'
 import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { ElicitationOutcome } from '../../acp/model.ts'
-import { describeUrl } from '../../conversation/described-url.ts'
+import { describeUrl } from '../../conversation/requests/described-url.ts'
 import type { Session } from '../../conversation/session.ts'
 
 /**

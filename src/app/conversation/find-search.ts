@@ -1,9 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import { FIND_LIMIT, type FindResult } from '../../bridge/conversation.ts'
-import { type EntryText, entryText } from '../../bridge/find-text.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countMatches, type FindQuery, findPattern } from '../../common/find-pattern.ts'
 import { inTime } from '../../common/timed-regexp.ts'
+import type { EntryText } from '../../conversation/entries/entry-kind.ts'
+import { entryKind } from '../../conversation/entries/entry-kinds.ts'
 import type { Change, SessionState } from '../../conversation/state.ts'
 
 /** Length of a slice in milliseconds; then the extension host can do other work. */
@@ -179,7 +180,7 @@ export class FindSearch extends Owner {
     const entry = state.entries[position]
     if (!entry) return { head: '', body: '' }
     if (text) return text
-    text = entryText(entry, state.terminals)
+    text = entryKind(entry).text(entry, state.terminals)
     this.#texts.set(position, text)
     if (entry.kind === 'tool_call') {
       for (const content of entry.content) {

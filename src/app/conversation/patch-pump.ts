@@ -8,7 +8,7 @@ import type {
 } from '../../bridge/conversation.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
-import { serializable, serializableEntry } from '../../conversation/restore-state.ts'
+import { serializable, serializableEntry } from '../../conversation/replay/restore-state.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
 import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'

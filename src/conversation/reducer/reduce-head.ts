@@ -1,7 +1,7 @@
 import type { ConfigCategory, ConfigOption, Plan, SessionUpdate } from '../../acp/model.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
-import type { HeadKey } from '../state.ts'
-import type { Step } from './reducing-state.ts'
+import type { HeadKey } from '../state-base.ts'
+import type { Step } from './step.ts'
 
 export function planUpsert(step: Step, plan: Plan): void {
   const { plans } = step.state

@@ -6,22 +6,23 @@ import type {
   PermissionRequest,
   TerminalPatch,
 } from '../../acp/model.ts'
-import type { Change, RuleAnswer } from '../state.ts'
-import { setOption } from './reduce-head.ts'
-import { appendMessage, beginTurn, claimEcho, expectEcho } from './reduce-messages.ts'
-import { closeCompactions } from './reduce-notes.ts'
+import { closeCompactions } from '../entries/compaction.ts'
+import { appendMessage, beginTurn, claimEcho, expectEcho } from '../entries/message.ts'
 import {
   closeRequests,
   elicitationAsked,
   permissionAsked,
+  type RuleAnswer,
   requestAnswered,
   requestClosed,
   urlCompleted,
-} from './reduce-requests.ts'
-import { forgetSubagents } from './reduce-subagents.ts'
+} from '../entries/requests.ts'
+import { forgetSubagents } from '../entries/subagent.ts'
+import type { Change } from '../state-base.ts'
+import { setOption } from './reduce-head.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { closeOpen, endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
-import { NO_BACKGROUND, type ReducingState, type Step, touch, updateActivity } from './reducing-state.ts'
+import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from './step.ts'
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =
@@ -50,7 +51,7 @@ export type LocalEvent =
   | { type: 'agent_gone'; message?: string; code?: number }
 
 /** Like `reduce`, for what did not come from the agent. A load begins with a new state instead of an event. */
-export function reduceLocal(state: ReducingState, event: LocalEvent, now?: number): Change[] {
+export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
   switch (event.type) {
     case 'prompt':

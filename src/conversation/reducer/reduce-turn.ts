@@ -1,17 +1,18 @@
 import type { AgentErrorInfo, ReportedBackground, StopReason, TokenCount } from '../../acp/model.ts'
-import type { Entry } from '../state.ts'
-import { endUrlWaits } from './reduce-requests.ts'
-import { closeToolCalls } from './reduce-tool-calls.ts'
+import { MESSAGE } from '../entries/message.ts'
+import { allowedToolCalls, endUrlWaits } from '../entries/requests.ts'
+import { closeToolCalls, isBackgroundWork, TOOL_CALL } from '../entries/tool-call.ts'
+import { TURN_END } from '../entries/turn-end.ts'
 import {
   append,
   type Background,
   countOf,
   endThought,
-  isBackgroundWork,
+  entryAt,
   reportedBackground,
   type Step,
   updateActivity,
-} from './reducing-state.ts'
+} from './step.ts'
 
 /** The stop reason of a turn that ended because the agent's process or the window ended. */
 export const INTERRUPTED = 'interrupted'
@@ -71,7 +72,7 @@ export function endWork(step: Step, end: WorkEnd): void {
   if (!memory.running) return
   setConfirmed(step, true)
   memory.running = false
-  const isEmpty = memory.ownTurn && isOwnPrompt(state.entries.at(-1))
+  const isEmpty = memory.ownTurn && entryAt(state, state.entries.length - 1, MESSAGE)?.role === 'user'
   memory.ownTurn = false
   memory.actionReported = false
   const reported = end.stopReason ?? (end.error ? 'error' : undefined)
@@ -79,8 +80,7 @@ export function endWork(step: Step, end: WorkEnd): void {
   const cutShort = reason === 'cancelled' || reason === 'error' || reason === INTERRUPTED
   closeOpen(step, cutShort, background)
   if (reason !== undefined && reason !== 'end_turn') {
-    append(step, {
-      kind: 'turn_end',
+    append(step, TURN_END, {
       stopReason: reason,
       ...(reason === 'cancelled' && end.canceledBy && { canceledBy: end.canceledBy }),
       ...(end.error && { error: end.error }),
@@ -91,25 +91,21 @@ export function endWork(step: Step, end: WorkEnd): void {
   updateActivity(step)
 }
 
-function isOwnPrompt(entry: Entry | undefined): boolean {
-  return entry?.kind === 'message' && entry.role === 'user'
-}
-
 /** Each report is complete: work that it no longer contains has ended. */
 function updateBackground(step: Step, background: Background): void {
   const { state } = step
-  const { memory, entries } = state
+  const { memory } = state
   const before = memory.background
   setBackground(step, background)
   const over = [...memory.openTools].flatMap(position => {
-    const entry = entries[position]
-    if (entry?.kind !== 'tool_call') return []
+    const entry = entryAt(state, position, TOOL_CALL)
+    if (!entry) return []
     const { toolCallId } = entry
     return isBackgroundWork(state, before, toolCallId) && !isBackgroundWork(state, background, toolCallId)
       ? [toolCallId]
       : []
   })
-  if (over.length > 0) closeToolCalls(step, false, undefined, new Set(over))
+  if (over.length > 0) closeToolCalls(step, false, allowedToolCalls(step), undefined, new Set(over))
 }
 
 export function setBackground({ state, changes }: Step, background: Background): void {
@@ -124,6 +120,7 @@ export function setBackground({ state, changes }: Step, background: Background):
 /** Closes thoughts and tool calls that no update will close anymore. Requests are withdrawn by their owner. */
 export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
   endThought(step)
-  closeToolCalls(step, cutShort, background)
+  const hasOpen = step.state.memory.openTools.size > 0
+  if (hasOpen) closeToolCalls(step, cutShort, cutShort ? new Set() : allowedToolCalls(step), background)
   endUrlWaits(step)
 }

@@ -1,8 +1,8 @@
 import type { SessionUpdate } from '../../acp/model.ts'
-import type { Change } from '../state.ts'
+import type { Change } from '../state-base.ts'
 import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
-import { type ReducingState, updateActivity } from './reducing-state.ts'
+import { type ReducerState, updateActivity } from './step.ts'
 
 /**
  * Applies updates of a subagent's session, by that session's id: its entries are among those of the session
@@ -11,7 +11,7 @@ import { type ReducingState, updateActivity } from './reducing-state.ts'
  * `undefined` means the session itself.
  */
 export function reduceWithin(
-  state: ReducingState,
+  state: ReducerState,
   within: string | undefined,
   update: SessionUpdate,
   now?: number,
@@ -26,7 +26,7 @@ export function reduceWithin(
 }
 
 /** Like `reduceLocal`, for events that may be about a subagent, which the request or its answer identifies. */
-export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?: number): Change[] {
+export function reduceLocalWithin(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const subagents = state.memory.subagentStates
   if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {
     // Ends all of them; only the session's own turn gets a message.
@@ -41,7 +41,7 @@ export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?:
   return inSubagent(state, subagent, now, () => reduceLocal(subagent, event, now))
 }
 
-function concerned(state: ReducingState, event: LocalEvent): ReducingState | undefined {
+function concerned(state: ReducerState, event: LocalEvent): ReducerState | undefined {
   const { subagentStates, openRequests } = state.memory
   if (event.type === 'permission_asked' || event.type === 'elicitation_asked') {
     const { sessionId } = event.request
@@ -53,8 +53,8 @@ function concerned(state: ReducingState, event: LocalEvent): ReducingState | und
 }
 
 function inSubagent(
-  state: ReducingState,
-  subagent: ReducingState,
+  state: ReducerState,
+  subagent: ReducerState,
   now: number | undefined,
   work: () => Change[],
 ): Change[] {
@@ -69,7 +69,7 @@ function inSubagent(
 }
 
 /** Only another session writes to a subagent: its user messages are no prompts of the user. */
-function addressedTo({ within, memory }: ReducingState, update: SessionUpdate): SessionUpdate {
+function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`
   const to = within === undefined ? {} : { to: within }
@@ -86,7 +86,7 @@ function addressedTo({ within, memory }: ReducingState, update: SessionUpdate): 
 }
 
 /** The session in which a subagent was announced. */
-function announcer(state: ReducingState, { within = '' }: ReducingState): ReducingState {
+function announcer(state: ReducerState, { within = '' }: ReducerState): ReducerState {
   if (state.memory.subagents.has(within)) return state
   for (const subagent of state.memory.subagentStates.values()) {
     if (subagent.memory.subagents.has(within)) return subagent
@@ -95,7 +95,7 @@ function announcer(state: ReducingState, { within = '' }: ReducingState): Reduci
 }
 
 function stateOf(
-  { within = '' }: ReducingState,
+  { within = '' }: ReducerState,
   update: Extract<SessionUpdate, { type: 'state' }>,
 ): SessionUpdate {
   const { stopReason, error } = isIdle(update) ? update : {}

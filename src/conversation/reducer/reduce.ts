@@ -1,13 +1,16 @@
 import type { SessionUpdate } from '../../acp/model.ts'
-import type { Change } from '../state.ts'
+import { compactionChunk, compactionUpsert } from '../entries/compaction.ts'
+import { messageChunk, messageUpsert } from '../entries/message.ts'
+import { notice } from '../entries/notice.ts'
+import { sessionMessageChunk, sessionMessageUpsert } from '../entries/session-message.ts'
+import { subagentUpsert } from '../entries/subagent.ts'
+import { toolCallContent, toolCallUpsert } from '../entries/tool-call.ts'
+import { unknown } from '../entries/unknown.ts'
+import type { Change } from '../state-base.ts'
 import { configOptions, configValue, head, info, planRemoved, planUpsert, usage } from './reduce-head.ts'
-import { messageChunk, messageUpsert } from './reduce-messages.ts'
-import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-notes.ts'
-import { sessionMessageChunk, sessionMessageUpsert, subagentUpsert } from './reduce-subagents.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
-import { toolCallContent, toolCallUpsert } from './reduce-tool-calls.ts'
 import { endWork, reportWork } from './reduce-turn.ts'
-import { endThought, type ReducingState, type Step } from './reducing-state.ts'
+import { endThought, type ReducerState, type Step } from './step.ts'
 
 export { createSessionState, type ReducingState } from './reducing-state.ts'
 
@@ -20,7 +23,7 @@ export { createSessionState, type ReducingState } from './reducing-state.ts'
  *
  * @param now milliseconds since the epoch; absent in a replay, whose entries get no times.
  */
-export function reduce(state: ReducingState, update: SessionUpdate, now?: number): Change[] {
+export function reduce(state: ReducerState, update: SessionUpdate, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
   switch (update.type) {
     case 'message_chunk':
@@ -95,6 +98,8 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
     case 'unknown':
       unknown(step, update)
       break
+    default:
+      update satisfies never
   }
   return step.changes
 }

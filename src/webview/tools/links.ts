@@ -1,5 +1,5 @@
 import { visible } from '../../common/visible.ts'
-import { describeUrl, type UrlWarning } from '../../conversation/described-url.ts'
+import { describeUrl, type UrlWarning } from '../../conversation/requests/described-url.ts'
 import { t } from '../l10n.ts'
 
 interface LinkTarget {

@@ -5,13 +5,13 @@ import fc from 'fast-check'
 import type { ElicitationField, ElicitationRequest } from '../../../src/acp/model.ts'
 import { answerElicitation } from '../../../src/acp/wire/elicitation.ts'
 import { matchesInTime } from '../../../src/common/timed-regexp.ts'
-import { describeUrl } from '../../../src/conversation/described-url.ts'
+import { describeUrl } from '../../../src/conversation/requests/described-url.ts'
 import {
   checkContent,
   checkField,
   describeFieldProblem,
   presetOf,
-} from '../../../src/conversation/elicitation.ts'
+} from '../../../src/conversation/requests/elicitation.ts'
 
 const base = { key: 'k', title: 'K', required: false }
 const field = (more: object) => ({ ...base, ...more }) as ElicitationField

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
-import {
-  contained,
-  conversationMarkdown,
-  escaped,
-  fenced,
-  folded,
-} from '../../../src/conversation/markdown-export.ts'
+import { contained, escaped, fenced, folded } from '../../../src/conversation/markdown.ts'
+import { conversationMarkdown } from '../../../src/conversation/markdown-export.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { update as arbitraryUpdate } from './arbitrary-updates.ts'
 

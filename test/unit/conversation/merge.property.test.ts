@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
-import { mergeEntries } from '../../../src/conversation/merge-entries.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
+import { mergeEntries } from '../../../src/conversation/replay/merge-entries.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { chunk, idle, permissionRequest, running, text, tool } from './updates.ts'
 

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
-import { forkState } from '../../../src/conversation/restore-state.ts'
+import { forkState } from '../../../src/conversation/replay/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { optionHint, optionName, outcomeWords } from '../../../src/conversation/permission-words.ts'
+import { optionHint, optionName, outcomeWords } from '../../../src/conversation/requests/permission-words.ts'
 
 const t = (message: string) => message
 const hint = (name: string, kind: string) => optionHint({ optionId: 'o', name, kind }, t)

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert'
 import type { SessionUpdate, ToolCallPatch } from '../../../src/acp/model.ts'
-import { messageText, wholeMessage } from '../../../src/conversation/markdown-export.ts'
+import { messageText, wholeMessage } from '../../../src/conversation/entries/message.ts'
+import { toolCallOf } from '../../../src/conversation/entries/tool-call.ts'
 import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
-import { toolCallOf } from '../../../src/conversation/reducer/reduce-tool-calls.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { chunk, idle, modes, permissionRequest, running, summarize, text, tool } from './updates.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { messageText, wholeMessage } from '../../../src/conversation/markdown-export.ts'
+import { messageText, wholeMessage } from '../../../src/conversation/entries/message.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import type { SessionState } from '../../../src/conversation/state.ts'
 import { update } from './arbitrary-updates.ts'
 

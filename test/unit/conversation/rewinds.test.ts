@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import { rewindNote, rewindsOf } from '../../../src/conversation/rewinds.ts'
 import type { Entry, Rewind } from '../../../src/conversation/state.ts'
 

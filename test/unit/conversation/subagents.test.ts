@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
-import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import { chunk, permissionRequest, summarize, tool } from './updates.ts'
 
 const text = (value: string) => ({ type: 'text' as const, text: value })

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { mock } from 'node:test'
-import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'

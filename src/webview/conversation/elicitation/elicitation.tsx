@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
 import { visibleWords } from '../../../common/visible.ts'
-import { describeUrl } from '../../../conversation/described-url.ts'
+import { describeUrl } from '../../../conversation/requests/described-url.ts'
 import type { ElicitationEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { urlWarningText } from '../../tools/links.ts'

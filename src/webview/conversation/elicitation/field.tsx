@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
 import { visibleWords } from '../../../common/visible.ts'
-import { describeFieldProblem } from '../../../conversation/elicitation.ts'
+import { describeFieldProblem } from '../../../conversation/requests/elicitation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { FieldState } from './form-state.ts'

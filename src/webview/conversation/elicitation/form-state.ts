@@ -7,7 +7,7 @@ import {
   type FieldProblem,
   type Matches,
   presetOf,
-} from '../../../conversation/elicitation.ts'
+} from '../../../conversation/requests/elicitation.ts'
 
 /** A page can't stop a regular expression. One that might take long is left to the host, which checks the form again. */
 const matchesPlain: Matches = (pattern, text) => {

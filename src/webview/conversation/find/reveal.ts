@@ -1,7 +1,7 @@
 import type { ConversationMessages } from '../../../bridge/conversation-messages.ts'
-import { blockText } from '../../../bridge/find-text.ts'
 import { countMatches } from '../../../common/find-pattern.ts'
 import { markdownText } from '../../../common/markdown-text.ts'
+import { blockText } from '../../../conversation/block-text.ts'
 import type { HostClient } from '../../host/connection.ts'
 import type { ListController } from '../../list/controller.ts'
 import { lineSourcesIn } from '../../tools/visible-lines.ts'

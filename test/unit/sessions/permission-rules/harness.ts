@@ -5,7 +5,7 @@ import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../.
 import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
-import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
+import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import type { Links } from '../../../../src/editor/path-guard.ts'
 import {

@@ -1,16 +1,126 @@
-import { isDeepStrictEqual } from 'node:util'
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
-import { copyBlocks, isBlank, pushBlock, textOf } from '../blocks.ts'
-import { dropFinishedPlans } from './reduce-head.ts'
+import { CONTEXT_SCHEME, chipOf } from '../../common/block-chip.ts'
+import { draftOf, inText } from '../../common/draft.ts'
+import { blockText, lines } from '../block-text.ts'
+import { appendBlock, copyBlocks, isBlank, pushBlock, textOf } from '../blocks.ts'
+import { blocksMarkdown, contained, destination, escaped, folded } from '../markdown.ts'
+import { dropFinishedPlans } from '../reducer/reduce-head.ts'
 import {
   append,
   appendContent,
   type Echo,
   endThought,
-  type ReducingState,
+  entryAt,
+  type ReducerState,
   type Step,
   touch,
-} from './reducing-state.ts'
+} from '../reducer/step.ts'
+import type { EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+
+export interface MessageEntry extends EntryBase {
+  kind: 'message'
+  role: MessageRole
+  messageId?: string
+  /** Continues the message above with the same id and role: other work came in between. See `wholeMessage`. */
+  continues?: true
+  /** Adjacent text chunks are one text block, but for those of a user message without an id. */
+  blocks: ContentBlock[]
+}
+
+export const MESSAGE: EntryKind<MessageEntry> = {
+  kind: 'message',
+  schema: () => ({ role: z.string(), blocks: z.array(z.unknown()) }),
+  isWork: ({ role }) => role === 'user',
+  // agents replay text in other pieces than they streamed: messages are merged by their texts
+  mergeKey: () => undefined,
+  growing: ({ blocks }) => blocks,
+  copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
+  restore: ({ memory }, { role, messageId, continues }, position) => {
+    if (messageId === undefined) return
+    const id = key(role, messageId)
+    const before = memory.messages.get(id)
+    if (continues && before !== undefined)
+      memory.messageParts.set(id, [...(memory.messageParts.get(id) ?? [before]), position])
+    else memory.messageParts.delete(id)
+    memory.messages.set(id, position)
+    memory.roles.set(messageId, role)
+  },
+  markdown: ({ role, blocks }) => {
+    const text = role === 'user' ? promptMarkdown(blocks) : blocksMarkdown(blocks)
+    if (text.trim() === '') return ''
+    return role === 'thought' ? folded(l10n.t('Thought'), [text]) : text
+  },
+  text: ({ role, blocks }) => {
+    const text = lines(blocks.map(block => blockText(block, role !== 'user')))
+    return role === 'thought' ? { head: '', body: text } : { head: text, body: '' }
+  },
+}
+
+// ---- the texts of messages
+
+/** A message with all of its parts, including text that continues below other work. */
+export function wholeMessage(entries: readonly EntryBase[], index: number): MessageEntry | undefined {
+  const entry = entryAt({ entries: entries as EntryBase[] }, index, MESSAGE)
+  if (!entry) return undefined
+  const partAt = (at: number): MessageEntry | undefined => {
+    const other = entryAt({ entries: entries as EntryBase[] }, at, MESSAGE)
+    const isPart =
+      other?.messageId === entry.messageId && other?.role === entry.role && other.within === entry.within
+    return isPart ? other : undefined
+  }
+  if (entry.messageId === undefined) return entry
+  let first: MessageEntry = entry
+  let at = index
+  while (first.continues && at > 0) {
+    first = partAt(--at) ?? first
+  }
+  const whole: MessageEntry = { ...first, blocks: [] }
+  for (const block of first.blocks) appendBlock(whole.blocks, block)
+  for (let next = at + 1; next < entries.length; next++) {
+    const other = partAt(next)
+    if (!other) continue
+    if (!other.continues) break
+    for (const block of other.blocks) appendBlock(whole.blocks, block)
+  }
+  return whole
+}
+
+/** The plain text of a message; in a prompt, chips are replaced by their labels. */
+export function messageText(entry: MessageEntry): string {
+  if (entry.role === 'user') return draftOf(standing(entry.blocks), itemOf).text.trim()
+  return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
+}
+
+const itemOf = (block: ContentBlock) => ({ id: '', ...chipOf(block) })
+
+/** The blocks that are part of a prompt's text. */
+function standing(list: readonly ContentBlock[]): ContentBlock[] {
+  const within = inText(list)
+  return list.filter((_, i) => within[i])
+}
+
+/** A prompt's text with links in place of its files; other attachments follow it. */
+function promptMarkdown(list: readonly ContentBlock[]): string {
+  const within = inText(list)
+  const isFile = (one: ContentBlock) => 'uri' in one && !one.uri?.startsWith(CONTEXT_SCHEME)
+  const text = list
+    .map((one, i) => {
+      if (!within[i]) return ''
+      if (one.type === 'text') return list[i - 1]?.type === 'text' ? `\n\n${one.text}` : one.text
+      const { label } = chipOf(one)
+      return isFile(one) && 'uri' in one
+        ? `[${escaped(label)}](${destination(one.uri ?? '')})`
+        : `*${escaped(label)}*`
+    })
+    .join('')
+  const after = list.filter((one, i) => !within[i] || (one.type !== 'text' && !isFile(one)))
+  return [contained(text.trim()), blocksMarkdown(after)].filter(part => part !== '').join('\n\n')
+}
+
+// ---- the reducer
 
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without one
@@ -39,8 +149,8 @@ export function messageChunk(
     return
   }
   if (role !== 'thought') endThought(step)
-  const entry = state.entries[position]
-  if (entry?.kind !== 'message') return
+  const entry = entryAt(state, position, MESSAGE)
+  if (!entry) return
   if (role === 'user' && messageId === undefined) {
     pushBlock(entry.blocks, content)
     touch(step, position)
@@ -81,14 +191,13 @@ export function messageUpsert(
   else if (rest.length > 0) continueMessage(step, role, messageId, rest)
 }
 
-function blocksAt({ entries }: ReducingState, position: number): ContentBlock[] {
-  const entry = entries[position]
-  return entry?.kind === 'message' ? entry.blocks : []
+function blocksAt(state: ReducerState, position: number): ContentBlock[] {
+  return entryAt(state, position, MESSAGE)?.blocks ?? []
 }
 
 function setBlocks(step: Step, position: number, blocks: ContentBlock[]): void {
-  const entry = step.state.entries[position]
-  if (entry?.kind !== 'message') return
+  const entry = entryAt(step.state, position, MESSAGE)
+  if (!entry) return
   entry.blocks = blocks
   touch(step, position)
 }
@@ -105,7 +214,7 @@ function withoutBeginning(
     if (block.type === 'text' && first.type === 'text' && first.text.startsWith(block.text)) {
       first.text = first.text.slice(block.text.length)
       if (first.text === '') rest.shift()
-    } else if (isDeepStrictEqual(block, first)) rest.shift()
+    } else if (JSON.stringify(block) === JSON.stringify(first)) rest.shift()
     else return undefined
   }
   return rest
@@ -118,12 +227,12 @@ function continueMessage(
   messageId: string,
   content: readonly ContentBlock[],
 ): void {
-  const { memory, entries } = step.state
+  const { memory } = step.state
   const id = key(role, messageId)
   const before = memory.messages.get(id)
   const position = appendMessage(step, role, messageId, content)
-  const entry = entries[position]
-  if (before === undefined || entry?.kind !== 'message') return
+  const entry = entryAt(step.state, position, MESSAGE)
+  if (before === undefined || !entry) return
   entry.continues = true
   memory.messages.set(id, position)
   const parts = memory.messageParts.get(id)
@@ -139,15 +248,13 @@ function isOwnPrompt(step: Step, messageId: string | undefined, content: readonl
 }
 
 function findOpen(step: Step, role: MessageRole, messageId: string | undefined): number | undefined {
-  const { memory, entries } = step.state
+  const { memory } = step.state
   if (messageId !== undefined) {
     return memory.roles.get(messageId) === role ? memory.messages.get(key(role, messageId)) : undefined
   }
   const position = memory.openMessage
-  const entry = position === undefined ? undefined : entries[position]
-  return entry?.kind === 'message' && entry.role === role && entry.messageId === undefined
-    ? position
-    : undefined
+  const entry = entryAt(step.state, position, MESSAGE)
+  return entry?.role === role && entry.messageId === undefined ? position : undefined
 }
 
 function createMessage(
@@ -174,12 +281,11 @@ export function appendMessage(
 ): number {
   const { memory } = step.state
   const blocks = copyBlocks(content)
-  const position = append(
-    step,
-    messageId === undefined
-      ? { kind: 'message', role, blocks }
-      : { kind: 'message', role, messageId, blocks },
-  )
+  const position = append(step, MESSAGE, {
+    role,
+    ...(messageId !== undefined && { messageId }),
+    blocks,
+  })
   memory.openMessage = position
   if (role === 'thought') memory.openThought = position
   return position
@@ -222,7 +328,7 @@ export function expectEcho(position: number, content: readonly ContentBlock[]): 
 
 /** Whether the piece of a user message is the echo of a prompt from Parley, and so is shown already. */
 function takeEcho(
-  state: ReducingState,
+  state: ReducerState,
   messageId: string | undefined,
   content: readonly ContentBlock[],
 ): 'ours' | 'claimed' | undefined {
@@ -241,12 +347,12 @@ function takeEcho(
 }
 
 /** Sets the message id of the prompt that waits for its echo. */
-export function claimEcho(state: ReducingState, messageId: string): void {
+export function claimEcho(state: ReducerState, messageId: string): void {
   const { memory } = state
   const echo = memory.echo
   if (!echo) return
-  const entry = state.entries[echo.position]
-  if (entry?.kind === 'message') entry.messageId = messageId
+  const entry = entryAt(state, echo.position, MESSAGE)
+  if (entry) entry.messageId = messageId
   memory.ownMessages.add(messageId)
   memory.echo = undefined
 }

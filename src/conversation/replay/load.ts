@@ -1,12 +1,13 @@
 import * as l10n from '@vscode/l10n'
-import type { SessionSetup, SessionUpdate } from '../acp/model.ts'
+import type { SessionSetup, SessionUpdate } from '../../acp/model.ts'
+import { reduce } from '../reducer/reduce.ts'
+import { reduceLocalWithin, reduceWithin } from '../reducer/reduce-within.ts'
+import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
+import type { ReducerState } from '../reducer/step.ts'
+import type { Change, NoticeEntry } from '../state.ts'
 import type { Steps } from './align-turns.ts'
 import { mergeInSteps } from './merge-entries.ts'
-import { reduce } from './reducer/reduce.ts'
-import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
-import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
 import { stateOf } from './restore-state.ts'
-import type { Change, NoticeEntry } from './state.ts'
 
 /** A conversation and the setup of its session. */
 export interface Loaded {
@@ -184,7 +185,7 @@ function* mergeStates(
 }
 
 /** Maps the ids of the replay to the merged entries, so that later updates find them. */
-function keepNames(state: ReducingState, replay: ReducingState, positions: readonly number[]): void {
+function keepNames(state: ReducerState, replay: ReducerState, positions: readonly number[]): void {
   const { memory } = state
   const copy = (from: ReadonlyMap<string, number>, to: Map<string, number>) => {
     for (const [name, at] of from) {

@@ -1,4 +1,7 @@
-import type { MessageRole } from '../acp/model.ts'
+import type { MessageRole } from '../../acp/model.ts'
+import { textOf } from '../blocks.ts'
+import { entryKind } from '../entries/entry-kinds.ts'
+import type { Entry, MessageEntry } from '../state.ts'
 import {
   alignTurns,
   atOnce,
@@ -12,9 +15,6 @@ import {
   squeeze,
   type TurnEntries,
 } from './align-turns.ts'
-import { copyBlocks, textOf } from './blocks.ts'
-import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
-import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
 
 /** Shorter texts are matched only at their expected position: elsewhere they may match by chance. Characters. */
 const MIN_TEXT = 8
@@ -77,17 +77,7 @@ export function* mergeInSteps(
 
 /** A copy that can be appended to: the replay may continue in its own entry before the next merge. */
 function ownEntry(entry: Entry): Entry {
-  switch (entry.kind) {
-    case 'message':
-    case 'session_message':
-      return { ...entry, blocks: copyBlocks(entry.blocks) }
-    case 'compaction':
-      return { ...entry, summary: copyBlocks(entry.summary) }
-    case 'tool_call':
-      return { ...entry, content: [...entry.content] }
-    default:
-      return { ...entry }
-  }
+  return entryKind(entry).copy?.(entry) ?? { ...entry }
 }
 
 /** Whether the user would miss the entry, and the agent may not remember it. */
@@ -197,82 +187,29 @@ function put(slots: Map<string, Slot[]>, key: string | undefined, slot: Slot): v
   else slots.set(key, [slot])
 }
 
+/** What identifies an entry among those of a turn. */
 function idOf(entry: Entry): string | undefined {
-  const name = (...parts: unknown[]) => json([entry.kind, entry.within, ...parts])
-  switch (entry.kind) {
-    case 'tool_call':
-      return name(entry.toolCallId)
-    case 'subagent':
-      return name(entry.sessionId)
-    case 'session_message':
-      return name(entry.messageId)
-    case 'compaction':
-      return name(entry.compactionId)
-    case 'permission':
-    case 'elicitation':
-      return name(entry.requestId)
-    case 'notice':
-      return name(entry.title, entry.description)
-    case 'turn_end':
-      return name()
-    case 'unknown':
-      return name(entry.updateKind, entry.raw)
-    case 'message':
-      return undefined
-  }
+  const key = entryKind(entry).mergeKey(entry)
+  return key && json([entry.kind, entry.within, ...key])
 }
 
-/** Characteristics that identify an entry if the replay uses another id: some agents create new ones. */
+/** What identifies an entry if the replay uses another id: some agents create new ones. */
 function traitsOf(entry: Entry): string | undefined {
-  const name = (...parts: unknown[]) => json([entry.kind, entry.within, ...parts])
-  switch (entry.kind) {
-    case 'tool_call':
-      return name(entry.title, entry.toolKind, entry.rawInput)
-    case 'session_message':
-      return name(squeeze(textOf(entry.blocks)))
-    case 'compaction':
-      return name(squeeze(textOf(entry.summary)))
-    default:
-      return undefined
-  }
+  const traits = entryKind(entry).traits?.(entry)
+  return (
+    traits &&
+    json([
+      entry.kind,
+      entry.within,
+      ...traits.map(trait => (typeof trait === 'string' ? squeeze(trait) : trait)),
+    ])
+  )
 }
 
 /** The known entry, completed with what only the replay has. */
 function enriched(known: Entry, reported: Entry): Entry {
-  if (known.kind === 'tool_call' && reported.kind === 'tool_call') return enrichedTool(known, reported)
-  if (known.kind === 'subagent' && reported.kind === 'subagent') {
-    const merged: SubagentEntry = { ...reported, ...known }
-    return merged
-  }
-  if (known.kind === 'compaction' && reported.kind === 'compaction') {
-    const merged: CompactionEntry = { ...reported, ...known }
-    if (known.status !== 'completed') merged.status = reported.status
-    if (textOf(reported.summary).length > textOf(known.summary).length) merged.summary = reported.summary
-    return merged
-  }
-  return known
-}
-
-function enrichedTool(known: ToolCallEntry, reported: ToolCallEntry): ToolCallEntry {
-  const merged: ToolCallEntry = { ...reported, ...known }
-  // interrupted work is shown as canceled here, but the agent knows how it ended
-  const endsLater =
-    reported.status !== known.status &&
-    isFinalStatus(reported.status) &&
-    !hasEnded(known) &&
-    reported.status !== 'cancelled'
-  if (endsLater || (reported.status === 'in_progress' && !hasEnded(known))) merged.status = reported.status
-  if (known.title === '') merged.title = reported.title
-  if (known.toolKind === 'other') merged.toolKind = reported.toolKind
-  const saysMore = () => json(reported.content).length > json(known.content).length
-  if (known.content.length === 0 || (endsLater && saysMore())) merged.content = reported.content
-  if (known.locations.length === 0) merged.locations = reported.locations
-  if (endsLater && reported.rawOutput !== undefined) merged.rawOutput = reported.rawOutput
-  return merged
-}
-
-function hasEnded({ status }: ToolCallEntry): boolean {
-  return status === 'completed' || status === 'failed'
+  if (known.kind !== reported.kind) return known
+  return entryKind(known).merged?.(known, reported) ?? known
 }
 
 interface Piece {

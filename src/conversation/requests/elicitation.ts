@@ -1,4 +1,4 @@
-import type { ElicitationField, ElicitationValue } from '../acp/model.ts'
+import type { ElicitationField, ElicitationValue } from '../../acp/model.ts'
 
 // Elicitation: validates the values of a form, and describes its problems.
 // https://agentclientprotocol.com/protocol/v2/draft/elicitation

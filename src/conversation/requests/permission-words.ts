@@ -1,5 +1,5 @@
-import type { PermissionOption } from '../acp/model.ts'
-import { visibleWords } from '../common/visible.ts'
+import type { PermissionOption } from '../../acp/model.ts'
+import { visibleWords } from '../../common/visible.ts'
 import type { Translate } from './elicitation.ts'
 
 /** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */

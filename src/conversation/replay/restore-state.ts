@@ -1,15 +1,12 @@
 import * as l10n from '@vscode/l10n'
-import { TOO_DEEP } from '../common/bound-depth.ts'
-import { MAX_DEPTH } from '../common/limits.ts'
-import { reduce } from './reducer/reduce.ts'
-import { reduceLocalWithin } from './reducer/reduce-within.ts'
-import {
-  createSessionState,
-  createSubagentState,
-  noteWork,
-  type ReducingState,
-} from './reducer/reducing-state.ts'
-import type { Change, Entry, MessageEntry, SessionState, TerminalState } from './state.ts'
+import { TOO_DEEP } from '../../common/bound-depth.ts'
+import { MAX_DEPTH } from '../../common/limits.ts'
+import { entryKind } from '../entries/entry-kinds.ts'
+import { addSubagentState } from '../entries/subagent.ts'
+import { reduce } from '../reducer/reduce.ts'
+import { reduceLocalWithin } from '../reducer/reduce-within.ts'
+import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
+import type { Change, Entry, SessionState, TerminalState } from '../state.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */
 export interface KeptConversation {
@@ -85,59 +82,12 @@ export function stateOf(entries: readonly Entry[]): ReducingState {
     state.entries.push(kept)
     state.index.set(kept.id, position)
     state.turn = Math.max(state.turn, kept.turn)
-    const { memory } = kept.within === undefined ? state : subagentOf(state, kept.within)
-    noteWork(memory, kept, position)
-    switch (kept.kind) {
-      case 'tool_call':
-        memory.tools.set(kept.toolCallId, position)
-        if (kept.status === 'pending' || kept.status === 'in_progress' || kept.status === 'paused') {
-          memory.openTools.add(position)
-        }
-        break
-      case 'message':
-        if (kept.messageId === undefined) break
-        restoreMessage(memory, kept, kept.messageId, position)
-        break
-      case 'permission':
-      case 'elicitation':
-        if (!kept.outcome) memory.openRequests.set(kept.requestId, position)
-        break
-      case 'compaction':
-        memory.compactions.set(kept.compactionId, position)
-        if (kept.status === 'in_progress') memory.openCompactions.add(position)
-        break
-      case 'subagent':
-        memory.subagents.set(kept.sessionId, position)
-        subagentOf(state, kept.sessionId)
-        break
-      case 'session_message':
-        memory.sessionMessages.set(kept.messageId, position)
-        break
-    }
+    const reporting = kept.within === undefined ? state : addSubagentState(state, kept.within)
+    const kind = entryKind(kept)
+    if (kind.isWork(kept)) reporting.memory.lastWork = position
+    kind.restore?.(reporting, kept, position)
   }
   return state
-}
-
-function restoreMessage(
-  memory: ReducingState['memory'],
-  { role, continues }: MessageEntry,
-  messageId: string,
-  position: number,
-): void {
-  const key = `${role}\n${messageId}`
-  const before = memory.messages.get(key)
-  if (continues && before !== undefined)
-    memory.messageParts.set(key, [...(memory.messageParts.get(key) ?? [before]), position])
-  else memory.messageParts.delete(key)
-  memory.messages.set(key, position)
-  memory.roles.set(messageId, role)
-}
-
-function subagentOf(state: ReducingState, sessionId: string): ReducingState {
-  const { subagentStates } = state.memory
-  const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
-  subagentStates.set(sessionId, known)
-  return known
 }
 
 /**

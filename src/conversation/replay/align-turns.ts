@@ -1,6 +1,6 @@
-import type { ContentBlock } from '../acp/model.ts'
-import { textOf } from './blocks.ts'
-import type { Entry, MessageEntry } from './state.ts'
+import type { ContentBlock } from '../../acp/model.ts'
+import { textOf } from '../blocks.ts'
+import type { Entry, MessageEntry } from '../state.ts'
 
 /** Equal answers of this length aren't a coincidence. Characters. */
 const MIN_ANSWER = 20

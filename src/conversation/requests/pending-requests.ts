@@ -4,11 +4,11 @@ import type {
   ElicitationRequest,
   PermissionOutcome,
   PermissionRequest,
-} from '../acp/model.ts'
-import { matchesInTime } from '../common/timed-regexp.ts'
+} from '../../acp/model.ts'
+import { matchesInTime } from '../../common/timed-regexp.ts'
+import type { LocalEvent } from '../reducer/reduce-local.ts'
+import type { RuleAnswer } from '../state.ts'
 import { checkContent } from './elicitation.ts'
-import type { LocalEvent } from './reducer/reduce-local.ts'
-import type { RuleAnswer } from './state.ts'
 
 export interface PendingRequestsOptions {
   /** Applies the outcome of a request to the conversation. */

@@ -1,0 +1,34 @@
+/** The searchable text of content: the same for the host, which searches, and the webview, which shows the matches. */
+import type { ContentBlock } from '../acp/model.ts'
+import { markdownText } from '../common/markdown-text.ts'
+
+/** `markdown`: rendered as such, so its markup isn't visible */
+export function blockText(block: ContentBlock, markdown: boolean): string {
+  switch (block.type) {
+    case 'text':
+      return markdown ? markdownText(block.text) : block.text
+    case 'resource_link':
+      return block.title ?? block.name
+    case 'resource':
+      return lines([nameOf(block.uri), block.text])
+    case 'image':
+    case 'audio':
+      return ''
+    case 'unknown':
+      return JSON.stringify(block.raw) ?? ''
+  }
+}
+
+function nameOf(uri: string): string {
+  const name = uri.slice(uri.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** The texts that aren't empty, each on a line of its own. */
+export function lines(texts: ReadonlyArray<string | undefined>): string {
+  return texts.filter(text => text).join('\n')
+}

@@ -1,0 +1,34 @@
+import type * as z from 'zod'
+import type { ContentBlock } from '../../acp/model.ts'
+import type { ReducedKind, ReducerState } from '../reducer/step.ts'
+import type { EntryBase, TerminalState } from '../state-base.ts'
+
+export type Terminals = ReadonlyMap<string, TerminalState>
+
+/** The text of an entry: what is visible while it's collapsed, and what is also visible when it's expanded. */
+export interface EntryText {
+  head: string
+  body: string
+}
+
+/** Everything about a kind of entry, except how it's drawn: the webview's `entries/` do that. */
+export interface EntryKind<E extends EntryBase> extends ReducedKind<E> {
+  /** The minimum shape of a stored entry, without what all entries have. A stored file may contain anything. */
+  schema(): z.ZodRawShape
+  /** What identifies it among the entries of its kind in a turn, also in a replay; `undefined`: nothing does. */
+  mergeKey(entry: E): readonly unknown[] | undefined
+  /** What identifies it if the agent replays it with another id. White space in texts doesn't count. */
+  traits?(entry: E): readonly unknown[]
+  /** The known entry, completed with what only the replay has; by default, it stays as it is. */
+  merged?(known: E, reported: E): E
+  /** The blocks that grow by appended text. */
+  growing?(entry: E): ContentBlock[]
+  /** A copy that later updates can change. */
+  copy?(entry: E): E
+  /** Adds a stored entry to the reducer's indexes, so that later updates find it. `state`: of the session that reported it. */
+  restore?(state: ReducerState, entry: E, position: number): void
+  /** As Markdown, for an export; empty if there is nothing to show. */
+  markdown(entry: E, terminals: Terminals): string
+  /** For the search. */
+  text(entry: E, terminals: Terminals): EntryText
+}

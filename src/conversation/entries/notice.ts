@@ -1,0 +1,58 @@
+import * as z from 'zod'
+import type { Open, SessionUpdate } from '../../acp/model.ts'
+import { markdownText } from '../../common/markdown-text.ts'
+import { lines } from '../block-text.ts'
+import { contained, escaped, quoted } from '../markdown.ts'
+import { append, type Step } from '../reducer/step.ts'
+import type { EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+
+export interface NoticeEntry extends EntryBase {
+  kind: 'notice'
+  severity: Open<'info' | 'warning' | 'error'>
+  title: string
+  description?: string
+  /** The entries above come from Parley's saved copy. */
+  savedCopy?: true
+  /** absolute paths of the changed files it concerns */
+  files?: string[]
+  rewind?: Rewind
+  /** The conversation is a fork: the entries above are from another session. */
+  forkedFrom?: ForkOrigin
+}
+
+/** The session that a conversation was forked from. */
+export interface ForkOrigin {
+  /** the other session's key in this window */
+  session: string
+  /** the last turn of it that is part of the fork */
+  turn: number
+}
+
+/** The user went back to before the turn `from`: the turns from there to `to` are set aside. */
+export interface Rewind {
+  from: number
+  to: number
+  /** Files were restored: the id of the undo, to revert it. */
+  restored?: string
+  /** The user reverted it. */
+  withdrawn?: true
+}
+
+export const NOTICE: EntryKind<NoticeEntry> = {
+  kind: 'notice',
+  schema: () => ({ severity: z.string(), title: z.string() }),
+  isWork: () => false,
+  mergeKey: ({ title, description }) => [title, description],
+  markdown: ({ title, description }) =>
+    [`> **${escaped(title)}**`, ...(description ? [quoted(contained(description))] : [])].join('\n>\n'),
+  text: ({ title, description }) => ({
+    head: lines([title, description && markdownText(description)]),
+    body: '',
+  }),
+}
+
+export function notice(step: Step, update: Extract<SessionUpdate, { type: 'notice' }>): void {
+  const { severity, title, description } = update
+  append(step, NOTICE, description === undefined ? { severity, title } : { severity, title, description })
+}

@@ -1,0 +1,343 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type {
+  ElicitationField,
+  ElicitationOutcome,
+  ElicitationRequest,
+  PermissionOption,
+  PermissionOutcome,
+  PermissionRequest,
+} from '../../acp/model.ts'
+import { lines } from '../block-text.ts'
+import { escaped, fenced, quoted } from '../markdown.ts'
+import {
+  append,
+  type Background,
+  entryAt,
+  type ReducerState,
+  type Step,
+  stopTime,
+  touch,
+  updateActivity,
+} from '../reducer/step.ts'
+import type { EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+import { isBackgroundWork, TOOL_CALL, toolCallUpsert } from './tool-call.ts'
+
+/** The permission rule that answered a request. */
+export interface AppliedRule {
+  action: 'allow' | 'reject'
+  /** the settings that contain it */
+  scope: 'user' | 'workspace' | 'folder'
+  /** the workspace folder's name, for the scope `folder` */
+  folder?: string
+  /** a short form, such as `npm test *` */
+  text: string
+}
+
+export interface RuleAnswer {
+  optionId: string
+  rule: AppliedRule
+}
+
+export interface PermissionEntry extends EntryBase {
+  kind: 'permission'
+  /** Identifies the request when it's answered. */
+  requestId: string
+  title: string
+  description?: string
+  /** Its tool call, whose entry always exists. */
+  toolCallId?: string
+  /** Its command, if the agent named one without a tool call. */
+  command?: { command: string; cwd?: string; terminalId?: string }
+  /** Its subject, if that is of a kind that this version of Parley doesn't know. */
+  subject?: { kind: string; raw: unknown }
+  options: PermissionOption[]
+  /** Absent while it is pending. */
+  outcome?: PermissionOutcome
+  /** Set if a permission rule answered it. */
+  rule?: AppliedRule
+}
+
+/** An elicitation: the agent asks the user to fill in a form or open a URL. */
+export interface ElicitationEntry extends EntryBase {
+  kind: 'elicitation'
+  /** Identifies the request when it's answered. */
+  requestId: string
+  message: string
+  /** The agent's id of its tool call. */
+  toolCallId?: string
+  ask:
+    | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
+    | { mode: 'url'; elicitationId: string; url: string }
+  /** Absent while it is pending. */
+  outcome?: ElicitationOutcome
+  /**
+   * For a URL that the user agreed to open. `waiting`: the agent hasn't reported completion; `ended`:
+   * the turn or the agent ended before it did.
+   */
+  visit?: 'waiting' | 'done' | 'ended'
+}
+
+export const PERMISSION: EntryKind<PermissionEntry> = {
+  kind: 'permission',
+  schema: () => ({ requestId: z.string(), title: z.string(), options: z.array(z.unknown()) }),
+  isWork: () => true,
+  mergeKey: ({ requestId }) => [requestId],
+  restore,
+  markdown: ({ outcome, options, title, command }) => {
+    const option =
+      outcome?.type === 'selected'
+        ? options.find(({ optionId }) => optionId === outcome.optionId)?.name
+        : undefined
+    const answer = option ?? (outcome ? answered('cancel') : l10n.t('not answered'))
+    const line = `> ${escaped(title || l10n.t('Permission'))}: ${escaped(answer)}`
+    return command ? `${line}\n>\n${quoted(fenced(command.command, 'sh'))}` : line
+  },
+  text: ({ title, description, command }) => ({
+    head: lines([title, description, command?.command]),
+    body: '',
+  }),
+}
+
+export const ELICITATION: EntryKind<ElicitationEntry> = {
+  kind: 'elicitation',
+  schema: () => ({ requestId: z.string() }),
+  isWork: () => true,
+  mergeKey: ({ requestId }) => [requestId],
+  restore,
+  markdown: ({ message, outcome }) =>
+    `> ${escaped(message)}: ${outcome ? answered(outcome.action) : l10n.t('not answered')}`,
+  text: ({ message, ask }) => ({
+    head: lines([message, ...(ask.mode === 'form' ? [ask.title, ask.description] : [])]),
+    body: '',
+  }),
+}
+
+function restore(
+  { memory }: ReducerState,
+  entry: PermissionEntry | ElicitationEntry,
+  position: number,
+): void {
+  if (!entry.outcome) memory.openRequests.set(entry.requestId, position)
+}
+
+function answered(action: 'accept' | 'decline' | 'cancel'): string {
+  if (action === 'accept') return l10n.t('answered')
+  return action === 'decline' ? l10n.t('declined') : l10n.t('canceled')
+}
+
+/** The entry of a request, if there is one at the position. */
+function requestAt(
+  state: Pick<ReducerState, 'entries'>,
+  position: number | undefined,
+): PermissionEntry | ElicitationEntry | undefined {
+  return entryAt(state, position, PERMISSION) ?? entryAt(state, position, ELICITATION)
+}
+
+/** The requests that are shown as pending, in the session and its subagents, oldest first. */
+export function openRequests(state: ReducerState): Array<PermissionEntry | ElicitationEntry> {
+  return [...state.memory.openRequests.values()]
+    .sort((a, b) => a - b)
+    .flatMap(position => requestAt(state, position) ?? [])
+}
+
+export function permissionAsked(step: Step, requestId: string, request: PermissionRequest): void {
+  const { memory } = step.state
+  const { subject } = request
+  const fields: Omit<PermissionEntry, 'kind' | 'id' | 'turn'> = {
+    requestId,
+    title: request.title,
+    options: request.options,
+  }
+  if (request.description !== undefined) fields.description = request.description
+  if (subject.type === 'tool_call') {
+    const position = toolCallUpsert(step, subject.toolCall, true)
+    fields.toolCallId = subject.toolCall.toolCallId
+    if (fields.title === '') fields.title = entryAt(step.state, position, TOOL_CALL)?.title ?? ''
+  } else if (subject.type === 'command') {
+    fields.command = { command: subject.command }
+    if (subject.cwd !== undefined) fields.command.cwd = subject.cwd
+    if (subject.terminalId !== undefined) fields.command.terminalId = subject.terminalId
+    if (subject.toolCallId !== undefined) {
+      fields.toolCallId = subject.toolCallId
+      if (!memory.tools.has(subject.toolCallId)) {
+        toolCallUpsert(step, { toolCallId: subject.toolCallId, title: subject.command, kind: 'execute' })
+      }
+    }
+  } else if (subject.type === 'unknown') {
+    fields.subject = { kind: subject.kind, raw: subject.raw }
+  }
+  open(step, requestId, append(step, PERMISSION, fields))
+}
+
+export function elicitationAsked(step: Step, requestId: string, request: ElicitationRequest): void {
+  const fields: Omit<ElicitationEntry, 'kind' | 'id' | 'turn'> = {
+    requestId,
+    message: request.message,
+    ask: askOf(request),
+  }
+  if (request.toolCallId !== undefined) fields.toolCallId = request.toolCallId
+  open(step, requestId, append(step, ELICITATION, fields))
+}
+
+function open(step: Step, requestId: string, position: number): void {
+  step.state.memory.openRequests.set(requestId, position)
+  updateActivity(step)
+}
+
+/** Shows how a request ended. Does nothing for one that isn't open. */
+export function requestAnswered(
+  step: Step,
+  requestId: string,
+  outcome: PermissionOutcome | ElicitationOutcome,
+  rule?: AppliedRule,
+): void {
+  const { memory } = step.state
+  const position = memory.openRequests.get(requestId)
+  const entry = requestAt(step.state, position)
+  if (position === undefined || !entry) return
+  close(step, requestId, position, outcome)
+  if (rule && entry.kind === 'permission') entry.rule = rule
+  if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
+    restartTime(step, memory.tools.get(entry.toolCallId))
+  }
+  // The agent should report that it continues; not all do.
+  if (!hasOpenRequests(step.state)) memory.actionReported = false
+  updateActivity(step)
+}
+
+/** Shows a request that no longer waits for an answer as canceled. */
+export function requestClosed(step: Step, requestId: string): void {
+  const position = step.state.memory.openRequests.get(requestId)
+  if (position === undefined) return
+  const isForm = entryAt(step.state, position, ELICITATION) !== undefined
+  close(step, requestId, position, isForm ? { action: 'cancel' } : { type: 'cancelled' })
+  updateActivity(step)
+}
+
+/** Shows the requests of this session, or of this subagent, as canceled. */
+export function closeRequests(step: Step): void {
+  const { memory, entries, within } = step.state
+  for (const [requestId, position] of [...memory.openRequests]) {
+    if (entries[position]?.within === within) requestClosed(step, requestId)
+  }
+}
+
+/** Can come after the end of the turn: the user may take time in the browser. */
+export function urlCompleted(step: Step, elicitationId: string): void {
+  const { memory } = step.state
+  const position = memory.visits.get(elicitationId)
+  const entry = entryAt(step.state, position, ELICITATION)
+  if (position === undefined || !entry) return
+  memory.visits.delete(elicitationId)
+  entry.visit = 'done'
+  touch(step, position)
+}
+
+/** No longer shows opened URLs as waiting for completion. */
+export function endUrlWaits(step: Step): void {
+  for (const position of step.state.memory.visits.values()) {
+    const entry = entryAt(step.state, position, ELICITATION)
+    if (entry?.visit !== 'waiting') continue
+    entry.visit = 'ended'
+    touch(step, position)
+  }
+}
+
+function close(
+  step: Step,
+  requestId: string,
+  position: number,
+  outcome: PermissionOutcome | ElicitationOutcome,
+): void {
+  const { memory } = step.state
+  memory.openRequests.delete(requestId)
+  const entry = requestAt(step.state, position)
+  if (entry?.kind === 'permission' && 'type' in outcome) entry.outcome = outcome
+  if (entry?.kind === 'elicitation' && 'action' in outcome) {
+    entry.outcome = outcome
+    if (entry.ask.mode === 'url' && outcome.action === 'accept') {
+      entry.visit = 'waiting'
+      memory.visits.set(entry.ask.elicitationId, position)
+    }
+  }
+  stopTime(step, entry)
+  touch(step, position)
+}
+
+function hasOpenRequests({ memory, entries, within }: ReducerState): boolean {
+  for (const position of memory.openRequests.values()) if (entries[position]?.within === within) return true
+  return false
+}
+
+/** The tool call did nothing until the user answered: the wait is not part of its duration. */
+function restartTime(step: Step, position: number | undefined): void {
+  const tool = position === undefined ? undefined : step.state.entries[position]
+  if (position === undefined || step.now === undefined || tool?.startedAt === undefined) return
+  if (tool.endedAt !== undefined) return
+  tool.startedAt = step.now
+  touch(step, position)
+}
+
+function askOf(request: ElicitationRequest): ElicitationEntry['ask'] {
+  if (request.mode === 'url') {
+    const { elicitationId, url } = request
+    return { mode: 'url', elicitationId, url }
+  }
+  const { title, description, fields } = request
+  const ask: ElicitationEntry['ask'] = { mode: 'form', fields }
+  if (title !== undefined) ask.title = title
+  if (description !== undefined) ask.description = description
+  return ask
+}
+
+/** Tool calls of this turn that the user, or a rule, allowed. */
+export function allowedToolCalls({ state }: Step): Set<string> {
+  const allowed = new Set<string>()
+  for (let at = state.entries.length - 1; at >= 0; at--) {
+    const entry = state.entries[at]
+    if (!entry || entry.turn !== state.turn) break
+    const permission = entryAt(state, at, PERMISSION)
+    if (!permission || permission.within !== state.within || permission.toolCallId === undefined) continue
+    const { outcome, options, toolCallId } = permission
+    if (outcome?.type !== 'selected') continue
+    const kind = options.find(({ optionId }) => optionId === outcome.optionId)?.kind
+    if (kind?.startsWith('allow')) allowed.add(toolCallId)
+  }
+  return allowed
+}
+
+/** Whether a request belongs to work that is known to continue in the background: the end of the turn leaves it pending. */
+export function asksForBackground(
+  state: ReducerState,
+  request: PermissionRequest | ElicitationRequest,
+): boolean {
+  const { sessionId } = request
+  const { background } = state.memory
+  const child = sessionId === undefined ? undefined : state.memory.subagentStates.get(sessionId)
+  if (child && sessionId !== undefined && background.subagents.has(sessionId)) return true
+  const asking = child ?? state
+  return isAboutBackground(asking, asking.memory.background, request)
+}
+
+/** Whether what a request is about is in `background`. `asking`: the state of the session that asks. */
+export function isAboutBackground(
+  asking: ReducerState,
+  background: Background,
+  request: PermissionRequest | ElicitationRequest,
+): boolean {
+  const { terminalId, toolCallId } = subjectOf(request)
+  if (terminalId !== undefined && background.terminals.has(terminalId)) return true
+  return toolCallId !== undefined && isBackgroundWork(asking, background, toolCallId)
+}
+
+function subjectOf(request: PermissionRequest | ElicitationRequest): {
+  toolCallId?: string
+  terminalId?: string
+} {
+  if (!('subject' in request)) return request
+  const { subject } = request
+  if (subject.type === 'tool_call') return subject.toolCall
+  return subject.type === 'command' ? subject : {}
+}

@@ -1,0 +1,113 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { SubagentPatch, SubagentState } from '../../acp/model.ts'
+import { escaped } from '../markdown.ts'
+import { closeOpen } from '../reducer/reduce-turn.ts'
+import {
+  append,
+  createSubagentState,
+  entryAt,
+  patchField,
+  type ReducerState,
+  type Step,
+  stopTime,
+  touch,
+  updateActivity,
+} from '../reducer/step.ts'
+import type { Change, EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+
+/** A session that the agent started within this one; the entry is where it was announced. */
+export interface SubagentEntry extends EntryBase {
+  kind: 'subagent'
+  /** the subagent's own session */
+  sessionId: string
+  /** Absent if the agent didn't provide one. */
+  title?: string
+  /** its role or purpose */
+  description?: string
+  /** What it does; absent if unknown. `endedAt` is when it last became idle. */
+  state?: SubagentState
+  /** Its work can be stopped separately from the turn. */
+  canCancel: boolean
+  cwd?: string
+  additionalDirectories?: string[]
+}
+
+export const SUBAGENT: EntryKind<SubagentEntry> = {
+  kind: 'subagent',
+  schema: () => ({ sessionId: z.string(), canCancel: z.boolean() }),
+  isWork: () => true,
+  mergeKey: ({ sessionId }) => [sessionId],
+  merged: (known, reported) => ({ ...reported, ...known }),
+  restore: (state, { sessionId }, position) => {
+    state.memory.subagents.set(sessionId, position)
+    addSubagentState(state, sessionId)
+  },
+  markdown: ({ title }) => `*${escaped(title ? l10n.t('Subagent: {0}', title) : l10n.t('Subagent'))}*`,
+  text: ({ title }) => ({ head: title ?? '', body: '' }),
+}
+
+/** The state of a subagent's session; created if it's new. */
+export function addSubagentState(state: ReducerState, sessionId: string): ReducerState {
+  const { subagentStates } = state.memory
+  const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
+  subagentStates.set(sessionId, known)
+  return known
+}
+
+/** Announces a subagent, or updates it: absent fields stay, `null` clears. */
+export function subagentUpsert(step: Step, patch: SubagentPatch): void {
+  const { memory } = step.state
+  const found = memory.subagents.get(patch.sessionId)
+  const position = found ?? append(step, SUBAGENT, { sessionId: patch.sessionId, canCancel: false })
+  if (found === undefined) {
+    memory.subagents.set(patch.sessionId, position)
+    addSubagentState(step.state, patch.sessionId)
+  }
+  const entry = entryAt(step.state, position, SUBAGENT)
+  if (!entry) return
+  patchField(entry, 'title', patch.title)
+  patchField(entry, 'description', patch.description)
+  patchField(entry, 'cwd', patch.cwd)
+  patchField(entry, 'additionalDirectories', patch.additionalDirectories)
+  if (patch.canCancel !== undefined) entry.canCancel = patch.canCancel ?? false
+  if (patch.state !== undefined) {
+    patchField(entry, 'state', patch.state)
+    if (patch.state?.activity === 'idle') {
+      stopTime(step, entry)
+      closeWork(step, patch.sessionId, patch.state)
+    } else delete entry.endedAt
+  }
+  if (found !== undefined) touch(step, position)
+}
+
+/** In v1 nothing else reports the end of its open tool calls. */
+function closeWork(step: Step, sessionId: string, { stopReason, error }: SubagentState): void {
+  const subagent = step.state.memory.subagentStates.get(sessionId)
+  if (!subagent) return
+  const changes: Change[] = []
+  const cutShort = stopReason === 'cancelled' || stopReason === 'error' || error !== undefined
+  closeOpen({ state: subagent, now: step.now, changes }, cutShort, subagent.memory.background)
+  step.changes.push(...changes)
+  if (changes.length > 0) updateActivity(step)
+}
+
+/** The agent ended: the last state of its subagents is unknown, except that they no longer work. */
+export function forgetSubagents(step: Step): void {
+  const { memory } = step.state
+  for (const position of memory.subagents.values()) {
+    const entry = entryAt(step.state, position, SUBAGENT)
+    if (!entry || (!entry.canCancel && isAtRest(entry))) continue
+    entry.canCancel = false
+    if (!isAtRest(entry)) {
+      delete entry.state
+      stopTime(step, entry)
+    }
+    touch(step, position)
+  }
+}
+
+function isAtRest({ state }: SubagentEntry): boolean {
+  return state === undefined || state.activity === 'idle'
+}

@@ -1,0 +1,27 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { AgentErrorInfo, StopReason } from '../../acp/model.ts'
+import { escaped } from '../markdown.ts'
+import type { EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+
+/** The end of a turn with another reason than `end_turn`. */
+export interface TurnEndEntry extends EntryBase {
+  kind: 'turn_end'
+  stopReason: StopReason
+  /** The turn was canceled, and the user had not asked for it. */
+  canceledBy?: 'agent'
+  error?: AgentErrorInfo
+}
+
+/** Added by `reducer/reduce-turn.ts`. */
+export const TURN_END: EntryKind<TurnEndEntry> = {
+  kind: 'turn_end',
+  schema: () => ({ stopReason: z.string() }),
+  isWork: () => true,
+  // a turn ends once
+  mergeKey: () => [],
+  markdown: ({ error, stopReason }) =>
+    `*${l10n.t('The turn ended: {0}', escaped(error?.message ?? stopReason))}*`,
+  text: ({ error }) => ({ head: error?.message ?? '', body: error?.detail ?? '' }),
+}

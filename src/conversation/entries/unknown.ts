@@ -1,0 +1,29 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { SessionUpdate } from '../../acp/model.ts'
+import { folded, jsonMarkdown } from '../markdown.ts'
+import { append, type Step } from '../reducer/step.ts'
+import type { EntryBase } from '../state-base.ts'
+import type { EntryKind } from './entry-kind.ts'
+
+/** An update of a kind that this version of Parley doesn't know. */
+export interface UnknownEntry extends EntryBase {
+  kind: 'unknown'
+  updateKind: string
+  raw: unknown
+}
+
+export const UNKNOWN: EntryKind<UnknownEntry> = {
+  kind: 'unknown',
+  schema: () => ({ updateKind: z.string() }),
+  // such updates may come in floods, and in the middle of a word
+  isWork: () => false,
+  splitsNothing: true,
+  mergeKey: ({ updateKind, raw }) => [updateKind, raw],
+  markdown: ({ updateKind, raw }) => folded(l10n.t('Unknown update: {0}', updateKind), [jsonMarkdown(raw)]),
+  text: ({ updateKind, raw }) => ({ head: updateKind, body: JSON.stringify(raw) ?? '' }),
+}
+
+export function unknown(step: Step, update: Extract<SessionUpdate, { type: 'unknown' }>): void {
+  append(step, UNKNOWN, { updateKind: update.kind, raw: update.raw })
+}

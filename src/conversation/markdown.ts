@@ -1,0 +1,104 @@
+/** Content as Markdown, for exported conversations and messages to agents. */
+import * as l10n from '@vscode/l10n'
+import type { ContentBlock } from '../acp/model.ts'
+import { escapeHtml } from '../common/escape-html.ts'
+import { withoutEscapes } from './tool-output.ts'
+
+export function blocksMarkdown(list: readonly ContentBlock[]): string {
+  return list
+    .map(blockMarkdown)
+    .filter(text => text.trim() !== '')
+    .join('\n\n')
+}
+
+export function blockMarkdown(content: ContentBlock): string {
+  switch (content.type) {
+    case 'text':
+      return contained(content.text)
+    case 'image':
+      return `*${l10n.t('Image')} (${escaped(content.mimeType)})*`
+    case 'audio':
+      return `*${l10n.t('Audio')} (${escaped(content.mimeType)})*`
+    case 'resource_link':
+      return `[${escaped(content.title ?? content.name)}](${destination(content.uri)})`
+    case 'resource': {
+      const link = `[${escaped(nameOf(content.uri))}](${destination(content.uri)})`
+      return content.text === undefined ? link : folded(nameOf(content.uri), [fenced(content.text)])
+    }
+    case 'unknown':
+      return jsonMarkdown(content.raw)
+  }
+}
+
+export function quoted(text: string): string {
+  return text.replace(/^/gm, '> ')
+}
+
+export function jsonMarkdown(value: unknown): string {
+  return fenced(JSON.stringify(value, undefined, 2) ?? '', 'json')
+}
+
+/** A URL as the destination of a link. */
+export function destination(uri: string): string {
+  return `<${uri.replace(/[<>\s\\]/g, character => encodeURIComponent(character))}>`
+}
+
+function nameOf(uri: string): string {
+  const name = uri.slice(uri.lastIndexOf('/') + 1) || uri
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** Output of a program as text. */
+export function plain(output: string): string {
+  return withoutEscapes(output).replace(/\r\n?/g, '\n')
+}
+
+/** A text as a block of code: its fence is longer than any in the text. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text.replace(/\n$/, '')}\n${fence}`
+}
+
+/** A text on one line, with markup escaped. */
+export function escaped(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[\\`*_[\]<>#|~!]/g, '\\$&')
+}
+
+/**
+ * Markdown of unknown origin, as a part of a longer text: a code block that it leaves open is closed, and outside of
+ * code, it neither opens nor closes a `<details>` section.
+ */
+export function contained(markdown: string): string {
+  let open: string | undefined
+  const lines = markdown.split('\n').map(line => {
+    const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    if (open !== undefined) {
+      if (mark && mark[0] === open[0] && mark.length >= open.length && rest.trim() === '') open = undefined
+      return line
+    }
+    if (mark && !(mark[0] === '`' && rest.includes('`'))) {
+      open = mark
+      return line
+    }
+    return line.replace(/<(?=\/?(?:details|summary)\b)/gi, '&lt;').replace(/<!--/g, '&lt;!--')
+  })
+  if (open !== undefined) lines.push(open)
+  return lines.join('\n')
+}
+
+/** A collapsed section. */
+export function folded(summary: string, parts: readonly string[]): string {
+  return [
+    `<details>\n<summary>${escapeHtml(summary.replace(/\s+/g, ' ').trim())}</summary>`,
+    ...parts,
+    '</details>',
+  ].join('\n\n')
+}

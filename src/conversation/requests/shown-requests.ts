@@ -1,0 +1,34 @@
+import { openRequests } from '../entries/requests.ts'
+import type { ReducingState } from '../reducer/reducing-state.ts'
+import type { ReducerState } from '../reducer/step.ts'
+import type { Entry } from '../state.ts'
+
+/** The entries needed to draw the pending requests: their own, their tool calls' and their subagents'. */
+export function entriesOfRequests(state: ReducingState): Entry[] {
+  const { subagentStates } = state.memory
+  const found = new Set<Entry>()
+  for (const request of openRequests(state)) {
+    found.add(request)
+    const asking: ReducerState | undefined =
+      request.within === undefined ? state : subagentStates.get(request.within)
+    const tool = asking?.memory.tools.get(request.toolCallId ?? '')
+    if (tool !== undefined) found.add(state.entries[tool]!)
+    for (let at: Entry | undefined = request; at; ) {
+      at = announcementOf(state, at.within)
+      if (!at || found.has(at)) break
+      found.add(at)
+    }
+  }
+  return [...found]
+}
+
+/** The entry that announced a subagent, in the session or in another subagent. */
+function announcementOf(state: ReducingState, subagent: string | undefined): Entry | undefined {
+  if (subagent === undefined) return undefined
+  const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
+  for (const { memory } of all) {
+    const position = memory.subagents.get(subagent)
+    if (position !== undefined) return state.entries[position]
+  }
+  return undefined
+}

@@ -4,7 +4,7 @@ import type { ContentBlock, Open, SessionUpdate } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import { append, appendContent, entryAt, type Step, stopTime, touch } from '../reducer/step.ts'
+import { append, appendContent, entryAt, type Reducers, type Step, stopTime, touch } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -42,10 +42,15 @@ export const COMPACTION: EntryKind<CompactionEntry> = {
   text: ({ summary }) => ({ head: '', body: lines(summary.map(block => blockText(block, true))) }),
 }
 
+export const COMPACTION_REDUCERS: Reducers<'compaction' | 'compaction_chunk'> = {
+  compaction: compactionUpsert,
+  compaction_chunk: compactionChunk,
+}
+
 type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
 
 /** Creates or changes a compaction: absent fields stay, `null` clears. */
-export function compactionUpsert(step: Step, update: Update<'compaction'>): void {
+function compactionUpsert(step: Step, update: Update<'compaction'>): void {
   const { memory } = step.state
   const found = memory.compactions.get(update.compactionId)
   const position = found ?? createCompaction(step, update.compactionId)
@@ -65,7 +70,7 @@ export function compactionUpsert(step: Step, update: Update<'compaction'>): void
   if (found !== undefined) touch(step, position)
 }
 
-export function compactionChunk(step: Step, compactionId: string, content: ContentBlock): void {
+function compactionChunk(step: Step, { compactionId, content }: Update<'compaction_chunk'>): void {
   const { memory } = step.state
   const position = memory.compactions.get(compactionId)
   if (position === undefined) {

@@ -1,13 +1,13 @@
-import { COMPACTION, type CompactionEntry } from './compaction.ts'
+import { COMPACTION, COMPACTION_REDUCERS, type CompactionEntry } from './compaction.ts'
 import type { EntryKind } from './entry-kind.ts'
-import { MESSAGE, type MessageEntry } from './message.ts'
-import { NOTICE, type NoticeEntry } from './notice.ts'
+import { MESSAGE, MESSAGE_REDUCERS, type MessageEntry } from './message.ts'
+import { NOTICE, NOTICE_REDUCERS, type NoticeEntry } from './notice.ts'
 import { ELICITATION, type ElicitationEntry, PERMISSION, type PermissionEntry } from './requests.ts'
-import { SESSION_MESSAGE, type SessionMessageEntry } from './session-message.ts'
-import { SUBAGENT, type SubagentEntry } from './subagent.ts'
-import { TOOL_CALL, type ToolCallEntry } from './tool-call.ts'
+import { SESSION_MESSAGE, SESSION_MESSAGE_REDUCERS, type SessionMessageEntry } from './session-message.ts'
+import { SUBAGENT, SUBAGENT_REDUCERS, type SubagentEntry } from './subagent.ts'
+import { TOOL_CALL, TOOL_CALL_REDUCERS, type ToolCallEntry } from './tool-call.ts'
 import { TURN_END, type TurnEndEntry } from './turn-end.ts'
-import { UNKNOWN, type UnknownEntry } from './unknown.ts'
+import { UNKNOWN, UNKNOWN_REDUCERS, type UnknownEntry } from './unknown.ts'
 
 export type Entry =
   | MessageEntry
@@ -33,6 +33,17 @@ const ENTRY_KINDS: { readonly [K in Entry['kind']]: EntryKind<Extract<Entry, { k
   session_message: SESSION_MESSAGE,
   turn_end: TURN_END,
   unknown: UNKNOWN,
+}
+
+/** How the agent's updates about entries change the state. Other entries come from Parley itself. */
+export const ENTRY_REDUCERS = {
+  ...MESSAGE_REDUCERS,
+  ...TOOL_CALL_REDUCERS,
+  ...NOTICE_REDUCERS,
+  ...COMPACTION_REDUCERS,
+  ...SUBAGENT_REDUCERS,
+  ...SESSION_MESSAGE_REDUCERS,
+  ...UNKNOWN_REDUCERS,
 }
 
 /** The kind of an entry. */

@@ -14,6 +14,7 @@ import {
   endThought,
   entryAt,
   type ReducerState,
+  type Reducers,
   type Step,
   touch,
 } from '../reducer/step.ts'
@@ -122,6 +123,18 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
 
 // ---- the reducer
 
+export const MESSAGE_REDUCERS: Reducers<'message_chunk' | 'message_end' | 'message'> = {
+  message_chunk: (step, { role, messageId, content }) => messageChunk(step, role, messageId, content),
+  message_end: endMessage,
+  message: (step, { role, messageId, content }) => messageUpsert(step, role, messageId, content),
+}
+
+/** A later chunk without an id starts another message. */
+export function endMessage(step: Step): void {
+  endThought(step)
+  step.state.memory.openMessage = undefined
+}
+
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without one
  * it continues the last message if that is of the same role, has no id either, and nothing came after it. If other work
@@ -130,7 +143,7 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
  * Text continues the text before it, except in a user message without an id: those are not streamed. Its pieces are the
  * blocks of a prompt, or prompts without an answer between them, and stay separate.
  */
-export function messageChunk(
+function messageChunk(
   step: Step,
   role: MessageRole,
   messageId: string | undefined,
@@ -161,7 +174,7 @@ export function messageChunk(
  * A whole message: absent content keeps what is there, `null` clears it, a list replaces it. If the list only extends the
  * parts above other work, they stay and the rest comes after them.
  */
-export function messageUpsert(
+function messageUpsert(
   step: Step,
   role: MessageRole,
   messageId: string,

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { Open, SessionUpdate } from '../../acp/model.ts'
+import type { Open } from '../../acp/model.ts'
 import { markdownText } from '../../common/markdown-text.ts'
 import { lines } from '../block-text.ts'
 import { contained, escaped, quoted } from '../markdown.ts'
-import { append, type Step } from '../reducer/step.ts'
+import { append, type Reducers } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -52,7 +52,8 @@ export const NOTICE: EntryKind<NoticeEntry> = {
   }),
 }
 
-export function notice(step: Step, update: Extract<SessionUpdate, { type: 'notice' }>): void {
-  const { severity, title, description } = update
-  append(step, NOTICE, description === undefined ? { severity, title } : { severity, title, description })
+export const NOTICE_REDUCERS: Reducers<'notice'> = {
+  notice: (step, { severity, title, description }) => {
+    append(step, NOTICE, description === undefined ? { severity, title } : { severity, title, description })
+  },
 }

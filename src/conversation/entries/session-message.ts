@@ -4,7 +4,15 @@ import type { ContentBlock, SessionMessagePatch } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import { append, appendContent, entryAt, patchField, type Step, touch } from '../reducer/step.ts'
+import {
+  append,
+  appendContent,
+  entryAt,
+  patchField,
+  type Reducers,
+  type Step,
+  touch,
+} from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -38,8 +46,13 @@ export const SESSION_MESSAGE: EntryKind<SessionMessageEntry> = {
   text: ({ blocks }) => ({ head: '', body: lines(blocks.map(block => blockText(block, true))) }),
 }
 
+export const SESSION_MESSAGE_REDUCERS: Reducers<'session_message' | 'session_message_chunk'> = {
+  session_message: (step, { message }) => sessionMessageUpsert(step, message),
+  session_message_chunk: (step, { messageId, content }) => sessionMessageChunk(step, messageId, content),
+}
+
 /** Creates or changes a message between sessions: absent fields stay, `null` clears. */
-export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
+function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
   const { memory } = step.state
   const found = memory.sessionMessages.get(patch.messageId)
   const position = found ?? createMessage(step, patch.messageId)
@@ -54,7 +67,7 @@ export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): vo
 }
 
 /** A piece of a message between sessions; its sender and receiver may be reported later. */
-export function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
+function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
   const { memory } = step.state
   const position = memory.sessionMessages.get(messageId)
   if (position === undefined) {

@@ -9,6 +9,7 @@ import {
   entryAt,
   patchField,
   type ReducerState,
+  type Reducers,
   type Step,
   stopTime,
   touch,
@@ -56,8 +57,12 @@ export function addSubagentState(state: ReducerState, sessionId: string): Reduce
   return known
 }
 
+export const SUBAGENT_REDUCERS: Reducers<'subagent'> = {
+  subagent: (step, { subagent }) => subagentUpsert(step, subagent),
+}
+
 /** Announces a subagent, or updates it: absent fields stay, `null` clears. */
-export function subagentUpsert(step: Step, patch: SubagentPatch): void {
+function subagentUpsert(step: Step, patch: SubagentPatch): void {
   const { memory } = step.state
   const found = memory.subagents.get(patch.sessionId)
   const position = found ?? append(step, SUBAGENT, { sessionId: patch.sessionId, canCancel: false })

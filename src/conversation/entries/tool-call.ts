@@ -17,6 +17,7 @@ import {
   type Background,
   entryAt,
   type ReducerState,
+  type Reducers,
   type Step,
   stopTime,
   touch,
@@ -82,6 +83,13 @@ const BLANK = {
   canCancel: false,
 } as const
 
+export const TOOL_CALL_REDUCERS: Reducers<'tool_call' | 'tool_call_content'> = {
+  tool_call: (step, { toolCall, isNew }) => {
+    toolCallUpsert(step, toolCall, isNew)
+  },
+  tool_call_content: (step, { toolCallId, content }) => toolCallContent(step, toolCallId, content),
+}
+
 /** Whether a status is final. One that this version of Parley doesn't know counts as still running. */
 export function isFinalStatus(status: ToolCallStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
@@ -146,7 +154,7 @@ export function toolCallOf(state: ReducerState, { subject }: PermissionRequest):
 }
 
 /** Appends one piece of content to a tool call. */
-export function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
+function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
   const { state } = step
   const found = state.memory.tools.get(toolCallId)
   const position = found ?? createToolCall(step, toolCallId)

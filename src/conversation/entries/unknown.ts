@@ -1,8 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import type { SessionUpdate } from '../../acp/model.ts'
 import { folded, jsonMarkdown } from '../markdown.ts'
-import { append, type Step } from '../reducer/step.ts'
+import { append, type Reducers } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -24,6 +23,8 @@ export const UNKNOWN: EntryKind<UnknownEntry> = {
   text: ({ updateKind, raw }) => ({ head: updateKind, body: JSON.stringify(raw) ?? '' }),
 }
 
-export function unknown(step: Step, update: Extract<SessionUpdate, { type: 'unknown' }>): void {
-  append(step, UNKNOWN, { updateKind: update.kind, raw: update.raw })
+export const UNKNOWN_REDUCERS: Reducers<'unknown'> = {
+  unknown: (step, { kind, raw }) => {
+    append(step, UNKNOWN, { updateKind: kind, raw })
+  },
 }

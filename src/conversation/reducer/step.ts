@@ -1,4 +1,4 @@
-import type { ContentBlock, MessageRole, ReportedBackground } from '../../acp/model.ts'
+import type { ContentBlock, MessageRole, ReportedBackground, SessionUpdate } from '../../acp/model.ts'
 import { appendBlock, isBlank } from '../blocks.ts'
 import type { Change, EntryBase, SessionActivity, StateOf, TerminalState } from '../state-base.ts'
 
@@ -174,6 +174,11 @@ export function entryAt<E extends EntryBase>(
 ): E | undefined {
   const entry = position === undefined ? undefined : entries[position]
   return entry?.kind === kind.kind ? (entry as E) : undefined
+}
+
+/** How the updates of these types change the state. */
+export type Reducers<T extends SessionUpdate['type']> = {
+  readonly [K in T]: (step: Step, update: Extract<SessionUpdate, { type: K }>) => void
 }
 
 /** Reports that the entry at `position` was changed as a whole. */

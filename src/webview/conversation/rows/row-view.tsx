@@ -1,4 +1,4 @@
-import { Component, type ComponentChildren } from 'preact'
+import { Component, type ComponentChildren, type FunctionComponent } from 'preact'
 import type { ContentBlock } from '../../../acp/model.ts'
 import { isSetAside } from '../../../bridge/conversation.ts'
 import type { Rewind } from '../../../conversation/state.ts'
@@ -14,7 +14,7 @@ import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
 import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
-import { type MarkdownRow, type Row, slotOf } from './row.ts'
+import { type EntryRowKind, isTextBelow, type MarkdownRow, type Row, slotOf } from './row.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Loaded on demand, since few conversations contain a form. */
@@ -35,15 +35,10 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   if (slot?.entry.peek().within !== undefined) classes.push('within')
   if (slot?.subagent !== undefined) classes.push(subagentClass(slot.subagent))
   if (row.named) classes.push('named')
-  if ((row.kind === 'markdown' || row.kind === 'content') && isAside(row.slot)) classes.push('aside')
+  // indented behind a thin line
+  if ((row.kind === 'markdown' || row.kind === 'content') && isTextBelow(row.slot.entry.peek()))
+    classes.push('aside')
   return classes.join(' ')
-}
-
-/** The text of a thought, a compaction's summary or a message between sessions, indented behind a thin line. */
-function isAside(slot: EntrySlot): boolean {
-  const entry = slot.entry.peek()
-  if (entry.kind === 'session_message') return true
-  return entry.kind === 'compaction' || (entry.kind === 'message' && entry.role === 'thought')
 }
 
 export function RowView({ row }: { row: Row }) {
@@ -56,6 +51,20 @@ export function RowView({ row }: { row: Row }) {
   )
 }
 
+const ENTRY_VIEWS: Readonly<Record<EntryRowKind, FunctionComponent<{ slot: EntrySlot }>>> = {
+  prompt: Prompt,
+  thought: Thought,
+  tool: ToolCall,
+  permission: Permission,
+  elicitation: Elicitation,
+  notice: Notice,
+  compaction: Compaction,
+  subagent: Subagent,
+  session_message: SessionMessage,
+  turn_end: TurnEnd,
+  unknown: Unknown,
+}
+
 function Content({ row }: { row: Row }) {
   switch (row.kind) {
     case 'markdown':
@@ -64,30 +73,12 @@ function Content({ row }: { row: Row }) {
       return <BesideText slot={row.slot} block={row.block} />
     case 'run':
       return <Run row={row} />
-    case 'prompt':
-      return <Prompt slot={row.slot} />
-    case 'thought':
-      return <Thought slot={row.slot} />
-    case 'tool':
-      return <ToolCall slot={row.slot} />
-    case 'permission':
-      return <Permission slot={row.slot} />
-    case 'elicitation':
-      return <Elicitation slot={row.slot} />
-    case 'notice':
-      return <Notice slot={row.slot} />
-    case 'compaction':
-      return <Compaction slot={row.slot} />
-    case 'subagent':
-      return <Subagent slot={row.slot} />
-    case 'session_message':
-      return <SessionMessage slot={row.slot} />
-    case 'turn_end':
-      return <TurnEnd slot={row.slot} />
-    case 'unknown':
-      return <Unknown slot={row.slot} />
     case 'missing':
       return <div class="missing" />
+    default: {
+      const View = ENTRY_VIEWS[row.kind]
+      return <View slot={row.slot} />
+    }
   }
 }
 
@@ -97,7 +88,7 @@ function Markdown({ row }: { row: MarkdownRow }) {
   void row.slot.entry.value
   const document = row.slot.documents[row.block]
   if (!document) return null
-  const first = row.part === 0 && row.block === 0 && !isAside(row.slot)
+  const first = row.part === 0 && row.block === 0 && !isTextBelow(row.slot.entry.peek())
   return (
     <>
       <MarkdownBlockView document={document} part={row.part} />

@@ -12,20 +12,12 @@ interface RowBase extends WindowItem {
   /** The first of a subagent's rows, which starts with the subagent's name. */
   named: boolean
 }
+/** The rows about an entry as a whole: those of messages by their role, the others by their kind. */
+export type EntryRowKind = 'prompt' | 'thought' | 'tool' | Exclude<Entry['kind'], 'message' | 'tool_call'>
+
 /** A row about one entry as a whole. */
 interface EntryRow extends RowBase {
-  kind:
-    | 'prompt'
-    | 'thought'
-    | 'tool'
-    | 'permission'
-    | 'elicitation'
-    | 'notice'
-    | 'compaction'
-    | 'subagent'
-    | 'session_message'
-    | 'turn_end'
-    | 'unknown'
+  kind: EntryRowKind
   slot: EntrySlot
   /** inside an expanded run */
   nested: boolean
@@ -68,41 +60,58 @@ export function lastEntry(row: Row): number {
   return row.kind === 'run' ? row.slots.at(-1)!.index : firstEntry(row)
 }
 
+interface EntryRowStyle {
+  /** The estimated height in pixels. */
+  height(slot: EntrySlot): number
+  /** Whether it's a line of work: such lines are stacked closely. */
+  isLine(slot: EntrySlot): boolean
+  /** The entry's text is in rows of its own, below this one, when it's expanded. */
+  hasText?: boolean
+}
+
+const isAnswered = (slot: EntrySlot): boolean => {
+  const entry = slot.entry.peek()
+  return 'outcome' in entry && entry.outcome !== undefined
+}
+const line = { height: () => 24, isLine: () => true }
+
+const ENTRY_ROWS: Readonly<Record<EntryRowKind, EntryRowStyle>> = {
+  prompt: { height: () => 40, isLine: () => false },
+  thought: { ...line, hasText: true },
+  tool: { ...line, height: ({ open }) => (open.peek() ? 120 : 24) },
+  permission: { height: slot => (isAnswered(slot) ? 24 : 140), isLine: isAnswered },
+  elicitation: { height: slot => (isAnswered(slot) ? 24 : 200), isLine: isAnswered },
+  notice: { height: () => 24, isLine: () => false },
+  compaction: { ...line, hasText: true },
+  subagent: { ...line, height: ({ open }) => (open.peek() ? 90 : 24) },
+  session_message: { ...line, hasText: true },
+  turn_end: line,
+  unknown: line,
+}
+
+/** `undefined` for a message of the agent, which has rows of text alone. */
+function rowKindOf(entry: Entry): EntryRowKind | undefined {
+  if (entry.kind === 'tool_call') return 'tool'
+  if (entry.kind !== 'message') return entry.kind
+  return entry.role === 'user' ? 'prompt' : entry.role === 'thought' ? 'thought' : undefined
+}
+
+/** Whether the text of an entry is below a row about the entry: that of a thought, for example. */
+export function isTextBelow(entry: Entry): boolean {
+  const kind = rowKindOf(entry)
+  return kind !== undefined && ENTRY_ROWS[kind].hasText === true
+}
+
 /** The rows of one entry, without gaps. */
 export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
   const entry = slot.entry.peek()
-  switch (entry.kind) {
-    case 'message':
-      if (entry.role === 'user') return entry.blocks.length > 0 ? [entryRow(slot, 'prompt', 40)] : []
-      if (entry.role === 'thought') {
-        if (!hasContent(entry)) return []
-        const head = entryRow(slot, 'thought', 24)
-        return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
-      }
-      return contentRows(slot)
-    case 'compaction': {
-      const head = entryRow(slot, 'compaction', 24)
-      return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
-    }
-    case 'subagent':
-      return [entryRow(slot, 'subagent', slot.open.peek() ? 90 : 24)]
-    case 'session_message': {
-      const head = entryRow(slot, 'session_message', 24)
-      return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
-    }
-    case 'tool_call':
-      return [entryRow(slot, 'tool', slot.open.peek() ? 120 : 24, nested)]
-    case 'permission':
-      return [entryRow(slot, 'permission', entry.outcome ? 24 : 140)]
-    case 'elicitation':
-      return [entryRow(slot, 'elicitation', entry.outcome ? 24 : 200)]
-    case 'notice':
-      return [entryRow(slot, 'notice', 24)]
-    case 'turn_end':
-      return [entryRow(slot, 'turn_end', 24)]
-    case 'unknown':
-      return [entryRow(slot, 'unknown', 24)]
-  }
+  const kind = rowKindOf(entry)
+  if (kind === undefined) return contentRows(slot)
+  if (kind === 'prompt' && blocksOf(entry).length === 0) return []
+  if (kind === 'thought' && !hasContent(entry)) return []
+  const { height, hasText } = ENTRY_ROWS[kind]
+  const row = entryRow(slot, kind, height(slot), nested)
+  return hasText && slot.open.peek() ? [row, ...contentRows(slot)] : [row]
 }
 
 /** The rows of a text's Markdown blocks from `from` on. */
@@ -208,8 +217,8 @@ export function missingRow(entryIndex: number): MissingRow {
   }
 }
 
-function hasContent(entry: Extract<Entry, { kind: 'message' }>): boolean {
-  return entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
+function hasContent(entry: Entry): boolean {
+  return blocksOf(entry).some(block => block.type !== 'text' || block.text.trim() !== '')
 }
 
 /** An estimate of the height of a Markdown block in pixels: 20 per line of 70 characters. */
@@ -221,29 +230,14 @@ function estimate(source: string): number {
 
 /** A line of work: such lines are stacked closely. */
 function isLine(row: Row): boolean {
-  switch (row.kind) {
-    case 'thought':
-    case 'tool':
-    case 'run':
-    case 'compaction':
-    case 'subagent':
-    case 'session_message':
-    case 'unknown':
-    case 'turn_end':
-      return true
-    case 'permission':
-    case 'elicitation':
-      return !isQuestion(row)
-    default:
-      return false
-  }
+  if (row.kind === 'run') return true
+  if (row.kind === 'markdown' || row.kind === 'content' || row.kind === 'missing') return false
+  return ENTRY_ROWS[row.kind].isLine(row.slot)
 }
 
 /** Whether the row is a box of a pending request. */
 function isQuestion(row: Row): boolean {
-  if (row.kind !== 'permission' && row.kind !== 'elicitation') return false
-  const entry = row.slot.entry.peek()
-  return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined
+  return (row.kind === 'permission' || row.kind === 'elicitation') && !isAnswered(row.slot)
 }
 
 /** The entry of a row; for a run, its first one. */
@@ -274,10 +268,7 @@ export function gapBetween(before: Row | undefined, row: Row): Gap {
   if (before.kind === 'prompt') return 16
   const slot = 'slot' in row ? row.slot : undefined
   const same = slot !== undefined && 'slot' in before && before.slot === slot
-  if (same) {
-    const heads = ['thought', 'compaction', 'session_message']
-    return heads.includes(before.kind) ? 4 : 8
-  }
+  if (same) return before.kind !== 'markdown' && before.kind !== 'content' ? 4 : 8
   if (subagentOf(before) !== subagentOf(row)) return isNamed(before, row) ? 8 : leavesTo(before, row)
   if (isLine(before) && isLine(row)) return 0
   if (before.kind === 'notice' && row.kind === 'notice') return 8

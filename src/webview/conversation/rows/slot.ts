@@ -105,13 +105,11 @@ function withKnownChanges(entry: Entry, before: Entry): Entry {
 
 /** A user's text is shown as written. */
 function rendersMarkdown(entry: Entry): boolean {
-  if (entry.kind === 'message') return entry.role !== 'user'
-  return entry.kind === 'compaction' || entry.kind === 'session_message'
+  return entry.kind !== 'message' || entry.role !== 'user'
 }
 
 /** The content blocks that text is appended to. */
 export function blocksOf(entry: Entry): ContentBlock[] {
-  if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks
-  if (entry.kind === 'compaction') return entry.summary
-  return []
+  if ('blocks' in entry) return entry.blocks
+  return 'summary' in entry ? entry.summary : []
 }

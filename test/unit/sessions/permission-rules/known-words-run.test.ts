@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
+import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import { type KnownWords, tableOf } from '../../../../src/sessions/permission-rules/command-table.ts'
 import { command, RulesHarness } from './harness.ts'

@@ -11,7 +11,7 @@ export interface AgentCheck {
   details: Array<{ label: string; text: string }>
 }
 
-export interface AgentRow extends Pick<AgentOffer, 'plan' | 'action' | 'running' | 'failed'> {
+export interface AgentRow extends Pick<AgentOffer, 'plan' | 'running' | 'failed'> {
   section: 'installed' | 'found' | 'settings' | 'registry'
   /** unique on the page */
   key: string

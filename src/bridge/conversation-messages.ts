@@ -265,8 +265,8 @@ export const conversationMessages = {
   'conversation/card': z.object({ cardId: id, buttonId: id }),
   /** An empty title restores the automatic one. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
-  /** Installs an agent from the empty state and starts a session with it. `stated`: its `action`, as shown to the user. */
-  'agents/install': z.object({ id: registryId, stated: z.string().max(8192).optional() }),
+  /** Installs an agent from the empty state, once the user has confirmed what runs, and starts a session with it. */
+  'agents/install': z.object({ id: registryId }),
   'agents/cancelInstall': z.object({ id: registryId }),
 
   // ---- changed files -----------------------------------------------------------------------------------------------

@@ -82,8 +82,6 @@ export interface AgentOffer {
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string
-  /** the same, as it's sent back to the host */
-  action?: string
   /** `share`: 0 to 1; absent if unknown */
   running?: { step: string; share?: number }
   /** `help`: a page that explains how to get what is missing, and the button's label */

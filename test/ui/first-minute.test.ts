@@ -66,9 +66,9 @@ describe('the first minute', () => {
     }
 
     await click(install)
-    // the first click shows what would run
-    await offer.getByText('Runs: npm install @google/gemini-cli@0.61.0').waitFor()
-    await click(install)
+    const dialog = workbench.page.getByRole('dialog')
+    await dialog.getByText(/Runs: npm install --ignore-scripts @google\/gemini-cli@0\.61\.0/).waitFor()
+    await click(dialog.getByRole('button', { name: 'Run Install' }))
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
     await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor()
     await workbench.page.keyboard.type('please [[hello /there]]')

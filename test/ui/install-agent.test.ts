@@ -9,6 +9,7 @@ import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { axeViolations, readThemeLooks } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { runInstall } from './support/run-install.ts'
 import { waitForStoredTabs } from './support/stored-tabs.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -54,17 +55,13 @@ describe('installing an agent', () => {
   const publish = () => npm.publish(demoPackage())
   const row = () => conversation.frame.locator('.offer', { hasText: 'Codex' })
   const click = (name: string) => row().getByRole('button', { name }).click()
-  /** Clicks *Install* until the installation starts: the first click only shows what will run, unless it's a retry. */
+  /** Clicks *Install* and confirms what will run, unless it's a retry. */
   async function install(): Promise<void> {
     const button = row().getByRole('button', { name: /^(Install|Retry installing) Codex$/ })
     await button.waitFor()
-    if (!(await row().getByRole('button', { name: 'Retry installing Codex' }).isVisible())) {
-      await button.click()
-      await row()
-        .getByText(/^Runs: /)
-        .waitFor()
-    }
+    const isRetry = await row().getByRole('button', { name: 'Retry installing Codex' }).isVisible()
     await button.click()
+    if (!isRetry) await runInstall(workbench.page)
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
   }
   let letNpm = () => {}
@@ -103,9 +100,11 @@ describe('installing an agent', () => {
   it('shows an error in place, with the output and a way to retry', async () => {
     const asked = npm.server.requests.length
     await click('Install Codex')
-    await row().getByText('Runs: npm install @example/codex@1.0.0').waitFor()
+    const dialog = workbench.page.getByRole('dialog')
+    await dialog.getByText('Runs: npm install --ignore-scripts @example/codex@1.0.0').waitFor()
+    await workbench.screenshot('install-confirmation')
     assert.equal(npm.server.requests.length, asked, 'it was installed before it was said what runs')
-    await click('Install Codex')
+    await runInstall(workbench.page)
     await row()
       .getByRole('alert')
       .getByText("The npm registry doesn't have the package @example/codex@1.0.0.")
@@ -123,6 +122,7 @@ describe('installing an agent', () => {
     await install()
     await click('Cancel installing Codex')
     await click('Install Codex')
+    await runInstall(workbench.page)
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
     await conversation.composer.getByText(/^Ask Codex…/).waitFor()
     await conversation.send('/markdown')
@@ -233,8 +233,11 @@ describe('an agent whose package manager is missing', () => {
     const offer = frame.locator('.offer', { hasText: 'Codex' })
     const asked = npm.server.requests.length
     await offer.getByRole('button', { name: 'Install Codex' }).click()
-    await offer.getByText('Requires Node.js with npm. Runs: npm install @example/codex@1.0.0').waitFor()
-    await offer.getByRole('button', { name: 'Install Codex' }).click()
+    await workbench.page
+      .getByRole('dialog')
+      .getByText(/Requires Node.js with npm\./)
+      .waitFor()
+    await runInstall(workbench.page)
     const why = offer.getByRole('alert')
     await why
       .getByText('npm is needed to install this agent. Install Node.js, which includes npm, and try again.')
@@ -252,6 +255,7 @@ describe('an agent whose package manager is missing', () => {
     const snake = row('In the Registry', 'Snake')
     await snake.getByText('Requires uv. Runs: uv tool install snake@1.0.0').waitFor()
     await snake.getByRole('button', { name: 'Install: Snake' }).click()
+    await runInstall(workbench.page)
     const reason = snake.getByRole('alert')
     await reason.getByText('uv is needed to install this agent. Install uv and try again.').waitFor()
     assert.match(

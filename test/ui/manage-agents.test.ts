@@ -13,6 +13,7 @@ import { outputLine } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { Focus } from './support/focus.ts'
 import { HistoryPage } from './support/history-page.ts'
+import { runInstall } from './support/run-install.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
@@ -164,14 +165,16 @@ describe('Manage Agents', () => {
     const page = await manage(workbench)
     const outdated = installed(page, 'Outdated')
     await press(offered(page, 'Outdated'), 'Install: Outdated')
+    await runInstall(workbench.page)
     await press(outdated, 'Check: Outdated')
     await outdated.getByText('Running', { exact: true }).waitFor()
     agents.outdated!.version = '1.1.0'
     await page.getByRole('button', { name: 'Refresh' }).click()
     await outdated.getByText('Update: 1.1.0').waitFor()
-    await outdated.getByText('Runs: npm install @example/outdated@1.1.0').waitFor()
+    await outdated.getByText('Runs: npm install --ignore-scripts @example/outdated@1.1.0').waitFor()
     await workbench.screenshot('manage-agents-update')
     await press(outdated, 'Update: Outdated')
+    await runInstall(workbench.page)
     await workbench.notification('Restart Outdated to use the new version.').waitFor()
     await outdated.getByText('1.1.0', { exact: true }).waitFor()
     await outdated.getByRole('button', { name: 'Update: Outdated' }).waitFor({ state: 'detached' })
@@ -242,6 +245,7 @@ describe('Manage Agents', () => {
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
     await press(offered(page, 'Unwanted'), 'Install: Unwanted')
+    await runInstall(workbench.page)
     await press(unwanted, 'New Session: Unwanted')
     const conversation = await ConversationPage.find(workbench)
     await conversation.waitForAgent('Unwanted')
@@ -265,7 +269,10 @@ describe('Manage Agents', () => {
     const open = holdNpm()
     const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
     const before = packages()
-    for (const page of pages) await press(offered(page, 'Shared'), 'Install: Shared')
+    for (const [at, page] of pages.entries()) {
+      await press(offered(page, 'Shared'), 'Install: Shared')
+      await runInstall(workbenches[at]!.page)
+    }
     await waitFor('a window that waits', async () => {
       const waits = pages.map(page => page.getByText('Waiting for another window…').count())
       return (await Promise.all(waits)).some(count => count > 0)
@@ -289,6 +296,7 @@ describe('Manage Agents', () => {
     const open = holdNpm()
     const asked = npm.server.requests.length
     await press(offered(page, 'Interrupted'), 'Install: Interrupted')
+    await runInstall(workbench.page)
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     assert.ok(existsSync(join(storage(), 'interrupted')))
     const hosts = processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
@@ -301,6 +309,7 @@ describe('Manage Agents', () => {
     const again = await manage(workbench)
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'interrupted')))
     await press(offered(again, 'Interrupted'), 'Install: Interrupted')
+    await runInstall(workbench.page)
     await installed(again, 'Interrupted').getByText('1.0.0', { exact: true }).waitFor()
   })
 })

@@ -8,6 +8,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { HttpProxy } from '../support/http-proxy.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
+import { runInstall } from './support/run-install.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const version = '1.0.0'
@@ -96,10 +97,12 @@ describe("VS Code's network settings", () => {
   }
   const row = (page: Frame, section: string, name: string) =>
     page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
-  const install = (page: Frame, name: string) =>
-    row(page, 'In the Registry', name)
+  const install = async (page: Frame, name: string) => {
+    await row(page, 'In the Registry', name)
       .getByRole('button', { name: `Install: ${name}` })
       .click()
+    await runInstall(page.page())
+  }
   const isInstalled = (page: Frame, name: string) =>
     row(page, 'Installed', name)
       .getByRole('button', { name: `Check: ${name}` })

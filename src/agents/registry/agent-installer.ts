@@ -11,11 +11,11 @@ import type { Logger } from '../../common/logger.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
+import { type InstallPlan, type InstallScript, isSamePlan, type ScriptsAnswer } from './install-plan.ts'
 import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
 import { networkProblemOfOutput } from './network-problem.ts'
 import {
   type BinaryTarget,
-  type Distribution,
   type PackageDistribution,
   type PlatformTarget,
   platformTarget,
@@ -49,20 +49,12 @@ export interface InstallOptions {
   /** It failed before; the user may have installed what was missing since. */
   isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
+  /** Asks whether to run these scripts of npm packages. Without it, none run. */
+  onScripts?: (scripts: readonly InstallScript[]) => Promise<ScriptsAnswer>
 }
 
-/** What an installation will do, shown before it starts. */
-export interface InstallPlan {
-  distribution: Distribution['type']
-  /** The command to run, or the URL to download. */
-  action: string
-  /** The required program that is missing: `npm`, `uv`. */
-  missing?: 'npm' | 'uv'
-  /** The archive's checksum is known. */
-  verified: boolean
-}
-
-export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'failed'
+/** `changed`: the installation isn't the one that was confirmed. */
+export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'changed' | 'failed'
 
 /** An agent couldn't be installed. The message is a sentence for the user. */
 export class InstallError extends Error {
@@ -100,25 +92,17 @@ export class AgentInstaller {
 
   /** What {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if it can't do anything. */
   async plan(agent: RegistryAgent): Promise<InstallPlan> {
-    const { distribution, missing } = await this.#choose(agent)
-    if (distribution.type === 'binary') {
-      const { archive, sha256 } = distribution.target
-      return { distribution: 'binary', action: archive, verified: sha256 !== undefined }
-    }
-    const action =
-      distribution.type === 'npx'
-        ? `npm install ${distribution.package}`
-        : `uv tool install ${distribution.package}`
-    return { distribution: distribution.type, action, verified: false, ...(missing && { missing }) }
+    return planOf(agent, await this.#choose(agent))
   }
 
   /**
-   * Installs the registry's version of the agent, or updates to it. If two windows do so at once, only one installs it,
-   * and both use the result. Rejects with {@link InstallError} or `CancelledError`.
+   * Installs what the user confirmed. If two windows do so at once, only one installs it, and both use the result. Rejects
+   * with {@link InstallError} or `CancelledError`.
    */
   async install(
     agent: RegistryAgent,
-    { signal, isRetry = false, onProgress = () => {} }: InstallOptions = {},
+    confirmed: InstallPlan,
+    { signal, isRetry = false, onProgress = () => {}, onScripts }: InstallOptions = {},
   ): Promise<void> {
     const { installed, environment } = this.#options
     if (isRetry) await environment({ fresh: true })
@@ -129,6 +113,11 @@ export class AgentInstaller {
       choice = await this.#choose(agent)
     }
     const { distribution } = choice
+    if (!isSamePlan(planOf(agent, choice), confirmed))
+      throw new InstallError(
+        'changed',
+        l10n.t("The installation of {0} isn't the confirmed one anymore.", agent.name),
+      )
     if (choice.missing) throw missingProgram(choice.missing)
     onProgress({ step: l10n.t('Waiting for another window…') })
     const work = installed.exclusively(
@@ -142,7 +131,11 @@ export class AgentInstaller {
           const made =
             distribution.type === 'binary'
               ? await this.#installBinary(distribution.target, folder, { signal, onProgress })
-              : await this.#installPackage(distribution, choice.program!, folder, { signal, onProgress })
+              : await this.#installPackage(distribution, choice.program!, folder, {
+                  signal,
+                  onProgress,
+                  onScripts,
+                })
           if (signal?.aborted) throw new CancelledError()
           const { id, name, version, description, license } = agent
           await installed.commit(folder, {
@@ -252,17 +245,18 @@ export class AgentInstaller {
     const environment = await this.#options.environment()
     // With its own manifest, the folder is a project of its own, regardless of its parents.
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
-    await this.#run(
-      npm,
-      ['install', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error', '--save-exact', '--', spec],
-      folder,
-      environment.env,
-      options,
-    ).catch((error: unknown) => {
-      throw error instanceof InstallError
-        ? new InstallError('failed', npmFailure(spec, error), error.output)
-        : error
-    })
+    const run = (args: readonly string[]) =>
+      this.#run(npm, [...args, ...NPM_OPTIONS], folder, environment.env, options).catch((error: unknown) => {
+        throw error instanceof InstallError
+          ? new InstallError('failed', npmFailure(spec, error), error.output)
+          : error
+      })
+    await run(['install', '--ignore-scripts', '--save-exact', spec])
+    const scripts = await installScripts(folder)
+    const answer = scripts.length === 0 ? 'skip' : ((await options.onScripts?.(scripts)) ?? 'skip')
+    if (answer === 'cancel') throw new CancelledError()
+    // installs the versions in the lock file again, which are those whose scripts the user has seen
+    if (answer === 'run') await run(['ci', '--ignore-scripts=false', '--prefer-offline'])
     const name = spec.slice(0, spec.lastIndexOf('@'))
     const home = join(folder, 'node_modules', ...name.split('/'))
     const manifest = packageManifest.parse(JSON.parse(await readFile(join(home, 'package.json'), 'utf8')))
@@ -361,6 +355,51 @@ export class AgentInstaller {
       if (child.pid !== undefined) guard?.remove(child.pid)
     }
   }
+}
+
+/** The lock file is necessary to know the installed packages, also if the user's npm writes none. */
+const NPM_OPTIONS = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error', '--package-lock']
+
+const npmLock = z.object({
+  packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
+})
+const scriptManifest = z.object({
+  name: z.string().catch(''),
+  version: z.string().catch(''),
+  scripts: z.record(z.string(), z.unknown()).catch({}),
+})
+
+/** The scripts that npm would run for the packages in a folder. */
+async function installScripts(folder: string): Promise<InstallScript[]> {
+  const lock = npmLock.parse(JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')))
+  const scripts: InstallScript[] = []
+  for (const [path, { hasInstallScript }] of Object.entries(lock.packages)) {
+    if (!hasInstallScript) continue
+    const home = join(folder, ...path.split('/'))
+    // an optional package for another system isn't there
+    const text = await readFile(join(home, 'package.json'), 'utf8').catch(() => undefined)
+    if (text === undefined) continue
+    const manifest = scriptManifest.parse(JSON.parse(text))
+    const events = (['preinstall', 'install', 'postinstall'] as const).flatMap(event => {
+      const command = manifest.scripts[event]
+      return typeof command === 'string' ? [{ event, command }] : []
+    })
+    if (!events.some(({ event }) => event !== 'postinstall') && (await isFile(join(home, 'binding.gyp'))))
+      events.unshift({ event: 'install', command: 'node-gyp rebuild' })
+    scripts.push(...events.map(one => ({ package: `${manifest.name}@${manifest.version}`, ...one })))
+  }
+  return scripts
+}
+
+function planOf({ version }: RegistryAgent, { distribution, missing }: Choice): InstallPlan {
+  if (distribution.type === 'binary') {
+    const { archive, cmd, args, env, sha256 } = distribution.target
+    const action = archive
+    return { distribution: 'binary', version, action, program: cmd, args, env, ...(sha256 && { sha256 }) }
+  }
+  const { type, package: spec, args, env } = distribution
+  const action = type === 'npx' ? `npm install --ignore-scripts ${spec}` : `uv tool install ${spec}`
+  return { distribution: type, version, action, args, env, ...(missing && { missing }) }
 }
 
 const packageManifest = z.object({

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
+import { raceAbort } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from '../presets.ts'
 import type { AgentIcons } from './agent-icons.ts'
-import type { AgentInstaller, InstallPlan } from './agent-installer.ts'
+import type { AgentInstaller } from './agent-installer.ts'
+import { type InstallPlan, type InstallScript, isSamePlan, type ScriptsAnswer } from './install-plan.ts'
 import type { InstalledAgent, InstalledAgents } from './installed-agents.ts'
 import type { RegistryClient, RegistrySnapshot } from './registry-client.ts'
 import type { RegistryAgent } from './registry-format.ts'
@@ -18,11 +20,15 @@ export type InstallStatus =
   /** `output`: the last lines of the package manager. `help`: a page that explains how to get what is missing. */
   | { state: 'failed'; message: string; output: string; help?: string }
 
-/**
- * - `installed`: the agent is installed
- * - `changed`: the registry's command differs from what was confirmed; nothing was done
- */
-export type InstallOutcome = 'installed' | 'changed' | 'failed' | 'canceled'
+export type InstallOutcome = 'installed' | 'failed' | 'canceled'
+
+/** Asks the user about an installation. */
+export interface InstallConfirmation {
+  /** Shows what will run. `replaced`: the installed version. Resolves with whether the user agrees. */
+  plan(agent: RegistryAgent, plan: InstallPlan, replaced: string | undefined): Promise<boolean>
+  /** Shows the scripts of the packages that were downloaded. */
+  scripts(agent: RegistryAgent, scripts: readonly InstallScript[]): Promise<ScriptsAnswer>
+}
 
 export interface InstallManagerOptions {
   registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
@@ -30,6 +36,7 @@ export interface InstallManagerOptions {
   icons: Pick<AgentIcons, 'get' | 'load' | 'refresh' | 'onDidChange'>
   /** Loaded when something is planned or installed, because it includes the libraries for archives. */
   installer: () => Promise<Pick<AgentInstaller, 'plan' | 'install'>>
+  confirmation: InstallConfirmation
   trusted: () => boolean
   log: Logger
 }
@@ -51,6 +58,8 @@ export class InstallManager extends Owner {
   readonly #statuses = new Map<string, InstallStatus>()
   readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
   readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
+  /** What the user confirmed and didn't succeed: a retry of the same isn't asked about again. */
+  readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
   #problem: string | undefined
 
@@ -171,10 +180,10 @@ export class InstallManager extends Owner {
   }
 
   /**
-   * Installs the registry's version of an agent, or updates to it. Concurrent calls get the same outcome. `stated`:
-   * the command that the user confirmed; if the registry has another one by now, nothing is installed.
+   * Asks the user whether to install the registry's version of an agent, or update to it, and installs exactly what they
+   * confirm. Concurrent calls get the same outcome.
    */
-  install(id: string, stated: string | undefined): Promise<InstallOutcome> {
+  install(id: string): Promise<InstallOutcome> {
     const running = this.#running.get(id)
     if (running) return running.outcome
     if (!this.#options.trusted())
@@ -184,7 +193,7 @@ export class InstallManager extends Owner {
     const isRetry = this.status(id)?.state === 'failed'
     const abort = new AbortController()
     this.#setStatus(id, { state: 'running', step: l10n.t('Reading the agent registry…') })
-    const outcome = this.#install(id, stated, { signal: abort.signal, isRetry }).finally(() =>
+    const outcome = this.#install(id, { signal: abort.signal, isRetry }).finally(() =>
       this.#running.delete(id),
     )
     this.#running.set(id, { abort, outcome })
@@ -197,7 +206,9 @@ export class InstallManager extends Owner {
 
   /** Forgets how an installation failed. */
   dismiss(id: string): void {
-    if (this.status(id)?.state === 'failed') this.#setStatus(id, undefined)
+    if (this.status(id)?.state !== 'failed') return
+    this.#confirmed.delete(id)
+    this.#setStatus(id, undefined)
   }
 
   /** Removes an installed agent with all of its files. */
@@ -214,7 +225,6 @@ export class InstallManager extends Owner {
 
   async #install(
     id: string,
-    stated: string | undefined,
     { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
   ): Promise<InstallOutcome> {
     const { log } = this.#options
@@ -223,36 +233,55 @@ export class InstallManager extends Owner {
       signal.throwIfAborted()
       const agent = this.find(id)
       if (!agent) throw new Error(this.#problem ?? l10n.t("The agent registry doesn't list this agent."))
-      await this.plan([id])
-      const plan = this.planOf(id)
-      if (plan instanceof Error) throw plan
-      if (plan && (stated === undefined || !isSame(plan.action, stated))) {
-        this.#setStatus(id, undefined)
-        return 'changed'
-      }
-      const installer = await this.#options.installer()
-      await installer.install(agent, {
-        signal,
-        isRetry,
-        onProgress: ({ step, share }) => {
-          const running: InstallStatus = { state: 'running', step, ...(share !== undefined && { share }) }
-          this.#setStatus(id, running)
-        },
-      })
+      while (!(await this.#installConfirmed(agent, { signal, isRetry })));
+      this.#confirmed.delete(id)
       this.#setStatus(id, undefined)
       return 'installed'
     } catch (error) {
       if (signal.aborted || error instanceof CancelledError) {
+        this.#confirmed.delete(id)
         this.#setStatus(id, undefined)
         return 'canceled'
       }
       const { message, output, kind } = failureOf(error)
       log.warn(`${id} wasn't installed: ${message}${output && `\n${output}`}`)
-      const plan = this.planOf(id)
-      const missing = plan && !(plan instanceof Error) ? plan.missing : undefined
+      const missing = kind === 'missing-program' ? this.#confirmed.get(id)?.missing : undefined
       const help = missing ? HELP[missing] : kind === 'node-too-old' ? HELP.npm : undefined
       this.#setStatus(id, { state: 'failed', message, output, ...(help !== undefined && { help }) })
       return 'failed'
+    }
+  }
+
+  /** Resolves with `false` if what would be installed changed after the user confirmed it. */
+  async #installConfirmed(
+    agent: RegistryAgent,
+    { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
+  ): Promise<boolean> {
+    const { id } = agent
+    const { confirmation, installed } = this.#options
+    const installer = await this.#options.installer()
+    const plan = await installer.plan(agent)
+    const confirmed = this.#confirmed.get(id)
+    if (!confirmed || !isSamePlan(plan, confirmed)) {
+      this.#setStatus(id, { state: 'running', step: l10n.t('Waiting for confirmation…') })
+      const asked = confirmation.plan(agent, plan, installed.get(id)?.version)
+      if (!(await raceAbort(asked, signal))) throw new CancelledError()
+    }
+    this.#confirmed.set(id, plan)
+    try {
+      await installer.install(agent, plan, {
+        signal,
+        isRetry,
+        onScripts: scripts => raceAbort(confirmation.scripts(agent, scripts), signal),
+        onProgress: ({ step, share }) => {
+          const running: InstallStatus = { state: 'running', step, ...(share !== undefined && { share }) }
+          this.#setStatus(id, running)
+        },
+      })
+      return true
+    } catch (error) {
+      if (failureOf(error).kind === 'changed') return false
+      throw error
     }
   }
 
@@ -261,16 +290,6 @@ export class InstallManager extends Owner {
     else this.#statuses.delete(id)
     this.#changed.fire()
   }
-}
-
-/** A newer version of the same package, or from the same place, counts as the confirmed one. */
-function isSame(action: string, stated: string): boolean {
-  return withoutVersion(action) === withoutVersion(stated)
-}
-
-function withoutVersion(action: string): string {
-  if (URL.canParse(action)) return new URL(action).origin
-  return action.replace(/(?<=\w)(@|==)[^@]*$/, '')
 }
 
 /** An `InstallError`, without loading its module. */

@@ -75,7 +75,13 @@ const word = z
   .refine(value => !value.includes('\0') && !value.includes('${'))
 const args = z.array(word).max(256).default([])
 const env = z
-  .record(z.string().regex(/^[^=\0]+$/), word)
+  .record(
+    z
+      .string()
+      .regex(/^[^=\0]+$/)
+      .refine(name => !changesWhatRuns(name), { error: 'this environment variable is not allowed' }),
+    word,
+  )
   .default({})
   .refine(values => Object.keys(values).length <= 256)
 
@@ -84,6 +90,35 @@ const id = z
   .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i)
   .refine(value => !isWindowsDevice(value) && !value.includes('..'))
 const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
+
+/**
+ * Variables that make programs load or run other code, or trust and contact other servers. No agent needs them from the
+ * registry: they configure the machine, not the agent.
+ */
+const RUNTIME_VARIABLES = new RegExp(
+  `^(?:${[
+    // the loader and the C library
+    'LD_.*|DYLD_.*|_RLD.*|GCONV_PATH|GLIBC_TUNABLES|MALLOC_.*|LOCPATH|NLSPATH|HOSTALIASES',
+    // where programs and users' files are found
+    'PATH|PATHEXT|COMSPEC|SYSTEMROOT|WINDIR|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|XDG_.*|TMPDIR|TMP|TEMP',
+    // shells
+    'ENV|BASH_.*|BASHOPTS|SHELLOPTS|SHELL|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|FPATH|CDPATH|PSMODULEPATH',
+    // interpreters
+    'NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|REPL_EXTERNAL_MODULE|V8_COVERAGE)',
+    'ELECTRON_.*|BUN_(?:OPTIONS|INSPECT.*)|DENO_.*|TS_NODE_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*',
+    '_?JAVA_.*|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_.*|CORECLR_.*|COR_.*|COMPLUS_.*|R_PROFILE.*|R_ENVIRON.*',
+    // package managers and tools that run commands from variables
+    'NPM_CONFIG_.*|YARN_.*|PNPM_.*|UV_.*|PIP_.*|CARGO_.*|RUSTC.*|GIT_.*|SSH_.*|EDITOR|VISUAL|PAGER|BROWSER|LESS(?:OPEN|CLOSE)',
+    // servers and their certificates
+    '(?:HTTPS?|ALL|NO|FTP)_PROXY|SSL_CERT_.*|SSLKEYLOGFILE|OPENSSL_.*|CURL_.*|REQUESTS_CA_BUNDLE',
+  ].join('|')})$`,
+  'i',
+)
+
+/** Names are compared regardless of case, as Windows does. */
+function changesWhatRuns(name: string): boolean {
+  return RUNTIME_VARIABLES.test(name.trim())
+}
 
 /** Only a name and a version, never an option, a URL or a path. */
 const npmPackage = z.string().regex(/^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?:@[0-9a-z][\w.+-]*)?$/i)

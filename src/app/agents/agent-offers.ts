@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
-import type { InstallPlan } from '../../agents/registry/agent-installer.ts'
 import type { InstallManager, InstallStatus } from '../../agents/registry/install-manager.ts'
+import type { InstallPlan } from '../../agents/registry/install-plan.ts'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -22,7 +22,6 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
       description: preset.description(),
       icon: installs.iconOf(id),
       ...(plan && { plan: planWords(plan) }),
-      ...(plan && !(plan instanceof Error) && { action: plan.action }),
       ...(status?.state === 'running' && { running: status }),
       ...(status?.state === 'failed' && { failed: failureNote(status) }),
     }
@@ -45,7 +44,7 @@ export function offerWhenNone(agents: AgentDirectory, installs: InstallManager):
 export function planWords(plan: InstallPlan | Error): string {
   if (plan instanceof Error) return plan.message
   if (plan.distribution === 'binary')
-    return plan.verified
+    return plan.sha256 !== undefined
       ? l10n.t('Downloads {0} and verifies its checksum.', plan.action)
       : l10n.t('Downloads {0}. The registry lists no checksum to verify it with.', plan.action)
   if (plan.missing === 'npm') return l10n.t('Requires Node.js with npm. Runs: {0}', plan.action)

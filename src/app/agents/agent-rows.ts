@@ -100,12 +100,11 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
 function installNotes(
   id: string,
   { installs }: AgentRowsOptions,
-): Pick<AgentRow, 'plan' | 'action' | 'running' | 'failed'> {
+): Pick<AgentRow, 'plan' | 'running' | 'failed'> {
   const plan = installs.planOf(id)
   const status = installs.status(id)
   return {
     ...(plan && { plan: planWords(plan) }),
-    ...(plan && !(plan instanceof Error) && { action: plan.action }),
     ...(status?.state === 'running' && { running: status }),
     ...(status?.state === 'failed' && { failed: failureNote(status) }),
   }

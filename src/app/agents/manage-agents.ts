@@ -86,13 +86,13 @@ export class ManageAgents extends WebviewTab {
     }
   }
 
-  async #act(action: AgentAction, { agentId, registryId, action: stated, name }: AgentRow): Promise<void> {
+  async #act(action: AgentAction, { agentId, registryId, name }: AgentRow): Promise<void> {
     const { installs, hosts, workbench } = this.#options
     const { dialogs, execute: run, settings } = workbench
     if (registryId !== undefined)
       switch (action) {
         case 'install': {
-          const outcome = await installs.install(registryId, stated)
+          const outcome = await installs.install(registryId)
           const host = hosts.peek(agentIdOf(registryId))
           if (outcome === 'installed' && host?.running)
             void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))

@@ -65,11 +65,11 @@ export function sessionHandlers({
           ),
       )
     },
-    'agents/install': ({ id, stated }) => {
+    'agents/install': ({ id }) => {
       const offer = installs.featured().find(one => one.id === id)
       if (!offer) return
       const installing = installs
-        .install(id, stated)
+        .install(id)
         .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
       return controller.startAfter(offer.preset.name, installing)
     },

@@ -18,9 +18,9 @@ export function Offers({ offers }: { offers: readonly AgentOffer[] }) {
 
 function Offer({ offer }: { offer: AgentOffer }) {
   const { host, composer } = useApp()
-  const { id, name, description, icon, plan, action, running, failed } = offer
+  const { id, name, description, icon, plan, running, failed } = offer
   const install = () => {
-    host.send('agents/install', { id, stated: action })
+    host.send('agents/install', { id })
     // the user can write the prompt meanwhile
     composer.current?.focus()
   }

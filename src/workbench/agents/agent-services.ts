@@ -16,6 +16,7 @@ import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { launchFingerprint } from '../../agents/resolve-launch.ts'
 import { agentDirectory } from '../../app/agents/agent-directory.ts'
+import { installConfirmation } from '../../app/agents/install-confirmation.ts'
 import type { WindowStorage } from '../../app/storage/stores.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -30,6 +31,7 @@ import { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
+import { dialogs } from '../dialogs.ts'
 import { vscodeInputPrompter, workspaceIdentity } from '../mcp-inputs.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import {
@@ -131,6 +133,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
           fetch: fetchAsSet,
         })
       },
+      confirmation: installConfirmation(dialogs),
       trusted: () => workspaceTrust.trusted,
       log,
     }),

@@ -34,11 +34,11 @@ export function installCommands(options: InstallCommandOptions) {
   return {
     [CommandId.installAgent]: on(async wanted => {
       const id = wanted ?? (await pickFromRegistry(installs))
-      if (id !== undefined) await install(options, id, wanted === undefined)
+      if (id !== undefined) await install(options, id)
     }),
     [CommandId.updateAgent]: on(async wanted => {
       const id = wanted ?? (await pickUpdate(installs))
-      if (id !== undefined) await install(options, id, wanted === undefined)
+      if (id !== undefined) await install(options, id)
     }),
     [CommandId.removeAgent]: on(async wanted => {
       await installs.load()
@@ -182,23 +182,15 @@ function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
   })
 }
 
-/** Installs with a progress notification. `isStated`: the user has seen what will run. */
-async function install(options: InstallCommandOptions, id: string, isStated: boolean): Promise<void> {
+/** Installs with a progress notification. */
+async function install(options: InstallCommandOptions, id: string): Promise<void> {
   const { installs, logs } = options
   await installs.load()
-  await installs.plan([id])
   const nameOf = () => installs.find(id)?.name ?? installs.installed.find(one => one.id === id)?.name ?? id
-  if (!isStated && !(await confirmed(installs, id, nameOf()))) return
   for (;;) {
-    const plan = installs.planOf(id)
-    const stated = plan && !(plan instanceof Error) ? plan.action : undefined
-    const outcome = await withProgress(installs, id, nameOf(), () => installs.install(id, stated))
+    const outcome = await withProgress(installs, id, nameOf(), () => installs.install(id))
     if (outcome === 'installed') return void tellInstalled(options, id)
     if (outcome === 'canceled') return
-    if (outcome === 'changed') {
-      if (await confirmed(installs, id, nameOf())) continue
-      return
-    }
     const status = installs.status(id)
     if (status?.state !== 'failed') return
     const retry = l10n.t('Retry')
@@ -208,8 +200,8 @@ async function install(options: InstallCommandOptions, id: string, isStated: boo
       text => text !== undefined,
     )
     const answer = await vscode.window.showErrorMessage(plainMessage(status.message), ...buttons)
-    installs.dismiss(id)
     if (answer === retry) continue
+    installs.dismiss(id)
     if (answer === showOutput) {
       const agentId = agentIdOf(id)
       logs.logger(agentId, nameOf()).error(`${status.message}\n${status.output}`)
@@ -218,18 +210,6 @@ async function install(options: InstallCommandOptions, id: string, isStated: boo
       await vscode.env.openExternal(vscode.Uri.parse(status.help))
     return
   }
-}
-
-/** Shows what will run, and asks for confirmation. */
-async function confirmed(installs: InstallManager, id: string, name: string): Promise<boolean> {
-  const plan = installs.planOf(id)
-  if (!plan) return true
-  const yes = l10n.t('Install')
-  const answer = await vscode.window.showInformationMessage(
-    plainMessage(l10n.t('Install {0}? {1}', name, planWords(plan))),
-    yes,
-  )
-  return answer === yes
 }
 
 function withProgress<T>(

@@ -18,10 +18,9 @@ describe('an updated agent', () => {
     window: {
       withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
         run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
-      // answers for the user, who clicks the offered button or confirms what will run
-      showInformationMessage: async (text: string, ...buttons: unknown[]) => {
-        const button = buttons.findLast(one => typeof one === 'string') as string
-        if (button !== 'Install') offered.push([text, button])
+      // answers for the user, who clicks the offered button
+      showInformationMessage: async (text: string, button: string) => {
+        offered.push([text, button])
         return button
       },
     },
@@ -30,8 +29,6 @@ describe('an updated agent', () => {
   const agent = { id: 'codex-acp', name: 'Codex', version: '1.1.0' }
   const installs = {
     load: async () => {},
-    plan: async () => {},
-    planOf: () => ({ distribution: 'npx', action: 'npm install codex' }),
     find: () => agent,
     install: async () => 'installed',
     installed: [agent],

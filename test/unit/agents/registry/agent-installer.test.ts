@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -63,6 +64,9 @@ describe('AgentInstaller', () => {
       log,
       ...more,
     })
+  /** As a user who agrees. */
+  const confirmAndInstall = async (by: AgentInstaller, agent: RegistryAgent, options?: InstallOptions) =>
+    by.install(agent, await by.plan(agent), options)
   const agentOf = (distribution: object, more: object = {}): RegistryAgent => {
     const about = { id: 'mine', name: 'Mine', version: '1.0.0', description: 'An agent' }
     const { agents, problems } = readRegistry({ agents: [{ ...about, ...more, distribution }] })
@@ -91,7 +95,7 @@ describe('AgentInstaller', () => {
   it('installs an npm package that starts without the network', async () => {
     publish('1.0.0')
     const reported: InstallProgress[] = []
-    await installer().install(npx(), { onProgress: progress => reported.push(progress) })
+    await confirmAndInstall(installer(), npx(), { onProgress: progress => reported.push(progress) })
     const [agent] = installed.agents
     assert.equal(run(agent!), '1.0.0 --acp')
     assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
@@ -105,19 +109,25 @@ describe('AgentInstaller', () => {
   it('reports beforehand which commands will run and what is missing', async () => {
     assert.deepEqual(await installer().plan(npx()), {
       distribution: 'npx',
-      action: 'npm install mine@1.0.0',
-      verified: false,
+      version: '1.0.0',
+      action: 'npm install --ignore-scripts mine@1.0.0',
+      args: ['--acp'],
+      env: {},
     })
     const empty = { environment: async () => ({ env: { PATH: home }, platform: 'linux' as const }) }
     assert.equal((await installer(empty).plan(npx())).missing, 'npm')
-    await assert.rejects(installer(empty).install(npx()), { kind: 'missing-program' })
+    await assert.rejects(confirmAndInstall(installer(empty), npx()), { kind: 'missing-program' })
     const python = agentOf({ uvx: { package: 'mine' } })
     assert.equal((await installer(empty).plan(python)).missing, 'uv')
     const archive = binary('https://example.com/a.zip', { sha256: 'a'.repeat(64) })
     assert.deepEqual(await installer(linux).plan(archive), {
       distribution: 'binary',
+      version: '1.0.0',
       action: 'https://example.com/a.zip',
-      verified: true,
+      program: './run',
+      args: ['acp'],
+      env: {},
+      sha256: 'a'.repeat(64),
     })
     const elsewhere = { environment: async () => ({ env, platform: 'darwin' as const }), arch: 'arm64' }
     await assert.rejects(installer(elsewhere).plan(archive), { kind: 'no-distribution' })
@@ -135,29 +145,110 @@ describe('AgentInstaller', () => {
         return { env: { ...env, PATH: path }, platform: process.platform }
       }
       assert.equal((await installer({ environment }).plan(npx())).missing, 'npm')
-      await installer({ environment }).install(npx(), options)
+      await confirmAndInstall(installer({ environment }), npx(), options)
       assert.equal(installed.agents[0]?.version, '1.0.0')
     })
 
-  it('runs the scripts that a package requires', async () => {
-    publish('1.0.0', {
-      scripts: { postinstall: "node -e \"fs.writeFileSync('made.txt', 'x')\"" },
-      files: {
-        'run.js':
-          "#!/usr/bin/env node\nconsole.log(require('fs').readFileSync(__dirname + '/made.txt', 'utf8'))",
-      },
+  for (const [what, change] of [
+    ['version', { version: '1.0.1' }],
+    ['package', { distribution: { npx: { package: 'other', args: ['--acp'] } } }],
+    ['arguments', { distribution: { npx: { package: 'mine', args: ['--acp', '--yolo'] } } }],
+    ['environment', { distribution: { npx: { package: 'mine', args: ['--acp'], env: { A: 'b' } } } }],
+    ['kind', { distribution: { uvx: { package: 'mine', args: ['--acp'] } } }],
+  ] as const)
+    it(`installs nothing if the ${what} isn't what the user confirmed`, async () => {
+      publish('1.0.0')
+      publish('1.0.1')
+      const confirmed = await installer().plan(npx())
+      const { distribution = { npx: { package: 'mine', args: ['--acp'] } }, ...more } = {
+        distribution: undefined,
+        ...change,
+      }
+      const asked = npm.server.requests.length
+      await assert.rejects(installer().install(agentOf(distribution, more), confirmed), { kind: 'changed' })
+      assert.equal(npm.server.requests.length, asked)
     })
-    await installer().install(npx())
-    assert.equal(run(installed.agents[0]!), 'x')
+
+  it("downloads nothing if an archive's URL, checksum, program or environment isn't what the user confirmed", async () => {
+    const confirmed = await installer(linux).plan(binary(`${files.origin}/a.zip`))
+    const asked = files.requests.length
+    for (const [archive, more] of [
+      [`${files.origin}/b.zip`, {}],
+      [`${files.origin}/a.zip`, { sha256: 'a'.repeat(64) }],
+      [`${files.origin}/a.zip`, { cmd: './other' }],
+      [`${files.origin}/a.zip`, { env: { A: 'b' } }],
+    ] as const)
+      await assert.rejects(installer(linux).install(binary(archive, more), confirmed), { kind: 'changed' })
+    assert.equal(files.requests.length, asked)
+  })
+
+  describe('a package with install scripts', () => {
+    const marked = () => existsSync(join(home, 'marked'))
+    const mark = 'node -e "fs.writeFileSync(process.env.MARK, \'\')"'
+    beforeEach(() => {
+      env.MARK = join(home, 'marked')
+      publish('1.0.0', {
+        scripts: { postinstall: `${mark} && node -e "fs.writeFileSync('made.txt', 'x')"` },
+        files: {
+          'run.js':
+            "#!/usr/bin/env node\nconsole.log(require('fs').readFileSync(__dirname + '/made.txt', 'utf8'))",
+        },
+      })
+    })
+    const install = (onScripts?: InstallOptions['onScripts']) =>
+      confirmAndInstall(installer(), npx(), onScripts && { onScripts })
+
+    it('is installed without running them if nobody agreed', async () => {
+      await install()
+      assert.equal(marked(), false)
+      assert.throws(() => run(installed.agents[0]!))
+    })
+
+    it('shows them first, and runs them if the user agrees', async () => {
+      const shown: unknown[] = []
+      await install(async scripts => {
+        assert.equal(marked(), false)
+        shown.push(...scripts)
+        return 'run'
+      })
+      assert.equal(marked(), true)
+      assert.equal(run(installed.agents[0]!), 'x')
+      assert.deepEqual(
+        shown.map(one => ({ ...(one as object), command: undefined })),
+        [{ package: 'mine@1.0.0', event: 'postinstall', command: undefined }],
+      )
+    })
+
+    it('is installed without them, or not at all, if the user says so', async () => {
+      await install(async () => 'skip')
+      assert.equal(marked(), false)
+      await installed.remove('mine')
+      await assert.rejects(
+        install(async () => 'cancel'),
+        CancelledError,
+      )
+      assert.equal(marked(), false)
+      await nothingLeft()
+    })
+
+    it('never runs them unasked because of a setting of npm', async () => {
+      await writeFile(join(home, '.npmrc'), 'ignore-scripts=false\npackage-lock=false\n')
+      let asked = false
+      await install(async () => {
+        asked = true
+        return 'skip'
+      })
+      assert.deepEqual([asked, marked()], [true, false])
+    })
   })
 
   it("uses VS Code's own Node if the user's is too old, and reports it if neither is new enough", async () => {
     publish('1.0.0', { engines: { node: '>=99' } })
-    await installer({ editorNode: '99.1.0' }).install(npx())
+    await confirmAndInstall(installer({ editorNode: '99.1.0' }), npx())
     assert.equal(installed.agents[0]?.launch.type, 'script')
     assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
     await installed.remove('mine')
-    await assert.rejects(installer({ editorNode: '22.0.0' }).install(npx()), (error: unknown) => {
+    await assert.rejects(confirmAndInstall(installer({ editorNode: '22.0.0' }), npx()), (error: unknown) => {
       assert.ok(error instanceof InstallError)
       assert.equal(error.kind, 'node-too-old')
       assert.match(error.message, />=99/)
@@ -168,7 +259,7 @@ describe('AgentInstaller', () => {
 
   it("fails with the last output and leaves nothing behind if the package doesn't exist", async () => {
     const missing = agentOf({ npx: { package: 'nothing-here' } })
-    await assert.rejects(installer().install(missing), (error: unknown) => {
+    await assert.rejects(confirmAndInstall(installer(), missing), (error: unknown) => {
       assert.ok(error instanceof InstallError)
       assert.equal(error.message, "The npm registry doesn't have the package nothing-here@1.0.0.")
       assert.match(error.output, /404/)
@@ -176,10 +267,13 @@ describe('AgentInstaller', () => {
     })
     await nothingLeft()
     publish('1.0.0')
-    await assert.rejects(installer().install(npx('9.9.9')), /doesn't have the package mine@9\.9\.9/)
+    await assert.rejects(
+      confirmAndInstall(installer(), npx('9.9.9')),
+      /doesn't have the package mine@9\.9\.9/,
+    )
     env.npm_config_registry = 'http://127.0.0.1:1'
     env.npm_config_fetch_retries = '0'
-    await assert.rejects(installer().install(npx()), /can't reach its registry/)
+    await assert.rejects(confirmAndInstall(installer(), npx()), /can't reach its registry/)
     await nothingLeft()
   })
 
@@ -191,7 +285,7 @@ describe('AgentInstaller', () => {
       'missing.js',
     ]) {
       publish('1.0.0', { bin })
-      await assert.rejects(installer().install(npx()), { kind: 'failed' })
+      await assert.rejects(confirmAndInstall(installer(), npx()), { kind: 'failed' })
       await nothingLeft()
     }
   })
@@ -201,7 +295,7 @@ describe('AgentInstaller', () => {
     npm.gate = new Promise(() => {})
     const cancel = new AbortController()
     const asked = npm.server.requests.length
-    const installing = installer().install(npx(), { signal: cancel.signal })
+    const installing = confirmAndInstall(installer(), npx(), { signal: cancel.signal })
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     cancel.abort()
     await assert.rejects(installing, CancelledError)
@@ -216,12 +310,12 @@ describe('AgentInstaller', () => {
 
   it('installs an archive and records whether its checksum was known', async () => {
     serving(zip())
-    await installer(linux).install(binary(`${files.origin}/a.zip`))
+    await confirmAndInstall(installer(linux), binary(`${files.origin}/a.zip`))
     const [agent] = installed.agents
     assert.equal(run(agent!), 'run acp')
     assert.equal(agent?.verified, false)
     await installed.remove('mine')
-    await installer(linux).install(binary(`${files.origin}/a.zip`, { sha256: agent!.sha256 }))
+    await confirmAndInstall(installer(linux), binary(`${files.origin}/a.zip`, { sha256: agent!.sha256 }))
     assert.equal(installed.agents[0]?.verified, true)
   })
 
@@ -236,7 +330,10 @@ describe('AgentInstaller', () => {
     ]
     for (const [data, more] of bad) {
       serving(data)
-      await assert.rejects(installer(linux).install(binary(`${files.origin}/a.zip`, more)), InstallError)
+      await assert.rejects(
+        confirmAndInstall(installer(linux), binary(`${files.origin}/a.zip`, more)),
+        InstallError,
+      )
       await nothingLeft()
     }
   })
@@ -246,7 +343,10 @@ describe('AgentInstaller', () => {
     const full: typeof fetch = async () => {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' })
     }
-    const installing = installer({ ...linux, fetch: full }).install(binary(`${files.origin}/a.zip`))
+    const installing = confirmAndInstall(
+      installer({ ...linux, fetch: full }),
+      binary(`${files.origin}/a.zip`),
+    )
     await assert.rejects(installing, /disk is full/)
     await nothingLeft()
   })
@@ -260,7 +360,7 @@ describe('AgentInstaller', () => {
       this.skip()
     }
     try {
-      const installing = (agent: RegistryAgent) => installer(linux).install(agent)
+      const installing = (agent: RegistryAgent) => confirmAndInstall(installer(linux), agent)
       // shrinks to a tenth when compressed
       const text = Array.from({ length: 300 }, () => randomBytes(500).toString('hex').repeat(10)).join('')
       const archive = binary(`${files.origin}/a.zip`)
@@ -296,9 +396,9 @@ describe('AgentInstaller', () => {
   it('updates, and keeps the previous version until the new one has started', async () => {
     publish('1.0.0')
     publish('2.0.0')
-    await installer().install(npx())
+    await confirmAndInstall(installer(), npx())
     await installed.started(installed.agents[0]!)
-    await installer().install(npx('2.0.0'))
+    await confirmAndInstall(installer(), npx('2.0.0'))
     const [agent] = installed.agents
     assert.equal(run(agent!), '2.0.0 --acp')
     assert.equal(agent?.canRollBack, true)
@@ -311,9 +411,9 @@ describe('AgentInstaller', () => {
   it("restores the previous version if an update doesn't start", async () => {
     publish('1.0.0')
     publish('2.0.0')
-    await installer().install(npx())
+    await confirmAndInstall(installer(), npx())
     await installed.started(installed.agents[0]!)
-    await installer().install(npx('2.0.0'))
+    await confirmAndInstall(installer(), npx('2.0.0'))
     assert.equal(await installed.rollBack(installed.agents[0]!), '1.0.0')
     assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
     assert.equal(await installed.rollBack(installed.agents[0]!), undefined)
@@ -322,7 +422,7 @@ describe('AgentInstaller', () => {
 
   it('keeps a version that a process uses and removes it with the last process', async () => {
     publish('1.0.0')
-    await installer().install(npx())
+    await confirmAndInstall(installer(), npx())
     const [agent] = installed.agents
     const done = [installed.use(agent!), installed.use(agent!)]
     await waitFor('a mark of use', async () => (await readdir(agent!.directory)).includes('in-use'))
@@ -337,7 +437,7 @@ describe('AgentInstaller', () => {
 
   it('removes everything', async () => {
     publish('1.0.0')
-    await installer().install(npx())
+    await confirmAndInstall(installer(), npx())
     await installed.remove('mine')
     await nothingLeft()
   })
@@ -347,7 +447,10 @@ describe('AgentInstaller', () => {
     const other = new InstalledAgents(storage, log)
     const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
     const before = packages()
-    await Promise.all([installer().install(npx()), installer({ installed: other }).install(npx())])
+    await Promise.all([
+      confirmAndInstall(installer(), npx()),
+      confirmAndInstall(installer({ installed: other }), npx()),
+    ])
     await other.read()
     assert.deepEqual(other.agents, installed.agents)
     assert.equal(packages() - before, 1)
@@ -424,7 +527,7 @@ describe('AgentInstaller', () => {
     await mkdir(storage, { recursive: true })
     await writeFile(join(storage, 'mine.lock'), String(process.pid))
     const options: InstallOptions = { signal: AbortSignal.timeout(200) }
-    await assert.rejects(installer().install(npx(), options), CancelledError)
+    await assert.rejects(confirmAndInstall(installer(), npx(), options), CancelledError)
     await rm(join(storage, 'mine.lock'))
   })
 
@@ -435,7 +538,7 @@ describe('AgentInstaller', () => {
     await writeFile(join(bin, 'uv'), uv)
     await chmod(join(bin, 'uv'), 0o755)
     env.PATH = `${bin}:${env.PATH}`
-    await installer().install(agentOf({ uvx: { package: 'mine[acp]', args: ['acp'] } }))
+    await confirmAndInstall(installer(), agentOf({ uvx: { package: 'mine[acp]', args: ['acp'] } }))
     assert.equal(run(installed.agents[0]!), 'mine[acp]==1.0.0 acp')
   })
 
@@ -446,12 +549,15 @@ describe('AgentInstaller', () => {
     await writeFile(join(bin, 'uv'), `#!/bin/sh\nprintf '${said}\\n' >&2\nexit 2\n`)
     await chmod(join(bin, 'uv'), 0o755)
     env.PATH = `${bin}:${env.PATH}`
-    await assert.rejects(installer().install(agentOf({ uvx: { package: 'mine' } })), (error: unknown) => {
-      assert.ok(error instanceof InstallError)
-      assert.match(error.message, /^uv can't download the agent: the server pypi\.example wasn't found\./)
-      assert.match(error.output, /dns error/)
-      return true
-    })
+    await assert.rejects(
+      confirmAndInstall(installer(), agentOf({ uvx: { package: 'mine' } })),
+      (error: unknown) => {
+        assert.ok(error instanceof InstallError)
+        assert.match(error.message, /^uv can't download the agent: the server pypi\.example wasn't found\./)
+        assert.match(error.output, /dns error/)
+        return true
+      },
+    )
     await nothingLeft()
   })
 })

@@ -18,4 +18,5 @@ const installer = new AgentInstaller({
   guard: createProcessGuard({ script, graceMs: 0, log }),
   ...{ fetch, log },
 })
-await installer.install(readRegistry({ agents: [mine] }).agents[0]!)
+const [agent] = readRegistry({ agents: [mine] }).agents
+await installer.install(agent!, await installer.plan(agent!))

@@ -2,12 +2,9 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  InstallError,
-  type InstallOptions,
-  type InstallPlan,
-} from '../../../../src/agents/registry/agent-installer.ts'
+import { InstallError, type InstallOptions } from '../../../../src/agents/registry/agent-installer.ts'
 import { InstallManager } from '../../../../src/agents/registry/install-manager.ts'
+import type { InstallPlan } from '../../../../src/agents/registry/install-plan.ts'
 import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
 import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/registry/registry-client.ts'
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
@@ -25,7 +22,11 @@ describe('InstallManager', () => {
   let trusted: boolean
   let isOn: boolean
   let missing: InstallPlan['missing']
+  let args: string[]
   let install: (agent: RegistryAgent, options: InstallOptions) => Promise<void>
+  /** what the user was asked to confirm */
+  let asked: InstallPlan[]
+  let answer: (plan: InstallPlan) => Promise<boolean>
   let loads: number
   let drawn: string[]
   const iconChange = new Emitter<void>()
@@ -54,9 +55,12 @@ describe('InstallManager', () => {
     fetches = 0
     loads = 0
     drawn = []
+    asked = []
+    answer = async () => true
     trusted = true
     isOn = true
     missing = undefined
+    args = []
     install = commit
     installs = new InstallManager({
       registry: {
@@ -82,13 +86,23 @@ describe('InstallManager', () => {
       installer: async () => {
         loads += 1
         return {
-          plan: async ({ distributions: [one] }): Promise<InstallPlan> => {
+          plan: async ({ version, distributions: [one] }): Promise<InstallPlan> => {
             assert.equal(one?.type, 'npx')
             const action = `npm install ${one.package}`
-            return { distribution: 'npx', action, verified: false, ...(missing && { missing }) }
+            return { distribution: 'npx', version, action, args, env: one.env, ...(missing && { missing }) }
           },
-          install: (agent, options = {}) => install(agent, options),
+          install: (agent, plan, options = {}) => {
+            assert.deepEqual(plan, asked.at(-1))
+            return install(agent, options)
+          },
         }
+      },
+      confirmation: {
+        plan: (_agent, plan) => {
+          asked.push(plan)
+          return answer(plan)
+        },
+        scripts: async () => 'skip',
       },
       trusted: () => trusted,
       log,
@@ -126,9 +140,17 @@ describe('InstallManager', () => {
     assert.deepEqual(drawn, [], 'icons were fetched though the registry was not read')
   })
 
-  it('installs the newest version that was confirmed', async () => {
+  it('shows the newest version, and installs it once the user confirmed', async () => {
     fetched = async () => snapshot('1.1.0')
-    assert.equal(await installs.install('mine', stated), 'installed')
+    install = async agent => {
+      assert.equal(asked.length, 1)
+      await commit(agent)
+    }
+    assert.equal(await installs.install('mine'), 'installed')
+    assert.deepEqual(
+      asked.map(({ action }) => action),
+      ['npm install @example/mine@1.1.0'],
+    )
     assert.equal(installs.installed[0]?.version, '1.1.0')
     assert.equal(installs.status('mine'), undefined)
   })
@@ -145,12 +167,46 @@ describe('InstallManager', () => {
     assert.equal(installs.planOf('mine'), undefined)
   })
 
-  it("installs nothing if the command isn't the confirmed one any more, and shows the new one", async () => {
-    fetched = async () => snapshot('1.0.0', '@other/mine')
+  it("installs nothing if the user doesn't confirm, or cancels meanwhile", async () => {
     install = () => assert.fail('It was installed')
-    assert.equal(await installs.install('mine', stated), 'changed')
-    assert.equal((installs.planOf('mine') as InstallPlan).action, 'npm install @other/mine@1.0.0')
-    assert.equal(await installs.install('mine', undefined), 'changed')
+    answer = async () => false
+    assert.equal(await installs.install('mine'), 'canceled')
+    assert.equal(installs.status('mine'), undefined)
+    answer = () => {
+      installs.cancel('mine')
+      return new Promise(() => {})
+    }
+    assert.equal(await installs.install('mine'), 'canceled')
+    assert.equal(asked.length, 2)
+  })
+
+  it('asks again if what would be installed changed after the user confirmed it', async () => {
+    install = async agent => {
+      if (asked.length === 1) throw new InstallError('changed', 'It changed.')
+      await commit(agent)
+    }
+    // the same plan isn't asked about twice
+    answer = async () => {
+      args = ['--more']
+      return true
+    }
+    assert.equal(await installs.install('mine'), 'installed')
+    assert.equal(asked.length, 2)
+  })
+
+  it('asks again on a retry only if something changed', async () => {
+    install = async () => {
+      throw new InstallError('failed', 'It failed.')
+    }
+    assert.equal(await installs.install('mine'), 'failed')
+    assert.equal(await installs.install('mine'), 'failed')
+    assert.equal(asked.length, 1)
+    fetched = async () => snapshot('1.0.0', '@other/mine')
+    assert.equal(await installs.install('mine'), 'failed')
+    assert.equal(asked.length, 2)
+    installs.dismiss('mine')
+    assert.equal(await installs.install('mine'), 'failed')
+    assert.equal(asked.length, 3)
   })
 
   it('shows each step, and shares one installation between callers', async () => {
@@ -165,7 +221,7 @@ describe('InstallManager', () => {
       onProgress?.({ step: 'Downloading…', share: 0.5 })
       await commit(agent)
     }
-    const both = [installs.install('mine', stated), installs.install('mine', stated)]
+    const both = [installs.install('mine'), installs.install('mine')]
     assert.deepEqual(await Promise.all(both), ['installed', 'installed'])
     assert.equal(count, 1)
     assert.ok(steps.includes('Downloading… 0.5'), steps.join('\n'))
@@ -177,7 +233,7 @@ describe('InstallManager', () => {
       retries.push(options?.isRetry)
       throw new InstallError('node-too-old', 'Mine needs Node.js 99.', 'npm error code EBADENGINE')
     }
-    assert.equal(await installs.install('mine', stated), 'failed')
+    assert.equal(await installs.install('mine'), 'failed')
     assert.deepEqual(installs.status('mine'), {
       state: 'failed',
       message: 'Mine needs Node.js 99.',
@@ -188,7 +244,7 @@ describe('InstallManager', () => {
       retries.push(options?.isRetry)
       await commit(agent)
     }
-    assert.equal(await installs.install('mine', stated), 'installed')
+    assert.equal(await installs.install('mine'), 'installed')
     assert.equal(installs.status('mine'), undefined)
     assert.deepEqual(retries, [false, true])
   })
@@ -202,7 +258,7 @@ describe('InstallManager', () => {
       install = async () => {
         throw new InstallError('missing-program', `${program} is needed.`)
       }
-      assert.equal(await installs.install('mine', stated), 'failed')
+      assert.equal(await installs.install('mine'), 'failed')
       const status = installs.status('mine')
       assert.deepEqual(status, { state: 'failed', message: `${program} is needed.`, output: '', help })
     })
@@ -217,7 +273,7 @@ describe('InstallManager', () => {
         signal?.addEventListener('abort', () => reject(new CancelledError()))
         begun()
       })
-    const outcome = installs.install('mine', stated)
+    const outcome = installs.install('mine')
     await started
     installs.cancel('mine')
     assert.equal(await outcome, 'canceled')
@@ -228,9 +284,9 @@ describe('InstallManager', () => {
     fetched = async () => {
       throw new RegistryError("The agent registry can't be reached: offline")
     }
-    assert.equal(await installs.install('mine', stated), 'installed')
+    assert.equal(await installs.install('mine'), 'installed')
     assert.match(installs.problem ?? '', /can't be reached/)
-    assert.equal(await installs.install('other', stated), 'failed')
+    assert.equal(await installs.install('other'), 'failed')
     const status = installs.status('other')
     assert.match(status?.state === 'failed' ? status.message : '', /can't be reached/)
   })
@@ -244,13 +300,13 @@ describe('InstallManager', () => {
 
   it('installs nothing in Restricted Mode', async () => {
     trusted = false
-    await assert.rejects(installs.install('mine', stated), /Restricted Mode/)
+    await assert.rejects(installs.install('mine'), /Restricted Mode/)
     await installs.plan(['mine'])
     assert.deepEqual([fetches, loads], [0, 0])
   })
 
   it('offers the update of an installed agent, and uninstalls it', async () => {
-    await installs.install('mine', stated)
+    await installs.install('mine')
     const [agent] = installs.installed
     assert.ok(agent)
     assert.equal(installs.updateOf(agent), undefined)

@@ -86,6 +86,58 @@ describe('the registry', () => {
       assert.deepEqual(one({ distribution: { uvx: { package: name } } }).agents, [], name)
   })
 
+  it('rejects an environment that makes programs run other code', () => {
+    const withEnv = (name: string) =>
+      one({ distribution: { npx: { package: 'mine', env: { [name]: 'x' } } } })
+    for (const name of [
+      ...[
+        'NODE_OPTIONS',
+        'node_options',
+        'NODE_PATH',
+        'LD_PRELOAD',
+        'LD_LIBRARY_PATH',
+        'LD_AUDIT',
+        'PATH',
+        'Path',
+      ],
+      ...[
+        'DYLD_INSERT_LIBRARIES',
+        'PYTHONPATH',
+        'PYTHONSTARTUP',
+        'PYTHONHOME',
+        'BASH_ENV',
+        'ENV',
+        'SHELLOPTS',
+      ],
+      ...[
+        'PERL5OPT',
+        'RUBYOPT',
+        'JAVA_TOOL_OPTIONS',
+        '_JAVA_OPTIONS',
+        'GIT_SSH_COMMAND',
+        'npm_config_registry',
+      ],
+      ...[
+        'HTTPS_PROXY',
+        'NODE_TLS_REJECT_UNAUTHORIZED',
+        'HOME',
+        'DOTNET_STARTUP_HOOKS',
+        'ELECTRON_RUN_AS_NODE',
+      ],
+    ]) {
+      const { agents, problems } = withEnv(name)
+      assert.deepEqual(agents, [], name)
+      assert.match(problems[0]!, new RegExp(`env.*${name}`), name)
+    }
+    for (const name of [
+      'AUGMENT_DISABLE_AUTO_UPDATE',
+      'FACTORY_DROID_AUTO_UPDATE_ENABLED',
+      'NODE_ENV',
+      'MY_PATH',
+    ])
+      assert.equal(withEnv(name).agents.length, 1, name)
+  })
+
   it("rejects an id or version that isn't a valid folder name", () => {
     for (const id of ['..', '.', 'a/b', 'a\\b', 'con', 'NUL', 'com1.x', 'a.', ' a', '', 'a..b', '-a'])
       assert.deepEqual(one({ id }).agents, [], id)

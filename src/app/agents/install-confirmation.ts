@@ -1,0 +1,79 @@
+import * as l10n from '@vscode/l10n'
+import type { InstallConfirmation } from '../../agents/registry/install-manager.ts'
+import type { InstallPlan, InstallScript } from '../../agents/registry/install-plan.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { Dialogs } from '../workbench.ts'
+
+/** Asks in modal dialogs, which show all of what would run. */
+export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallConfirmation {
+  return {
+    async plan({ name, version }, plan, replaced) {
+      const run = l10n.t('Run Install')
+      const text =
+        replaced === undefined
+          ? l10n.t('Install {0} {1}?', name, version)
+          : l10n.t('Update {0} to {1}?', name, version)
+      const detail = planDetails(plan, replaced)
+      return (await dialogs.confirm(plainMessage(text), { detail }, run)) === run
+    },
+
+    async scripts({ name }, scripts) {
+      const run = l10n.t('Run Scripts')
+      const skip = l10n.t('Skip Scripts')
+      const text = l10n.t('Run the install scripts of {0}?', name)
+      const detail = l10n.t(
+        'npm packages of this agent contain scripts, which run with your permissions. Without them, the agent may not work.\n\n{0}',
+        scriptsDetails(scripts),
+      )
+      const answer = await dialogs.confirm(plainMessage(text), { detail }, run, skip)
+      return answer === run ? 'run' : answer === skip ? 'skip' : 'cancel'
+    },
+  }
+}
+
+/** Everything that an installation runs and that the agent is started with, one fact a line. */
+function planDetails(plan: InstallPlan, replaced: string | undefined): string {
+  const { distribution, action, program, args, env, sha256, missing } = plan
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`)
+  const lines = [
+    distribution === 'binary' ? l10n.t('Downloads: {0}', action) : l10n.t('Runs: {0}', action),
+    distribution === 'binary' &&
+      (sha256 === undefined
+        ? l10n.t("Checksum: none. The download can't be verified.")
+        : l10n.t('SHA-256 checksum: {0}', sha256)),
+    program !== undefined && l10n.t('Program: {0}', quoted(program)),
+    args.length > 0 && l10n.t('Arguments: {0}', args.map(quoted).join(' ')),
+    variables.length > 0 && l10n.t('Environment: {0}', variables.join(' ')),
+    replaced !== undefined && l10n.t('Replaces: version {0}', replaced),
+    missing === 'npm' && l10n.t('Requires Node.js with npm.'),
+    missing === 'uv' && l10n.t('Requires uv.'),
+    distribution === 'npx' &&
+      l10n.t('npm packages can run scripts when they are installed. Parley asks before any of them runs.'),
+    distribution === 'uvx' &&
+      l10n.t('Python packages that uv has to build run code when they are installed.'),
+  ]
+  return lines.filter(line => line !== false).join('\n')
+}
+
+/** The scripts of packages, one a line. */
+function scriptsDetails(scripts: readonly InstallScript[]): string {
+  const lines = scripts
+    .slice(0, MAX_SCRIPTS)
+    .map(
+      ({ package: name, event, command }) => `${visible(name)} (${event}): ${visible(command).slice(0, 300)}`,
+    )
+  const more = scripts.length - lines.length
+  return [...lines, ...(more > 0 ? [l10n.t('… and {0} more', more)] : [])].join('\n')
+}
+
+const MAX_SCRIPTS = 12
+
+/** As a shell user would write it: what isn't plain is in quotes, so that nothing looks like two words or another line. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(text) ? text : visible(JSON.stringify(text))
+}
+
+/** Control and formatting characters, which could disguise a text, as their codes. */
+function visible(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, char => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+}

@@ -33,7 +33,7 @@ import { FileWatch } from './file-watch.ts'
 import { FolderScan } from './folder-scan.ts'
 import { movedBack, movedTo } from './renames.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
-import { restored, UndoLog, type Undone, type UndoneFile, type UndoStore } from './undo-log.ts'
+import { type LeftFile, restored, UndoLog, type Undone, type UndoneFile, type UndoStore } from './undo-log.ts'
 import { UnsavedEdits, type View } from './unsaved-edits.ts'
 
 /** Persists the tracked files across reloads. */
@@ -626,6 +626,7 @@ export class ChangeTracker extends Owner {
     return this.#run(key, async () => {
       const known = this.#files.get(key)
       if (!known) return 'undone'
+      await this.#states.checkInPlace(known.path)
       await this.#observe(key, known)
       const file = this.#files.get(key)
       if (!file || file.gone) return 'undone'
@@ -696,8 +697,8 @@ export class ChangeTracker extends Owner {
     return this.#undone.begin(session, into)
   }
 
-  /** Reverts an undo. Returns the paths that were left unchanged because of later or unsaved changes. */
-  async restore(id: string): Promise<string[]> {
+  /** Reverts an undo. Returns the files that were left unchanged. */
+  async restore(id: string): Promise<LeftFile[]> {
     await this.#ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
       this.#run(key, () => this.#restore(key, one, session))
@@ -706,6 +707,7 @@ export class ChangeTracker extends Owner {
 
   async #restore(key: string, one: UndoneFile, session?: string): Promise<boolean> {
     const { path } = one.before
+    await this.#states.checkInPlace(path)
     const known = this.#files.get(key)
     if (known) await this.#observe(key, known)
     const now = await this.#read(path)

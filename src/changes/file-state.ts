@@ -1,7 +1,10 @@
 /** A file on disk, with everything that is needed to restore it byte for byte. */
-import { lstat, chmod as nodeChmod, readFile, readlink, rm, symlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, readlink, symlink } from 'node:fs/promises'
+import * as l10n from '@vscode/l10n'
 import { writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
+import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
 import { decodeFile, encodeFile } from '../editor/files/text-files.ts'
 
 /** Everything about a file except its text. Modes are the permission bits. */
@@ -56,7 +59,10 @@ export function sameButEnds(one: string, other: string): boolean {
   return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
 }
 
-/** Reads and writes files without changing their bytes. */
+/**
+ * Reads and writes files without changing their bytes. Paths are real ones: if an agent replaces a folder by a link, what
+ * was in the folder is absent, and nothing is written through the link.
+ */
 export class FileStates {
   readonly #shared: FilesShared
   readonly #blobs: BlobStore
@@ -71,18 +77,20 @@ export class FileStates {
     try {
       const info = await lstat(path)
       if (info.isSymbolicLink())
-        return { attributes: { type: 'link', target: await readlink(path) }, text: '' }
+        return {
+          attributes: { type: 'link', target: await withEntry(path, entry => readlink(entry)) },
+          text: '',
+        }
       if (!info.isFile()) return undefined
       // Windows has only one of these bits, which follows from another attribute
       const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
       if (info.size > MAX_FILE_BYTES) {
         return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
       }
-      const bytes = await readFile(path)
+      const bytes = await withFile(path, constants.O_RDONLY, handle => handle.readFile())
       return await this.with(bytes, path, mode, encoding)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT' || code === 'ENOTDIR') return ABSENT
+      if (error instanceof RedirectedError || isMissing(error)) return ABSENT
       throw error
     }
   }
@@ -97,30 +105,45 @@ export class FileStates {
 
   /** Writes the state to the file, or removes it with `discard`. Rejects if that fails. */
   async write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
+    await inPlace(this.#write(path, state, discard))
+  }
+
+  /** Rejects if the path leads through a link now. */
+  async checkInPlace(path: string): Promise<void> {
+    const checking = withEntry(path, async () => {})
+    await inPlace(checking).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+    })
+  }
+
+  async #write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
     const { attributes } = state
     const { fileSystem, rules } = this.#shared
-    const there = await lstat(path).catch(() => undefined)
+    if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
+    if (attributes.type !== 'absent') await fileSystem.makeFolders(rules.dirname(path))
+    const there = await withEntry(path, entry => lstat(entry)).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    })
     if (attributes.type === 'absent') {
       if (there) await discard(path)
       return
     }
-    if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
     const bytes = await this.#bytes(path, state)
-    await fileSystem.makeFolders(rules.dirname(path))
-    if (there && (there.isSymbolicLink() || attributes.type === 'link')) await rm(path)
+    if (there && (there.isSymbolicLink() || attributes.type === 'link')) await fileSystem.remove(path)
     if (attributes.type === 'link') {
-      await symlink(attributes.target, path)
+      await withEntry(path, entry => symlink(attributes.target, entry))
       return
     }
     const info = there?.isFile() ? await fileSystem.stat(path) : undefined
-    if (info && !(info.mode & 0o200)) await nodeChmod(path, info.mode | 0o200)
+    if (info && !(info.mode & 0o200)) await setMode(path, info.mode | 0o200)
     await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode })
-    if (process.platform !== 'win32') await nodeChmod(path, attributes.mode)
+    await setMode(path, attributes.mode)
   }
 
   /** Sets only the mode. */
   async setMode(path: string, mode: number): Promise<void> {
-    if (process.platform !== 'win32') await nodeChmod(path, mode)
+    await setMode(path, mode)
   }
 
   async #bytes(path: string, { attributes, text }: FileState): Promise<Uint8Array> {
@@ -145,5 +168,22 @@ export class FileStates {
     const again = await encodeFile(text, path, encodings, { encoding, bom }).catch(() => undefined)
     if (!again || Buffer.compare(again, bytes) !== 0) return undefined
     return { attributes: { type: 'text', encoding, bom, mode }, text }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/** Says in words for the user that a path leads through a link. */
+async function inPlace(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof RedirectedError)) throw error
+    throw new Error(l10n.t('A link in its path leads elsewhere now. The file was left unchanged.'), {
+      cause: error,
+    })
   }
 }

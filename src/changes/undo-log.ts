@@ -1,5 +1,6 @@
 /** Remembers which changes of agents were undone, so that an undo can be reverted. */
 
+import { messageOf } from '../common/errors.ts'
 import { mergeLines, splitLines } from '../editor/line-edits.ts'
 import type { AgentAuthor, Matches } from './change-versions.ts'
 import { type FileState, sameAttributes } from './file-state.ts'
@@ -19,6 +20,13 @@ export interface Undone {
   /** the session whose changes were undone; absent if there were several */
   session?: string
   files: UndoneFile[]
+}
+
+/** A file that was left as it is when an undo was reverted. */
+export interface LeftFile {
+  path: string
+  /** Absent if later or unsaved changes are in the way. */
+  why?: Error
 }
 
 export interface UndoStore {
@@ -76,27 +84,38 @@ export class UndoLog {
     await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })
   }
 
-  /** Reverts an undo with `restore`, file by file. Returns the paths of files for which that returns false. */
+  /** Reverts an undo with `restore`, file by file. Returns the files for which that returns false or rejects. */
   async restore(
     id: string,
     keyOf: (path: string) => string,
     restore: (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>,
-  ): Promise<string[]> {
+  ): Promise<LeftFile[]> {
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
     const left: UndoneFile[] = []
+    /** by path */
+    const errors = new Map<string, Error>()
     // a file may have been undone in steps: revert the last one first
     for (const one of undone.files.toReversed()) {
       const key = keyOf(one.before.path)
       const isBelow = left.some(other => keyOf(other.before.path) === key)
-      if (isBelow || !(await restore(key, one, undone.session))) left.unshift(one)
+      const isRestored =
+        !isBelow &&
+        (await restore(key, one, undone.session).catch((error: unknown) => {
+          errors.set(one.before.path, error instanceof Error ? error : new Error(messageOf(error)))
+          return false
+        }))
+      if (!isRestored) left.unshift(one)
     }
     undone.files = left
     if (left.length === 0) {
       this.#undone.splice(this.#undone.indexOf(undone), 1)
       this.#store.forgetUndone(id)
     } else await this.#store.saveUndone(undone)
-    return [...new Set(left.map(one => one.before.path))]
+    return [...new Set(left.map(one => one.before.path))].map(path => {
+      const why = errors.get(path)
+      return { path, ...(why && { why }) }
+    })
   }
 }
 

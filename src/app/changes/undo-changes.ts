@@ -6,14 +6,17 @@ import type { Undone } from '../../changes/undo-log.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import type { Dialogs, Workbench } from '../workbench.ts'
+import type { Workbench } from '../workbench.ts'
 
 export interface UndoServices {
-  workbench: Pick<Workbench, 'dialogs' | 'editors'>
+  workbench: Pick<Workbench, 'dialogs' | 'editors' | 'folders'>
   tracker: ChangeTracker
   /** The conversations of this window, which show what was restored. */
   sessions: { list(): OpenSession[] }
 }
+
+/** Where messages are shown. */
+type Shown = Pick<Workbench, 'dialogs' | 'folders'>
 
 /** Asks whether to undo a session's changes, and undoes them. */
 export async function confirmUndo(
@@ -29,7 +32,7 @@ export async function confirmUndo(
   if (!first) return
   const question =
     files.length === 1
-      ? l10n.t('Revert all changes made to {0} in this session?', plainMessage(path.basename(first.path)))
+      ? l10n.t('Revert all changes made to {0} in this session?', namesOf(services.workbench, [first.path]))
       : l10n.t('Revert all changes made to {0} files in this session?', files.length)
   const uncertain = files.filter(file => file.uncertain)
   const details = [
@@ -64,7 +67,7 @@ export async function undoChanges(
 ): Promise<void> {
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
-  warnOfRest(services.workbench.dialogs, selection, report)
+  warnOfRest(services.workbench, selection, report)
   const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
   // what a restore discards is restored together with the rest
@@ -84,7 +87,7 @@ export async function offerRestore(undone: Undone, services: UndoServices): Prom
   if (!first) return
   const text =
     undone.files.length === 1
-      ? l10n.t('Reverted changes in {0}.', plainMessage(path.basename(first.before.path)))
+      ? l10n.t('Reverted changes in {0}.', namesOf(services.workbench, [first.before.path]))
       : l10n.t('Reverted changes in {0} files.', undone.files.length)
   const restore = l10n.t('Restore')
   if ((await services.workbench.dialogs.info(text, restore)) === restore)
@@ -97,7 +100,10 @@ export async function restoreUndone(
   { tracker, sessions, workbench }: UndoServices,
 ): Promise<void> {
   const left = await tracker.restore(id)
-  warnOf(workbench.dialogs, left, names =>
+  const failed = left.flatMap(({ path, why }) => (why ? { path, why } : []))
+  for (const { path, why } of failed) showError(workbench, path, why, true)
+  const changed = left.flatMap(({ path, why }) => (why ? [] : path))
+  warnOf(workbench, changed, names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines have changed since: {0}",
       names,
@@ -111,23 +117,16 @@ export async function restoreUndone(
 }
 
 /** Reports what was left and why, except for the user's changes in the same lines. */
-function warnOfRest(dialogs: Dialogs, { since }: ChangeSelection, { left }: UndoReport): void {
+function warnOfRest(shown: Shown, { since }: ChangeSelection, { left }: UndoReport): void {
   const isRestore = since !== undefined
   const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
-  for (const { path, why } of left) {
-    if (!(why instanceof Error)) continue
-    const [name, reason] = [namesOf([path]), plainMessage(why.message)]
-    const text = isRestore
-      ? l10n.t("Couldn't restore {0}: {1}", name, reason)
-      : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
-    void dialogs.error(text)
-  }
-  warnOf(dialogs, of('unsaved'), names =>
+  for (const { path, why } of left) if (why instanceof Error) showError(shown, path, why, isRestore)
+  warnOf(shown, of('unsaved'), names =>
     isRestore
       ? l10n.t('Save these files or discard their unsaved changes, then restore again: {0}', names)
       : l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
   )
-  warnOf(dialogs, of('agent'), names =>
+  warnOf(shown, of('agent'), names =>
     isRestore
       ? l10n.t("Another session changed the same lines, so they weren't restored: {0}", names)
       : l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
@@ -145,7 +144,7 @@ async function confirmForce(
   if (first === undefined) return false
   const file = changes.list().find(one => one.path === first)
   if (file) await services.workbench.editors.openChanges(changes, file)
-  const names = namesOf(paths)
+  const names = namesOf(services.workbench, paths)
   const [text, anyway] =
     since === undefined
       ? [
@@ -159,10 +158,28 @@ async function confirmForce(
   return (await services.workbench.dialogs.warn(text, anyway)) === anyway
 }
 
-function warnOf(dialogs: Dialogs, paths: readonly string[], textOf: (names: string) => string): void {
-  if (paths.length > 0) void dialogs.warn(textOf(namesOf(paths)))
+function showError(shown: Shown, path: string, error: Error, isRestore: boolean): void {
+  const [name, reason] = [namesOf(shown, [path]), plainMessage(error.message)]
+  const text = isRestore
+    ? l10n.t("Couldn't restore {0}: {1}", name, reason)
+    : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
+  void shown.dialogs.error(text)
 }
 
-function namesOf(paths: readonly string[]): string {
-  return plainMessage(paths.map(one => path.basename(one)).join(', '))
+function warnOf(shown: Shown, paths: readonly string[], textOf: (names: string) => string): void {
+  if (paths.length > 0) void shown.dialogs.warn(textOf(namesOf(shown, paths)))
+}
+
+/** Paths relative to their workspace folder, which is named if there are several. Others are shown in full. */
+function namesOf({ folders }: Shown, paths: readonly string[]): string {
+  const open = folders()
+  const names = paths.map(one => {
+    for (const folder of open) {
+      const below = path.relative(folder.path, one)
+      if (below === '' || below.startsWith('..') || path.isAbsolute(below)) continue
+      return open.length > 1 ? path.join(folder.name, below) : below
+    }
+    return one
+  })
+  return plainMessage(names.join(', '))
 }

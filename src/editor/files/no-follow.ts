@@ -70,6 +70,14 @@ async function withFolder<T>(realPath: string, work: (folder: string) => Promise
   return closing(handle, () => work(hasProc ? pathOf(handle) : realPath))
 }
 
+/** Sets the permission bits of a file. */
+export async function setMode(realPath: string, mode: number): Promise<void> {
+  if (process.platform === 'win32') return
+  await withFile(realPath, hasProc ? O_PATH : constants.O_RDONLY, handle =>
+    hasProc ? fs.chmod(pathOf(handle), mode) : handle.chmod(mode),
+  )
+}
+
 /** Creates a folder and those that contain it, unless they exist. */
 export async function makeFolders(realPath: string): Promise<void> {
   const missing: string[] = []

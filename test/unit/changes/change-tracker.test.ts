@@ -1011,7 +1011,7 @@ describe('the change tracker', () => {
       const again = await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
       writeFileSync(file('a.txt'), 'one\nother\nthree\nmine\n')
-      assert.deepEqual(await tracker.restore(again.undone!.id), [file('a.txt')])
+      assert.deepEqual(await tracker.restore(again.undone!.id), [{ path: file('a.txt') }])
       assert.equal(text('a.txt'), 'one\nother\nthree\nmine\n')
     })
   })

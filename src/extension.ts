@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { reportErrors } from './app/commands/report-errors.ts'
 import {
   ALL_COMMANDS,
   type CommandHandlers,
@@ -16,7 +17,6 @@ import { LAST_SESSION, sessionKey } from './common/session-key.ts'
 import type { Services } from './services.ts'
 import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
-import { reportErrors } from './workbench/commands/report-errors.ts'
 import { sideBarView, tabPanel } from './workbench/webviews/panels.ts'
 import {
   AGENTS_PAGE,
@@ -28,6 +28,12 @@ import {
 import { windowStorage } from './workbench/window-storage.ts'
 
 let loading: Promise<Services> | undefined
+
+/** Not the whole port, which would load more at startup. */
+const dialogs = {
+  info: async (text: string) => vscode.window.showInformationMessage(text),
+  error: async (text: string) => vscode.window.showErrorMessage(text),
+}
 
 /**
  * Registers only what VS Code must know at startup. The services are loaded when the first view is shown or the first
@@ -123,7 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
 function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>): vscode.Disposable {
   const registered = ALL_COMMANDS.map(command =>
     vscode.commands.registerCommand(command, (...args: unknown[]) =>
-      reportErrors(command, log, async () => (await handlers())[command](...args)),
+      reportErrors(dialogs, command, log, async () => (await handlers())[command](...args)),
     ),
   )
   return vscode.Disposable.from(...registered)

@@ -1,5 +1,13 @@
+import * as l10n from '@vscode/l10n'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { AppliedRule } from '../conversation/state.ts'
-import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
+import {
+  type PermissionRule,
+  type PermissionRuleSetting,
+  ruleWords,
+} from '../sessions/permission-rules/rule.ts'
+import type { Dialogs } from './workbench.ts'
 
 /** Reads and writes permission rules in the editor's settings. */
 export interface RuleSettings {
@@ -10,4 +18,23 @@ export interface RuleSettings {
   replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
   /** Opens the settings file of that scope at the rules. */
   open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
+}
+
+/** Asks in a notification whether to apply the workspace's allowing rules. */
+export function ruleConsent(dialogs: Dialogs, settings: RuleSettings, store: KeyValueStore): RuleConsent {
+  return new RuleConsent(store, (rules, accept) => {
+    const use = l10n.t('Allow Workspace Rules')
+    const open = l10n.t('Open Settings')
+    const names = rules.slice(0, 5).map(({ source }) => `“${ruleWords(source)}”`)
+    const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
+    const message = l10n.t(
+      "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",
+      list,
+    )
+    void dialogs.warn(message, use, open).then(answer => {
+      const [first] = rules
+      if (answer === use) accept()
+      else if (answer === open && first) void settings.open(first)
+    })
+  })
 }

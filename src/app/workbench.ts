@@ -5,6 +5,7 @@ import type { SettingName, SettingValue } from '../common/settings.ts'
 import type { Attachment, CaptureKind, MentionRow } from '../conversation/attachment.ts'
 import type { DiffTexts } from '../editor/diff-texts.ts'
 import type { ContextSources } from '../editor/mentions/make-prompt.ts'
+import type { WorkspaceRoot } from '../editor/roots.ts'
 import type { TokenColors } from '../editor/theme/token-colors.ts'
 import type { ShownTab, TabOptions } from './webviews.ts'
 
@@ -26,6 +27,10 @@ export interface Workbench {
   readonly language: string
   /** The workspace folders on this machine's disk. */
   folders(): Array<{ name: string; path: string }>
+  /** All workspace folders, wherever they are. */
+  roots(): WorkspaceRoot[]
+  /** The file of the active editor or notebook, if it's on disk. */
+  activeFile(): string | undefined
   /** Runs a command of Parley or of the editor. */
   execute(command: string, ...args: unknown[]): Promise<unknown>
   /** Sets a context key, on which keybindings and menus depend. */
@@ -58,7 +63,7 @@ export interface Dialogs {
   /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
   progress<T>(
     options: ProgressOptions,
-    work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
+    work: (report: (step: ProgressStep) => void, signal: AbortSignal) => Promise<T>,
   ): Promise<T>
 }
 
@@ -117,6 +122,8 @@ export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' 
   prompt?: string
   value?: string
   password?: boolean
+  /** Closes the input as if the user had canceled. */
+  signal?: AbortSignal
   /** Returns what is wrong with the value. */
   validate?: (value: string) => string | undefined
 }
@@ -141,6 +148,12 @@ export interface ProgressOptions {
   title: string
   where: 'notification' | 'status-bar'
   cancellable?: boolean
+}
+
+export interface ProgressStep {
+  message?: string
+  /** percent of the whole, added to the steps before */
+  increment?: number
 }
 
 /** `parley.*` in the settings. */

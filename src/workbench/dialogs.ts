@@ -27,7 +27,18 @@ export const dialogs: Dialogs = {
     return chosen?.map(({ item }) => item)
   },
   createPicker: () => new QuickPicker(),
-  input: async options => vscode.window.showInputBox(inputOptions(options)),
+  async input({ signal, ...options }) {
+    const source = new vscode.CancellationTokenSource()
+    const cancel = () => source.cancel()
+    signal?.addEventListener('abort', cancel, { once: true })
+    if (signal?.aborted) cancel()
+    try {
+      return await vscode.window.showInputBox(inputOptions(options), source.token)
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+      source.dispose()
+    }
+  },
   async saveFile({ title, folder, name, filters }) {
     const parent = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(folder)
     const uri = await vscode.window.showSaveDialog({
@@ -48,7 +59,7 @@ export const dialogs: Dialogs = {
     return vscode.window.withProgress({ location, title, cancellable }, (progress, token) => {
       const cancel = new AbortController()
       token.onCancellationRequested(() => cancel.abort())
-      return work(message => progress.report({ message }), cancel.signal)
+      return work(step => progress.report(step), cancel.signal)
     })
   },
 }

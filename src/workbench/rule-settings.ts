@@ -1,9 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { RuleSettings } from '../app/rule-settings.ts'
-import type { KeyValueStore } from '../common/key-value-store.ts'
-import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
-import { type PermissionRuleSetting, ruleWords } from '../sessions/permission-rules/rule.ts'
+import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
 import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
 
 export const ruleSettings: RuleSettings = {
@@ -71,23 +69,4 @@ function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
     parts.length === wanted.size &&
     parts.every(([key, part]) => JSON.stringify(part) === JSON.stringify(wanted.get(key)))
   )
-}
-
-/** Asks in a notification whether to apply the workspace's allowing rules. */
-export function ruleConsent(store: KeyValueStore): RuleConsent {
-  return new RuleConsent(store, (rules, accept) => {
-    const use = l10n.t('Allow Workspace Rules')
-    const open = l10n.t('Open Settings')
-    const names = rules.slice(0, 5).map(({ source }) => `“${ruleWords(source)}”`)
-    const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
-    const message = l10n.t(
-      "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",
-      list,
-    )
-    void vscode.window.showWarningMessage(message, use, open).then(answer => {
-      const [first] = rules
-      if (answer === use) accept()
-      else if (answer === open && first) void ruleSettings.open(first)
-    })
-  })
 }

@@ -38,6 +38,17 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       return vscode.env.language
     },
     folders: localFolders,
+    roots: () =>
+      (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
+        name,
+        scheme: uri.scheme,
+        path: uri.fsPath,
+      })),
+    activeFile() {
+      const { activeTextEditor, activeNotebookEditor } = vscode.window
+      const uri = activeTextEditor?.document.uri ?? activeNotebookEditor?.notebook.uri
+      return uri?.scheme === 'file' ? uri.fsPath : undefined
+    },
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
     openExternal: async url => void (await vscode.env.openExternal(vscode.Uri.parse(url))),

@@ -1,31 +1,29 @@
 import assert from 'node:assert/strict'
 import type { InstallManager } from '../../../src/agents/registry/install-manager.ts'
+import { installCommands } from '../../../src/app/commands/install-commands.ts'
 import { CommandId } from '../../../src/app/ids.ts'
-import type { installCommands } from '../../../src/workbench/commands/install-commands.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
 import { until } from '../../support/until.ts'
-import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
 describe('an updated agent', () => {
   const offered: Array<[string, string]> = []
   const commands: unknown[][] = []
   const restarted: string[] = []
   let running: string[]
-  let create: typeof installCommands
 
   const workbench = {
-    ProgressLocation: { Notification: 15 },
-    commands: { executeCommand: async (...command: unknown[]) => void commands.push(command) },
-    window: {
-      withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
-        run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
+    isTrusted: true,
+    execute: async (...command: unknown[]) => void commands.push(command),
+    dialogs: {
+      progress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
+        run(() => {}, new AbortController().signal),
       // answers for the user, who clicks the offered button
-      showInformationMessage: async (text: string, button: string) => {
+      info: async (text: string, button: string) => {
         offered.push([text, button])
         return button
       },
     },
-    workspace: { isTrusted: true },
-  }
+  } as unknown as Workbench
   const agent = { id: 'codex-acp', name: 'Codex', version: '1.1.0' }
   const installs = {
     load: async () => {},
@@ -36,18 +34,14 @@ describe('an updated agent', () => {
     onDidChange: () => ({ dispose() {} }),
   } as unknown as InstallManager
 
-  before(async () => {
-    const file = 'workbench/commands/install-commands.ts'
-    const loaded = await loadWithFakeVsCode<{ installCommands: typeof installCommands }>(file, workbench)
-    create = loaded.installCommands
-  })
   beforeEach(async () => {
     for (const list of [offered, commands, restarted]) list.length = 0
   })
 
   const update = () =>
-    create({
+    installCommands({
       installs,
+      workbench,
       logs: {} as never,
       isRunning: agentId => running.includes(agentId),
       restart: async agentId => void restarted.push(agentId),

@@ -36,6 +36,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/sessions/session.ts', '../bridge/history.ts'],
   ['src/sessions/session.ts', '../acp/transport/process.ts'],
   ['src/app/ids.ts', 'vscode'],
+  ['src/services.ts', 'vscode'],
   ['src/app/ids.ts', '../webview/host/page.ts'],
   ['src/app/ids.ts', '../acp/v2/surface.ts'],
   ['src/app/ids.ts', '../workbench/status-bar.ts'],

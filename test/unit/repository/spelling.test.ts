@@ -10,6 +10,8 @@ const BRITISH =
 
 /** Files that need them: data of earlier versions, and this list. */
 const MEANT = new Map([
+  // options of programs
+  ['src/sessions/permission-rules/command-table.ts', ['colour']],
   ['src/app/storage/option-memory.ts', ['favourites']],
   ['test/unit/app/option-memory.test.ts', ['favourites']],
 ])

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import type { AgentCapabilities } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { PathRules } from '../editor/path-rules.ts'
@@ -16,11 +15,12 @@ import {
 } from '../editor/roots.ts'
 import type { McpServers } from '../mcp/mcp-servers.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
-import { readSetting } from './settings.ts'
+import type { Dialogs, Workbench } from './workbench.ts'
 
 /** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
+  readonly #workbench: Workbench
   readonly #globalStorage: string
   readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
   readonly #rules = new PathRules()
@@ -30,11 +30,13 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
    * prompt for an agent.
    */
   constructor(
+    workbench: Workbench,
     mcp: McpServers,
     globalStorage: string,
     systemPromptOf: (agentId: string) => SystemPrompt | undefined,
   ) {
     this.#systemPromptOf = systemPromptOf
+    this.#workbench = workbench
     this.#mcp = mcp
     this.#globalStorage = globalStorage
   }
@@ -58,7 +60,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   async #existingInput(capabilities: AgentCapabilities) {
     return {
-      folders: workspaceRoots(),
+      folders: this.#workbench.roots(),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,
@@ -68,16 +70,16 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   async #newRoots(capabilities: AgentCapabilities): Promise<RootsPlan | undefined> {
     const input = {
-      folders: workspaceRoots(),
-      setting: readSetting('workingDirectory'),
-      activePath: activeFilePath(),
+      folders: this.#workbench.roots(),
+      setting: this.#workbench.settings.read('workingDirectory'),
+      activePath: this.#workbench.activeFile(),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,
     }
     let decision = planRoots(input)
     if (decision.type === 'pick') {
-      const picked = await pickWorkingDirectory(decision.choices)
+      const picked = await pickWorkingDirectory(this.#workbench.dialogs, decision.choices)
       if (picked === undefined) return undefined
       decision = planRoots({ ...input, picked })
     }
@@ -99,28 +101,15 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 }
 
-/** The editor's information about the workspace, for `planRoots`. */
-
-function workspaceRoots(): WorkspaceRoot[] {
-  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
-    name,
-    scheme: uri.scheme,
-    path: uri.fsPath,
-  }))
-}
-
-/** The file of the active editor or notebook, if it's on disk. */
-function activeFilePath(): string | undefined {
-  const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.window.activeNotebookEditor?.notebook.uri
-  return uri?.scheme === 'file' ? uri.fsPath : undefined
-}
-
 /** Lets the user choose the folder of a session; `undefined` if they cancel. */
-async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
+async function pickWorkingDirectory(
+  dialogs: Dialogs,
+  choices: readonly WorkspaceRoot[],
+): Promise<string | undefined> {
   const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
-  const picked = await vscode.window.showQuickPick(items, {
+  const picked = await dialogs.pick(items, {
     title: l10n.t('Working directory'),
-    placeHolder: l10n.t('Select the working directory for the session'),
+    placeholder: l10n.t('Select the working directory for the session'),
     matchOnDescription: true,
   })
   return picked?.folder.path

@@ -1,17 +1,18 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
-import { helpWords, planWords } from '../../app/agents/agent-offers.ts'
-import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { AgentLogs } from '../agents/agent-logs.ts'
+import { helpWords, planWords } from '../agents/agent-offers.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { AgentLogs } from '../platform.ts'
+import type { Dialogs, Picker, PickItem, Workbench } from '../workbench.ts'
 
 interface InstallCommandOptions {
   installs: InstallManager
-  logs: AgentLogs
+  logs: Pick<AgentLogs, 'logger' | 'show'>
+  workbench: Workbench
   /** Whether the agent with this id is running in this window. */
   isRunning: (agentId: string) => boolean
   restart: (agentId: string) => Promise<void>
@@ -19,13 +20,14 @@ interface InstallCommandOptions {
   forget: (agentId: string) => Promise<void>
 }
 
-type Item = vscode.QuickPickItem & { id?: string }
+type Item = PickItem & { id?: string }
 
 /** *Install Agent…*, *Update Agent…* and *Remove Agent…*. The argument is the agent's id in the registry. */
 export function installCommands(options: InstallCommandOptions) {
-  const { installs } = options
+  const { installs, workbench } = options
+  const { dialogs } = workbench
   const on = (run: (id: string | undefined) => Promise<void>) => async (wanted?: unknown) => {
-    if (!vscode.workspace.isTrusted)
+    if (!workbench.isTrusted)
       throw new UnavailableError(
         l10n.t("Agents can't be installed in Restricted Mode. Trust this workspace first."),
       )
@@ -33,24 +35,23 @@ export function installCommands(options: InstallCommandOptions) {
   }
   return {
     [CommandId.installAgent]: on(async wanted => {
-      const id = wanted ?? (await pickFromRegistry(installs))
+      const id = wanted ?? (await pickFromRegistry(dialogs, installs))
       if (id !== undefined) await install(options, id)
     }),
     [CommandId.updateAgent]: on(async wanted => {
-      const id = wanted ?? (await pickUpdate(installs))
+      const id = wanted ?? (await pickUpdate(dialogs, installs))
       if (id !== undefined) await install(options, id)
     }),
     [CommandId.removeAgent]: on(async wanted => {
       await installs.load()
-      const id = wanted ?? (await pickInstalled(installs))
+      const id = wanted ?? (await pickInstalled(dialogs, installs))
       if (id === undefined) return
       const agent = installs.installed.find(one => one.id === id)
       if (!agent) throw new UnavailableError(l10n.t("{0} isn't installed by Parley.", id))
       const remove = l10n.t('Remove')
-      const answer = await vscode.window.showWarningMessage(
+      const answer = await dialogs.confirm(
         l10n.t('Remove {0} {1}?', agent.name, agent.version),
         {
-          modal: true,
           detail: l10n.t('The files that Parley installed and the values stored for signing in are deleted.'),
         },
         remove,
@@ -58,7 +59,7 @@ export function installCommands(options: InstallCommandOptions) {
       if (answer !== remove) return
       await installs.remove(agent.id)
       await options.forget(agentIdOf(agent.id))
-      void vscode.window.showInformationMessage(plainMessage(l10n.t('{0} was removed.', agent.name)))
+      void dialogs.info(plainMessage(l10n.t('{0} was removed.', agent.name)))
     }),
   } satisfies Partial<CommandHandlers>
 }
@@ -67,12 +68,12 @@ export function installCommands(options: InstallCommandOptions) {
  * All agents of the registry, each with what installing it runs. Shows the stored registry at first, then the current
  * one.
  */
-async function pickFromRegistry(installs: InstallManager): Promise<string | undefined> {
+async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   if (!installs.isOn)
     throw new UnavailableError(
       l10n.t('The agent registry is turned off. Set “parley.agentRegistry” to turn it on.'),
     )
-  const box = vscode.window.createQuickPick<Item>()
+  const box = dialogs.createPicker<Item>()
   box.title = l10n.t('Install Agent')
   box.placeholder = l10n.t('Select an agent to install')
   box.matchOnDescription = true
@@ -108,35 +109,33 @@ async function pickFromRegistry(installs: InstallManager): Promise<string | unde
   }
 }
 
-async function pickUpdate(installs: InstallManager): Promise<string | undefined> {
+async function pickUpdate(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   await installs.load()
   // without installed agents, the registry has no updates to check
   if (installs.installed.length === 0) throw new UnavailableError(noneInstalled())
   const title = l10n.t('Checking for updates of agents…')
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
-    installs.refresh(),
-  )
+  await dialogs.progress({ title, where: 'status-bar' }, () => installs.refresh())
   if (installs.problem !== undefined) throw new Error(installs.problem)
   const updates = installs.installed.flatMap(installed => {
     const agent = installs.updateOf(installed)
     return agent ? { installed, agent } : []
   })
   if (updates.length === 0) {
-    void vscode.window.showInformationMessage(l10n.t('All agents that Parley installed are up to date.'))
+    void dialogs.info(l10n.t('All agents that Parley installed are up to date.'))
     return undefined
   }
   await installs.plan(updates.map(({ agent }) => agent.id))
   const items = updates.map(({ installed, agent }) =>
     itemOf(installs, agent, l10n.t('{0} installed', installed.version)),
   )
-  const choice = await vscode.window.showQuickPick(items, {
+  const choice = await dialogs.pick(items, {
     title: l10n.t('Update Agent'),
-    placeHolder: l10n.t('Select an agent to update'),
+    placeholder: l10n.t('Select an agent to update'),
   })
   return choice?.id
 }
 
-async function pickInstalled(installs: InstallManager): Promise<string | undefined> {
+async function pickInstalled(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   const items = installs.installed.map(({ id, name, version, description }) => ({
     label: name,
     description: version,
@@ -144,9 +143,9 @@ async function pickInstalled(installs: InstallManager): Promise<string | undefin
     id,
   }))
   if (items.length === 0) throw new UnavailableError(noneInstalled())
-  const choice = await vscode.window.showQuickPick(items, {
+  const choice = await dialogs.pick(items, {
     title: l10n.t('Remove Agent'),
-    placeHolder: l10n.t('Select an agent to remove'),
+    placeholder: l10n.t('Select an agent to remove'),
   })
   return choice?.id
 }
@@ -168,10 +167,10 @@ function itemOf(installs: InstallManager, agent: RegistryAgent, note: string | u
   }
 }
 
-function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
+function picked(box: Picker<Item>): Promise<string | undefined> {
   return new Promise(resolve => {
-    box.onDidAccept(() => {
-      resolve(box.selectedItems[0]?.id)
+    box.onDidAccept(item => {
+      resolve(item?.id)
       box.hide()
     })
     box.onDidHide(() => {
@@ -184,11 +183,12 @@ function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
 
 /** Installs with a progress notification. */
 async function install(options: InstallCommandOptions, id: string): Promise<void> {
-  const { installs, logs } = options
+  const { installs, logs, workbench } = options
+  const { dialogs } = workbench
   await installs.load()
   const nameOf = () => installs.find(id)?.name ?? installs.installed.find(one => one.id === id)?.name ?? id
   for (;;) {
-    const outcome = await withProgress(installs, id, nameOf(), () => installs.install(id))
+    const outcome = await withProgress(dialogs, installs, id, nameOf(), () => installs.install(id))
     if (outcome === 'installed') return void tellInstalled(options, id)
     if (outcome === 'canceled') return
     const status = installs.status(id)
@@ -199,50 +199,46 @@ async function install(options: InstallCommandOptions, id: string): Promise<void
     const buttons = [help, retry, status.output === '' ? undefined : showOutput].filter(
       text => text !== undefined,
     )
-    const answer = await vscode.window.showErrorMessage(plainMessage(status.message), ...buttons)
+    const answer = await dialogs.error(plainMessage(status.message), ...buttons)
     if (answer === retry) continue
     installs.dismiss(id)
     if (answer === showOutput) {
       const agentId = agentIdOf(id)
       logs.logger(agentId, nameOf()).error(`${status.message}\n${status.output}`)
-      logs.for(agentId, nameOf()).show(true)
-    } else if (answer !== undefined && status.help !== undefined)
-      await vscode.env.openExternal(vscode.Uri.parse(status.help))
+      logs.show(agentId, nameOf())
+    } else if (answer !== undefined && status.help !== undefined) await workbench.openExternal(status.help)
     return
   }
 }
 
 function withProgress<T>(
+  dialogs: Dialogs,
   installs: InstallManager,
   id: string,
   name: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const title = plainMessage(l10n.t('Installing {0}', name))
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
-  return Promise.resolve(
-    vscode.window.withProgress(options, async (progress, token) => {
-      let share = 0
-      const following = installs.onDidChange(() => {
-        const status = installs.status(id)
-        if (status?.state !== 'running') return
-        const now = Math.round((status.share ?? 0) * 100)
-        progress.report({ message: plainMessage(status.step), increment: Math.max(0, now - share) })
-        share = Math.max(share, now)
-      })
-      const canceling = token.onCancellationRequested(() => installs.cancel(id))
-      try {
-        return await work()
-      } finally {
-        following.dispose()
-        canceling.dispose()
-      }
-    }),
-  )
+  return dialogs.progress({ title, where: 'notification', cancellable: true }, async (report, canceled) => {
+    let share = 0
+    const following = installs.onDidChange(() => {
+      const status = installs.status(id)
+      if (status?.state !== 'running') return
+      const now = Math.round((status.share ?? 0) * 100)
+      report({ message: plainMessage(status.step), increment: Math.max(0, now - share) })
+      share = Math.max(share, now)
+    })
+    canceled.addEventListener('abort', () => installs.cancel(id), { once: true })
+    try {
+      return await work()
+    } finally {
+      following.dispose()
+    }
+  })
 }
 
 async function tellInstalled(
-  { installs, isRunning, restart }: InstallCommandOptions,
+  { installs, isRunning, restart, workbench: { dialogs, execute } }: InstallCommandOptions,
   id: string,
 ): Promise<void> {
   const agent = installs.installed.find(one => one.id === id)
@@ -252,8 +248,8 @@ async function tellInstalled(
   // running agents keep their version until they end
   const isOld = isRunning(agentId)
   const next = isOld ? l10n.t('Restart Agent') : l10n.t('New Session')
-  const answer = await vscode.window.showInformationMessage(plainMessage(text), next)
+  const answer = await dialogs.info(plainMessage(text), next)
   if (answer === undefined) return
   if (isOld) await restart(agentId)
-  else await vscode.commands.executeCommand(CommandId.newSessionWithAgent, agentId)
+  else await execute(CommandId.newSessionWithAgent, agentId)
 }

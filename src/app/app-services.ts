@@ -1,0 +1,180 @@
+import { startAgent } from '../acp/start-agent.ts'
+import { startInstalled } from '../agents/registry/installed-agents.ts'
+import type { DisposableStore } from '../common/disposable.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
+import { createProcessGuard } from '../common/processes/process-guard.ts'
+import { PathRules } from '../editor/path-rules.ts'
+import { ProtectedFiles } from '../editor/protected-files.ts'
+import { ConversationController } from '../sessions/conversation-controller.ts'
+import { AgentHosts } from '../sessions/hosts/agent-host.ts'
+import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
+import { redactedStore } from '../sessions/open-session.ts'
+import { PromptQueues } from '../sessions/prompt-queues.ts'
+import { SessionManager } from '../sessions/session-manager.ts'
+import { Accounts } from '../sessions/sign-in/accounts.ts'
+import { offerWhenNone } from './agents/agent-offers.ts'
+import { connectOptions, createAgentServices } from './agents/agent-services.ts'
+import { ManageAgents } from './agents/manage-agents.ts'
+import { CommandContext } from './commands/command-context.ts'
+import { applyProviders } from './commands/provider-commands.ts'
+import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
+import { FollowAgent } from './conversation/follow-agent.ts'
+import { createHistoryServices } from './history/history-services.ts'
+import type { HistoryView } from './history/history-view.ts'
+import { PageFocus } from './page-focus.ts'
+import type { Platform } from './platform.ts'
+import { WorkspaceSessionPlanner } from './session-planner.ts'
+import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
+import { viewStore, workStore } from './storage/stores.ts'
+
+export type AppServices = ReturnType<typeof createAppServices>
+
+/** Creates everything that doesn't need VS Code itself, layer by layer, and connects it. */
+export function createAppServices(platform: Platform, own: DisposableStore) {
+  const { workbench, storage, log, secrets } = platform
+  const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders)
+  const agentServices = createAgentServices({ platform, own, protectedFiles, guard: () => guard })
+  const { agents, rules, nameOf, providers } = agentServices
+  const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
+  const guard = own.add(createProcessGuard({ script: guardScript, log }))
+  const composer = composerServices(storage, workbench.setContext, log, own)
+  const { previews, records, transcripts, historySize } = createStorageServices(platform, own)
+  const { files, tracker } = createChangeServices(platform, protectedFiles, own)
+
+  const queues = own.add(new PromptQueues(composer.drafts))
+  const hosts: AgentHosts = own.add(
+    new AgentHosts({
+      agents,
+      lastName: agentId => records.agent(agentId)?.name,
+      start: startInstalled(startAgent, agentServices.installed, log),
+      prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
+      client: (agentId, sessions) => manager.client(agentId, sessions),
+      connectOptions: connectOptions(platform, guard, agentServices),
+    }),
+  )
+  const environment = agentServices.commandEnvironment
+  const manager: SessionManager = own.add(
+    new SessionManager({
+      host: hosts.get,
+      planner: new WorkspaceSessionPlanner(
+        workbench,
+        agentServices.mcp,
+        storage.globalFolder,
+        agentServices.systemPromptOf,
+      ),
+      services: { files, onDidSave: platform.onDidSaveFile, environment, guard },
+      records,
+      transcripts,
+      leases: transcripts,
+      queues,
+      activeSession: agentId => {
+        const { controller, isVisible } = surfaces.active
+        const { current } = controller
+        return isVisible && current?.agentId === agentId ? current.session : undefined
+      },
+      nativeElicitation: platform.nativeElicitation(nameOf),
+      rules,
+      tracker,
+      usage: records,
+    }),
+  )
+  const accounts = own.add(new Accounts(agents, hosts, log))
+  const organizer = own.add(new SessionOrganizer({ host: hosts.get, manager, records }))
+  const createController = (store: KeyValueStore, newKey: string) =>
+    new ConversationController({
+      manager,
+      agents,
+      host: hosts.get,
+      trusted: () => workbench.isTrusted,
+      store,
+      drafts: composer.drafts,
+      queues,
+      newKey,
+      signInTerminal: platform.signInTerminal(agents.resolveLaunch, nameOf),
+      signInVariables: (agentId, method, signal) =>
+        agentServices.signInValues.signIn(agentId, method, signal),
+      accounts,
+      elsewhere: (reference, mine) => surfaces.elsewhere(reference, mine),
+      log,
+    })
+
+  const pageFocus = new PageFocus(workbench)
+  const follow = own.add(new FollowAgent(storage.workspace, workbench))
+  const { sideBar, surfaces, tabs, indicators } = createConversationServices({
+    bridge: {
+      agents,
+      accounts,
+      organizer,
+      drafts: composer.drafts,
+      optionMemory: composer.optionMemory,
+      workbench,
+      pageFocus,
+      follow,
+      installs: agentServices.installs,
+      changes: { tracker, workbench, sessions: manager },
+      ruleMessages: { rules, consent: agentServices.ruleConsent, settings: platform.ruleSettings },
+      previews,
+      log,
+    },
+    manager,
+    store: redactedStore(storage.workspace, secrets),
+    shown: viewStore(storage, log),
+    createController,
+    history: {
+      listen: (...page) => historyView.listen(...page),
+      looked: () => historyView.looked(),
+    },
+    own,
+  })
+  follow.follow(manager, surfaces)
+  own.add(offerWhenNone(agents, agentServices.installs))
+  own.add(new CommandContext(surfaces, workbench))
+  const placed = createHistoryServices({
+    agents,
+    hosts,
+    manager,
+    records,
+    organizer,
+    accounts,
+    surfaces,
+    indicators,
+    isKept: (agentId, sessionId) => transcripts.has(agentId, sessionId),
+    storage: historySize,
+    atWork: workStore(storage, log),
+    workbench,
+    pageFocus,
+    log,
+    own,
+  })
+  const historyView: HistoryView = placed.historyView
+  const manageAgents = own.add(
+    new ManageAgents({
+      workbench,
+      installs: agentServices.installs,
+      agents,
+      definitions: agentServices.definitions,
+      hosts,
+      accounts,
+      log,
+    }),
+  )
+  return {
+    ...agentServices,
+    ...placed,
+    accounts,
+    follow,
+    guard,
+    hosts,
+    indicators,
+    manageAgents,
+    manager,
+    optionMemory: composer.optionMemory,
+    organizer,
+    pageFocus,
+    records,
+    sideBar,
+    surfaces,
+    tabs,
+    tracker,
+  }
+}

@@ -1,0 +1,76 @@
+import * as l10n from '@vscode/l10n'
+import type { AppServices } from '../app-services.ts'
+import { historyMenuCommands } from '../history/history-commands.ts'
+import { CommandId } from '../ids.ts'
+import type { Platform } from '../platform.ts'
+import { checkpointCommands } from './checkpoint-commands.ts'
+import { entryCommands } from './entry-commands.ts'
+import { generalCommands } from './general-commands.ts'
+import { installCommands } from './install-commands.ts'
+import { navigationCommands } from './navigation-commands.ts'
+import { optionCommands } from './option-commands.ts'
+import { providerCommands } from './provider-commands.ts'
+import { ruleCommands } from './rule-commands.ts'
+import { placeCommands, sessionCommands } from './session-commands.ts'
+import { signInCommands } from './sign-in-commands.ts'
+import { usageCommand } from './usage-command.ts'
+
+/** The commands that don't need VS Code itself. */
+export function appCommands({ workbench, logs, ruleSettings }: Platform, services: AppServices) {
+  const { agents, follow, hosts, manager, manageAgents, nameOf, records, rules, surfaces } = services
+  const host = hosts.get
+  const all = { ...services, workbench, host }
+  const recordedName = (agentId: string) =>
+    agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
+  return {
+    [CommandId.manageAgents]: () => manageAgents.open(),
+    ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
+    ...generalCommands({
+      ...all,
+      showLog(agentId) {
+        if (agentId === undefined) logs.showOwn()
+        else logs.show(agentId, agents.get(agentId)?.name ?? agentId)
+      },
+      showTraffic: () => logs.showTraffic(),
+      pickSession: how => services.actions.pick(how),
+      refreshHistory: () => void services.history.refresh(),
+      forgetMcpInputs: () => services.inputs.clear(),
+    }),
+    ...sessionCommands(all),
+    ...placeCommands(all),
+    ...signInCommands(all),
+    ...providerCommands(all),
+    ...installCommands({
+      installs: services.installs,
+      logs,
+      workbench,
+      isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      restart: agentId => {
+        const running = host(agentId)
+        return running.renew(() => running.ensure())
+      },
+      // the stored values stay if another source provides an agent with the same id
+      forget: async agentId => {
+        if (!agents.get(agentId)) await services.signInValues.forget(agentId)
+      },
+    }),
+    ...ruleCommands({
+      rules,
+      consent: services.ruleConsent,
+      settings: ruleSettings,
+      nameOf,
+      dialogs: workbench.dialogs,
+    }),
+    ...navigationCommands(all),
+    ...entryCommands(surfaces, workbench),
+    ...checkpointCommands({ surfaces, tracker: services.tracker, workbench, sessions: manager }),
+    ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
+    ...historyMenuCommands((...args) => services.historyView.act(...args)),
+    [CommandId.followAgent]: () => {
+      follow.set(!follow.on)
+      workbench.dialogs.showStatus(
+        follow.on ? l10n.t('Following the agent in the editor') : l10n.t('Not following the agent'),
+      )
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { AgentLaunch, TraceTap } from '../acp/agent.ts'
+import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
+import type { NetworkSettings } from '../agents/environment.ts'
+import type { SettingsSource } from '../agents/setting-layers.ts'
+import type { Event } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import type { ProtectedFiles } from '../editor/protected-files.ts'
+import type { SecretStore } from '../mcp/inputs.ts'
+import type { NativeElicitation, SignInTerminal } from '../sessions/ports.ts'
+import type { RuleSettings } from './rule-settings.ts'
+import type { WindowStorage } from './storage/stores.ts'
+import type { Workbench } from './workbench.ts'
+
+/**
+ * What the services get when they are created: the window, its storage and its logs. `workbench/` takes it from VS Code;
+ * the page tests and the playground run in plain Node.
+ */
+export interface Platform {
+  workbench: Workbench
+  storage: WindowStorage
+  /** Parley's version. */
+  version: string
+  /** The path of a file in the extension's folder. */
+  fileInExtension(...names: string[]): string
+  /** Secrets are redacted from it. */
+  log: Logger
+  logs: AgentLogs
+  /** The values that logs and stores redact. */
+  secrets: SecretRegistry
+  secretStore: SecretStore
+  settings: SettingsSource
+  ruleSettings: RuleSettings
+  trust: Trust
+  lastUsedAgent: LastUsedAgent
+  /** The editor's own network settings. */
+  network(): NetworkSettings
+  /** Identifies the workspace across windows; empty for none. */
+  workspaceIdentity: string
+  /** The folders of the editor's own settings. */
+  settingsFolders: string[]
+  /** What all sessions of this window share to read and write files. */
+  createFiles(protectedFiles: ProtectedFiles): FilesShared
+  /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
+  onDidSaveFile: Event<string>
+  /** Moves a file to the trash; rejects if there is none. */
+  trash(file: string): Promise<void>
+  /** The patterns of files that the user hides. */
+  hiddenFiles(): string[]
+  nativeElicitation(nameOf: (agentId: string) => string): NativeElicitation
+  signInTerminal(
+    resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
+    nameOf: (agentId: string) => string,
+  ): SignInTerminal
+}
+
+/** The log of each agent, and the messages between Parley and agents. Secrets are redacted. */
+export interface AgentLogs {
+  logger(agentId: string, name: string): Logger
+  show(agentId: string, name: string): void
+  /** Shows Parley's own log. */
+  showOwn(): void
+  /** The tap of an agent's connection, which stays the same across restarts. */
+  tapFor(agentId: string, name: string): { current: TraceTap | undefined }
+  /** Shows the recorded messages and starts recording; while recording, offers to stop. */
+  showTraffic(): Promise<void>
+}

@@ -1,0 +1,87 @@
+import path from 'node:path'
+import { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { CheckpointLimits } from '../../changes/checkpoints.ts'
+import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
+import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
+import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
+import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { ChangesStore } from '../../history/changes-store.ts'
+import { StorageTrouble } from '../../history/database.ts'
+import { LocalSessions } from '../../history/local-sessions.ts'
+import { Transcripts } from '../../history/transcripts.ts'
+import { PreviewStore } from '../page-preview.ts'
+import type { Platform } from '../platform.ts'
+import type { Settings } from '../workbench.ts'
+import { previewFiles, storeFolders } from './stores.ts'
+
+/** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
+const CLEAN_AFTER_MS = 10_000
+
+/** What outlives the window: sessions, conversations, previews. */
+export function createStorageServices({ workbench, storage, log, secrets }: Platform, own: DisposableStore) {
+  const trouble = new StorageTrouble(message => void workbench.dialogs.warn(message))
+  const previews = new PreviewStore(previewFiles(storage, log), {
+    redact: text => secrets.redact(text),
+    isSaved(key) {
+      const { agentId, sessionId } = sessionOfKey(key)
+      return transcripts.has(agentId, sessionId)
+    },
+  })
+  const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(storage), log), CLEAN_AFTER_MS)
+  own.add(toDisposable(() => clearTimeout(cleaner)))
+  const fileOf = (name: string) => path.join(storage.globalFolder, name)
+  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
+  const maxBytes = () => maxHistoryBytes(workbench.settings)
+  const transcripts = own.add(
+    new Transcripts({
+      file: fileOf('conversations.db'),
+      trouble,
+      log,
+      secrets,
+      maxBytes,
+      onDelete: (agentId, sessionId) => previews.remove(sessionKey(agentId, sessionId)),
+    }),
+  )
+  return {
+    previews,
+    records,
+    transcripts,
+    /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
+    historySize: () => ({ used: transcripts.usedBytes, max: maxBytes() }),
+  }
+}
+
+/** Reads and writes of files for agents, and what agents changed. */
+export function createChangeServices(
+  { workbench, storage, log, createFiles, trash, hiddenFiles }: Platform,
+  protectedFiles: ProtectedFiles,
+  own: DisposableStore,
+) {
+  const files = createFiles(protectedFiles)
+  const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
+  const tracker = own.add(
+    new ChangeTracker({
+      files,
+      store: own.add(new ChangesStore(folder, log)),
+      trash,
+      checkpoints: () => checkpointLimits(workbench.settings),
+      excluded: hiddenFiles,
+    }),
+  )
+  return { files, tracker }
+}
+
+function checkpointLimits(settings: Settings): CheckpointLimits {
+  const days = settings.read('checkpoints.maximumAge')
+  const megabytes = settings.read('checkpoints.maximumSize')
+  return {
+    maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * 24 * 3_600_000,
+    maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
+  }
+}
+
+/** Maximum size of all saved conversations in bytes; 0: no limit. */
+function maxHistoryBytes(settings: Settings): number {
+  const megabytes = settings.read('history.maximumSize')
+  return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
+}

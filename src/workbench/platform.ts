@@ -1,0 +1,94 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { Platform } from '../app/platform.ts'
+import type { DisposableStore } from '../common/disposable.ts'
+import { redactingLogger } from '../common/logger.ts'
+import { SecretRegistry } from '../common/secrets.ts'
+import { AgentLogs, ProtocolTraffic } from './agents/agent-logs.ts'
+import { signInTerminal } from './agents/sign-in-terminal.ts'
+import type { ChangeEditors } from './changes/change-editors.ts'
+import { hiddenFiles, trashFile } from './changes/change-editors.ts'
+import { Diffs, Proposals } from './changes/diffs.ts'
+import { onDidSaveFile, vscodeFiles } from './editor/files.ts'
+import { MentionSearch } from './mentions/search.ts'
+import { NativePrompts } from './native-elicitation.ts'
+import { ruleSettings } from './rule-settings.ts'
+import { lastUsedAgent, networkSettings, VsCodeSettings, workspaceTrust } from './settings.ts'
+import { createVsCodeWorkbench } from './vscode-workbench.ts'
+import { windowStorage } from './window-storage.ts'
+
+export interface PlatformOptions {
+  context: vscode.ExtensionContext
+  log: vscode.LogOutputChannel
+  /** Owns everything that is created here. */
+  own: DisposableStore
+}
+
+/** Texts are looked up in VS Code's bundle for the user's language. */
+export function configureTexts(): void {
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
+}
+
+/** What VS Code provides for the services. `changeEditors`: created after the services that need it. */
+export function createPlatform(
+  { context, log: channel, own }: PlatformOptions,
+  changeEditors: () => ChangeEditors,
+): Platform & { proposals: Proposals } {
+  const secrets = new SecretRegistry()
+  const log = redactingLogger(channel, text => secrets.redact(text))
+  const logs = own.add(new AgentLogs(secrets))
+  const traffic = own.add(new ProtocolTraffic(secrets))
+  const storage = windowStorage(context)
+  const proposals = own.add(new Proposals())
+  const { extensionUri } = context
+  return {
+    workbench: createVsCodeWorkbench({
+      changeEditors,
+      diffs: own.add(new Diffs()),
+      proposals,
+      mentions: own.add(new MentionSearch(storage.workspace)),
+      extensionUri,
+    }),
+    proposals,
+    storage,
+    version: (context.extension.packageJSON as { version: string }).version,
+    fileInExtension: (...names) => vscode.Uri.joinPath(extensionUri, ...names).fsPath,
+    log,
+    logs: {
+      logger: (agentId, name) => logs.logger(agentId, name),
+      show: (agentId, name) => logs.for(agentId, name).show(true),
+      showOwn: () => channel.show(true),
+      tapFor: (agentId, name) => traffic.tapFor(agentId, name),
+      showTraffic: () => traffic.show(),
+    },
+    secrets,
+    secretStore: context.secrets,
+    settings: own.add(new VsCodeSettings()),
+    ruleSettings,
+    trust: workspaceTrust,
+    lastUsedAgent: lastUsedAgent(context),
+    network: networkSettings,
+    workspaceIdentity: workspaceIdentity(),
+    settingsFolders: settingsFolders(context),
+    createFiles: protectedFiles => vscodeFiles(log, protectedFiles),
+    onDidSaveFile,
+    trash: trashFile,
+    hiddenFiles,
+    nativeElicitation: nameOf => new NativePrompts(nameOf),
+    signInTerminal,
+  }
+}
+
+/** By the workspace's file, its folder, or none. */
+function workspaceIdentity(): string {
+  const { workspaceFile, workspaceFolders } = vscode.workspace
+  return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''
+}
+
+/** The folders of the editor's settings: the user's, and in a remote window the machine's. */
+function settingsFolders({ globalStorageUri }: vscode.ExtensionContext): string[] {
+  // …/User/globalStorage/<extension>
+  const user = path.dirname(path.dirname(globalStorageUri.fsPath))
+  return [user, path.join(path.dirname(user), 'Machine')]
+}

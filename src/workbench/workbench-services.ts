@@ -1,0 +1,67 @@
+import type { AppServices } from '../app/app-services.ts'
+import { CommandId, ContextKey, HiddenCommandId, ProposalId } from '../app/ids.ts'
+import type { Platform } from '../app/platform.ts'
+import type { DisposableStore } from '../common/disposable.ts'
+import { sessionOfKey } from '../common/session-key.ts'
+import { titleOf } from '../sessions/session-title.ts'
+import { Attention } from './attention.ts'
+import { ChangeDecorations } from './changes/change-decorations.ts'
+import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
+import type { Proposals } from './changes/diffs.ts'
+import { ChangesSourceControl } from './changes/source-control.ts'
+import { changeCommands } from './commands/change-commands.ts'
+import { commitMessageCommand } from './commands/commit-message-command.ts'
+import { codeCommands, contextCommands } from './commands/editor-commands.ts'
+import { AgentHighlights } from './editor/agent-highlights.ts'
+import { noticeLocalSettings } from './local-settings-notice.ts'
+import { StatusBar } from './status-bar.ts'
+
+/** What VS Code itself shows: changes in editors and Source Control, notifications, the status bar. */
+export function createWorkbenchServices(
+  platform: Platform & { proposals: Proposals },
+  services: AppServices,
+  own: DisposableStore,
+) {
+  const { workbench, storage, log, proposals } = platform
+  const { tracker, manager, surfaces, indicators, records, nameOf } = services
+  own.add(noticeLocalSettings(storage, platform.settings))
+  own.add(followUserEdits(tracker))
+  const changeEditors = own.add(new ChangeEditors(tracker, log))
+  const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
+  own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
+  own.add(new AgentHighlights(manager))
+  own.add(new StatusBar(surfaces, indicators))
+  const attention = own.add(new Attention(surfaces, manager, services.sideBar))
+  const sourceControl = own.add(
+    new ChangesSourceControl(tracker, key => {
+      const { agentId, sessionId } = sessionOfKey(key)
+      const open = manager.find(agentId, sessionId)
+      const title = open ? titleOf(open.session) : records.get(agentId, sessionId)?.title
+      return title || nameOf(agentId)
+    }),
+  )
+  own.add(manager.onDidChange(() => sourceControl.updateSoon()))
+  const activeChanges = () => {
+    const { current } = surfaces.active.controller
+    return current && { changes: current.changes, turn: current.session.state.turn }
+  }
+  const commands = {
+    ...changeCommands({ tracker, workbench, sessions: manager, sourceControl, activeChanges }),
+    ...contextCommands(surfaces),
+    ...codeCommands(surfaces),
+    ...commitMessageCommand({
+      workbench,
+      surfaces,
+      agents: services.agents,
+      host: services.hosts.get,
+      records,
+      globalStorage: storage.globalFolder,
+      log,
+    }),
+    [CommandId.showQuestion]: () => attention.show(),
+    [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
+    [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
+    [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
+  }
+  return { changeEditors, commands }
+}

@@ -20,44 +20,49 @@ export interface CommandsOfInput {
   unreadable: boolean
 }
 
+/** A field's name without case, dashes and underscores: agents write `workingDirectory`, `working_dir` or `Cwd`. */
+export function fieldName(key: string): string {
+  return key.replace(/[^a-z\d]/gi, '').toLowerCase()
+}
+
 /** Where agents put a command: one line, a program with its arguments, or several commands in `commands`. */
-const COMMAND_KEYS = [
+export const COMMAND_FIELDS: ReadonlySet<string> = new Set([
   'command',
   'cmd',
   'script',
   'code',
-  'commandLine',
-  'command_line',
-  'shell_command',
-] as const
-const LIST_KEYS = ['commands', 'cmds', 'scripts'] as const
-/** Where they put the arguments of a program. */
-const ARGUMENT_KEYS = ['args', 'arguments', 'argv', 'params', 'parameters'] as const
-/** Where they put what the program reads. */
-const STDIN_KEYS = ['stdin', 'input'] as const
-const CWD_KEYS = [
-  'cwd',
-  'workdir',
-  'directory',
-  'dir_path',
-  'dir',
-  'working_directory',
-  'workingDirectory',
-  'working_dir',
-  'workingDir',
-] as const
-const ENVIRONMENT_KEYS = [
-  'env',
-  'environment',
-  'envs',
-  'env_vars',
-  'envVars',
-  'environment_variables',
-  'environmentVariables',
-] as const
-/** Where agents put the input of a tool within the input. */
-const NESTED_KEYS = ['input', 'arguments', 'args', 'params', 'parameters'] as const
+  'commandline',
+  'shellcommand',
+  'bashcommand',
+])
+export const COMMAND_LIST_FIELDS: ReadonlySet<string> = new Set(['commands', 'cmds', 'scripts'])
+/** Where they put the arguments of a program, or the input of a tool within the input. */
+export const ARGUMENT_FIELDS: ReadonlySet<string> = new Set([
+  'args',
+  'arguments',
+  'argv',
+  'params',
+  'parameters',
+  'toolinput',
+  'toolargs',
+  'toolarguments',
+])
+/** Where they put what the program reads. `input` may also be the input of a tool. */
+const STDIN_FIELDS: ReadonlySet<string> = new Set(['stdin', 'input'])
+
+export function isCwdField(name: string): boolean {
+  return /^(?:(?:current|working|work|start(?:ing)?|base|initial|run|exec(?:ution)?)?(?:dir|directory|folder)(?:path)?|cwd|chdir|pwd|workspacefolder)$/.test(
+    name,
+  )
+}
+
+export function isEnvironmentField(name: string): boolean {
+  return /^env(?!elope|oy)|env(?:s|vars?|variables|ironment|ironmentvariables)?$/.test(name)
+}
+
 const MAX_DEPTH = 4
+/** Maximum number of fields in an object that are read. */
+const MAX_FIELDS = 500
 
 /** Reads every command of a raw input, in any of the fields that agents use; there may be several. */
 export function commandsOfInput(rawInput: unknown): CommandsOfInput {
@@ -73,22 +78,32 @@ function readInput(value: unknown, found: CommandsOfInput, depth: number): void 
     found.unreadable = true
     return
   }
-  const fields = value as Record<string, unknown>
-  const [args, ...otherArgs] = ARGUMENT_KEYS.map(key => fields[key]).filter(isArguments)
-  for (const key of COMMAND_KEYS) {
-    const command = fields[key]
-    if (isEmpty(command)) continue
-    if (!addCommand(command, args, found) || otherArgs.length > 0) found.unreadable = true
-    if (STDIN_KEYS.some(name => typeof fields[name] === 'string' && fields[name] !== ''))
+  const fields: { name: string; field: unknown }[] = []
+  for (const key in value) {
+    if (fields.length >= MAX_FIELDS) {
       found.unreadable = true
+      break
+    }
+    fields.push({ name: fieldName(key), field: (value as Record<string, unknown>)[key] })
   }
-  for (const key of LIST_KEYS) readList(fields[key], found, depth)
-  for (const cwd of CWD_KEYS.map(key => fields[key]).filter(cwd => !isEmpty(cwd))) {
-    if (typeof cwd !== 'string' || (found.cwd !== undefined && found.cwd !== cwd)) found.unreadable = true
-    else found.cwd = cwd
+  const given = fields.filter(({ field }) => !isEmpty(field))
+  const [args, ...otherArgs] = given.filter(
+    ({ name, field }) => ARGUMENT_FIELDS.has(name) && isArguments(field),
+  )
+  const hasStdin = given.some(({ name, field }) => STDIN_FIELDS.has(name) && typeof field === 'string')
+  for (const { field } of given.filter(({ name }) => COMMAND_FIELDS.has(name))) {
+    if (!addCommand(field, args?.field, found) || otherArgs.length > 0 || hasStdin) found.unreadable = true
   }
-  for (const key of ENVIRONMENT_KEYS) found.environment.push(...variablesIn(fields[key]))
-  for (const key of NESTED_KEYS) readInput(fields[key], found, depth + 1)
+  for (const { name, field } of given) {
+    if (COMMAND_LIST_FIELDS.has(name)) readList(field, found, depth)
+    if (isCwdField(name)) {
+      if (typeof field !== 'string' || (found.cwd !== undefined && found.cwd !== field))
+        found.unreadable = true
+      else found.cwd = field
+    }
+    if (isEnvironmentField(name)) found.environment.push(...variablesIn(field))
+    if (ARGUMENT_FIELDS.has(name) || STDIN_FIELDS.has(name)) readInput(field, found, depth + 1)
+  }
 }
 
 function isEmpty(value: unknown): boolean {

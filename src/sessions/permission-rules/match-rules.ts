@@ -1,6 +1,3 @@
-import type { PermissionRequest } from '../../acp/model.ts'
-import type { ToolCallEntry } from '../../conversation/state.ts'
-import { type CommandsOfInput, commandsOfInput, titleAsCommand } from '../../conversation/tool-command.ts'
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -13,6 +10,7 @@ import {
 } from './command-line.ts'
 import { pathsOfCommands } from './command-paths.ts'
 import { refusedWord, runsProject } from './known-words.ts'
+import type { RuleSubject } from './request-subject.ts'
 import type { PermissionRule, RuleAction } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
@@ -122,7 +120,7 @@ function fits(rule: PermissionRule, agentId: string, analyzed: AnalyzedRequest):
 /** Whether an allowing rule matches, and everything about the request is certain. */
 export function allows({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRequest): boolean {
   const { subject, lines, paths } = analyzed
-  if (!analyzed.inside || analyzed.namesProtected || subject.obscure) return false
+  if (!analyzed.inside || analyzed.namesProtected || subject.obscure || subject.leavesSandbox) return false
   if (lines.some(line => !line.sure)) return false
   const isCommand = subject.shown.includes('execute')
   if (isCommand && lines.length === 0) return false
@@ -160,111 +158,4 @@ function concerns({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRe
 function slashes(path: string, rules: PathRules): string {
   const plain = rules.platform === 'win32' ? path.replaceAll('\\', '/') : path
   return plain === '' ? '.' : plain
-}
-
-/** What a permission request is about, as far as the agent reported. */
-interface RuleSubject {
-  kind: string
-  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
-  shown: string[]
-  /** all reported command lines, nearly always one */
-  commands: string[]
-  /** the title, if it may be a command: sufficient to reject, never to allow */
-  title?: string
-  /** the reported directory of the command, if any */
-  cwd?: string
-  /** all reported files, as the agent spells them */
-  paths: string[]
-  /** It contains something that rules don't check, so no rule may allow it. */
-  obscure: boolean
-}
-
-/**
- * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
- * may report only the source as a location.
- */
-const PATH_KEY =
-  /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
-/** How deep such fields are looked for in the raw input. */
-const MAX_DEPTH = 4
-const PATCH_KEYS = ['input', 'patch', 'diff'] as const
-
-export function subjectOf(
-  request: PermissionRequest,
-  tool: ToolCallEntry | undefined,
-): RuleSubject | undefined {
-  const { subject } = request
-  if (subject.type !== 'command' && (subject.type !== 'tool_call' || !tool)) return undefined
-  const input = tool ? commandsOfInput(tool.rawInput) : NO_COMMANDS
-  const own = subject.type === 'command' ? [subject.command] : []
-  const commands = [...new Set([...own, ...input.commands, ...input.alternatives])]
-  const isCommand = subject.type === 'command' || tool?.toolKind === 'execute' || commands.length > 0
-  const cwd = (subject.type === 'command' ? subject.cwd : undefined) ?? input.cwd
-  const title = commands.length === 0 && tool?.toolKind === 'execute' ? titleAsCommand(tool.title) : undefined
-  const edits = tool?.content.some(({ type }) => type === 'diff')
-  return {
-    kind: subject.type === 'command' ? 'execute' : (tool?.toolKind ?? 'other'),
-    shown: [...(isCommand ? ['execute'] : []), ...(edits ? ['edit'] : [])],
-    commands,
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    paths: tool ? pathsOf(tool, isCommand) : [],
-    obscure:
-      input.environment.length > 0 ||
-      input.unreadable ||
-      // with several commands, each would need its own folder to know what it does
-      (own.length > 0 && input.cwd !== undefined && cwd !== input.cwd) ||
-      (tool?.content.some(content => content.type === 'unknown') ?? false),
-  }
-}
-
-const NO_COMMANDS: CommandsOfInput = { commands: [], alternatives: [], environment: [], unreadable: false }
-
-function inputOf(tool: ToolCallEntry): Record<string, unknown> {
-  const { rawInput } = tool
-  return typeof rawInput === 'object' && rawInput !== null ? (rawInput as Record<string, unknown>) : {}
-}
-
-/** The files that a tool call reports: its locations, its diffs, its raw input. */
-function pathsOf(tool: ToolCallEntry, isCommand: boolean): string[] {
-  const paths = new Set<string>()
-  for (const { path } of tool.locations) paths.add(path)
-  for (const content of tool.content) {
-    if (content.type !== 'diff') continue
-    for (const { path, oldPath } of content.changes) {
-      paths.add(path)
-      if (oldPath !== undefined) paths.add(oldPath)
-    }
-  }
-  const input = inputOf(tool)
-  for (const key of PATCH_KEYS) for (const path of pathsOfPatch(input[key])) paths.add(path)
-  if (typeof tool.rawInput === 'string') for (const path of pathsOfPatch(tool.rawInput)) paths.add(path)
-  if (tool.toolKind === 'fetch' || isCommand) return [...paths]
-  addPathsOf(input, paths)
-  return [...paths]
-}
-
-/** Adds the texts in all fields that may name a file. */
-function addPathsOf(value: object, paths: Set<string>, depth = 1): void {
-  for (const [key, field] of Object.entries(value)) {
-    const isPath = PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
-    for (const one of Array.isArray(field) ? field : [field]) {
-      if (typeof one === 'object' && one !== null && depth < MAX_DEPTH) addPathsOf(one, paths, depth + 1)
-      else if (isPath && typeof one === 'string' && one !== '' && !/^[a-z][\w+.-]+:\/\/(?!\/)/i.test(one))
-        paths.add(one)
-    }
-  }
-}
-
-/** Files that a patch in the raw input changes: `*** Update File: x`, `+++ b/x`. */
-function pathsOfPatch(patch: unknown): string[] {
-  if (typeof patch !== 'string') return []
-  const paths: string[] = []
-  for (const line of patch.matchAll(
-    /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[abciwo]\/)?|rename (?:from|to) )([^\t\r\n]+)/gm,
-  )) {
-    const [, path = ''] = line
-    if (path !== '/dev/null' && path !== '') paths.push(path)
-  }
-  return paths
 }

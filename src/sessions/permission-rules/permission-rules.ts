@@ -13,8 +13,9 @@ import type { AnswerByRule, RuleAnswer, ToolCallEntry } from '../../conversation
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import { type AnalyzeOptions, analyze, applicableRule, subjectOf } from './match-rules.ts'
+import { type AnalyzeOptions, analyze, applicableRule } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
+import { subjectOf } from './request-subject.ts'
 import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 

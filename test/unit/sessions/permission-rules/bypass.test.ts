@@ -584,7 +584,11 @@ describe('permission rules that agents try to bypass', () => {
       assert.equal(await harness.answer(all, asked('edit', rawInput)), 'ask', JSON.stringify(rawInput))
     }
     assert.equal(await harness.answer(all, asked('move', { to: 'src/b.ts' })), 'allow once')
-    assert.equal(await harness.answer(all, asked('edit', { profile: '/x', description: '/y' })), 'allow once')
+    assert.equal(
+      await harness.answer(all, asked('edit', { description: '/y', replaceAll: true })),
+      'allow once',
+    )
+    assert.equal(await harness.answer(all, asked('edit', { profile: '/x' })), 'ask')
     // the target is unknown
     assert.equal(await harness.answer(all, asked('move', { from: './src/a.ts', somewhere: '/tmp/x' })), 'ask')
   })

@@ -1,0 +1,294 @@
+/** Reads what a permission request is about. Fields that aren't understood could contain what really happens. */
+import type { PermissionRequest } from '../../acp/model.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
+import {
+  ARGUMENT_FIELDS,
+  COMMAND_FIELDS,
+  COMMAND_LIST_FIELDS,
+  type CommandsOfInput,
+  commandsOfInput,
+  fieldName,
+  isCwdField,
+  isEnvironmentField,
+  titleAsCommand,
+} from '../../conversation/tool-command.ts'
+
+/** What a permission request is about, as far as the agent reported. */
+export interface RuleSubject {
+  kind: string
+  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
+  shown: string[]
+  /** all reported command lines, nearly always one */
+  commands: string[]
+  /** the title, if it may be a command: sufficient to reject, never to allow */
+  title?: string
+  /** the reported directory of the command, if any */
+  cwd?: string
+  /** all reported files, as the agent spells them */
+  paths: string[]
+  /** It contains something that rules don't check, so no rule may allow it. */
+  obscure: boolean
+  /** It asks to run outside of the agent's sandbox, so no rule may allow it. */
+  leavesSandbox: boolean
+}
+
+const NO_COMMANDS: CommandsOfInput = { commands: [], alternatives: [], environment: [], unreadable: false }
+
+export function subjectOf(
+  request: PermissionRequest,
+  tool: ToolCallEntry | undefined,
+): RuleSubject | undefined {
+  const { subject } = request
+  if (subject.type !== 'command' && (subject.type !== 'tool_call' || !tool)) return undefined
+  const input = tool ? commandsOfInput(tool.rawInput) : NO_COMMANDS
+  const own = subject.type === 'command' ? [subject.command] : []
+  const commands = [...new Set([...own, ...input.commands, ...input.alternatives])]
+  const isCommand = subject.type === 'command' || tool?.toolKind === 'execute' || commands.length > 0
+  const cwd = (subject.type === 'command' ? subject.cwd : undefined) ?? input.cwd
+  const title = commands.length === 0 && tool?.toolKind === 'execute' ? titleAsCommand(tool.title) : undefined
+  const kind = subject.type === 'command' ? 'execute' : (tool?.toolKind ?? 'other')
+  const fields = new InputFields(kind, commands.length > 0)
+  if (tool) fields.readTool(tool)
+  return {
+    kind,
+    shown: [...(isCommand ? ['execute'] : []), ...(fields.edits ? ['edit'] : [])],
+    commands,
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    paths: [...fields.paths],
+    obscure:
+      fields.obscure ||
+      input.environment.length > 0 ||
+      input.unreadable ||
+      // with several commands, each would need its own folder to know what it does
+      (own.length > 0 && input.cwd !== undefined && cwd !== input.cwd),
+    leavesSandbox: fields.leavesSandbox,
+  }
+}
+
+/**
+ * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
+ * may report only the source as a location.
+ */
+const PATH_KEY =
+  /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
+/** Fields with a URL, or a path written as one. */
+const URL_FIELDS = new Set([
+  'url',
+  'urls',
+  'uri',
+  'uris',
+  'href',
+  'link',
+  'address',
+  'fileuri',
+  'documenturi',
+])
+/** Fields with a pattern for files, which could lead elsewhere. */
+const GLOB_FIELDS = new Set(
+  'glob globs include includes exclude excludes filepattern filepatterns includepattern excludepattern'.split(
+    ' ',
+  ),
+)
+/** Fields with what to look for, which could be a pattern for files. */
+const PATTERN_FIELDS = new Set(
+  'pattern patterns regex query queries search searchterm searchstring keyword keywords'.split(' '),
+)
+/** New and old text of a file. */
+const EDIT_FIELDS = new Set(
+  'content contents newcontent oldcontent newstring oldstring newstr oldstr newtext oldtext filetext newfilecontents newsource newcode replacement aiproposedcontent'.split(
+    ' ',
+  ),
+)
+const PATCH_FIELDS = new Set(['patch', 'diff', 'patchtext', 'patchcontent', 'unifieddiff', 'input'])
+/** Files by their path. */
+const CHANGES_FIELDS = new Set(['changes', 'filechanges', 'files'])
+/** Text for the user. */
+const PLAIN_FIELDS = new Set(
+  'description explanation reason justification title summary instruction purpose thought thoughts thinking plan risklevelreason displayname userfacingdescription'.split(
+    ' ',
+  ),
+)
+/** A word that selects one of several ways to do the same. */
+const WORD_FIELDS = new Set(
+  'type outputmode format mode variant kind language lang encoding subagenttype agenttype celltype editmode model risklevel status op operation tool toolname server name sort order timeout delay safetoautorun viewrange'.split(
+    ' ',
+  ),
+)
+/** What agents report in addition to the call: their plan, what they read in the command, what the user may answer. */
+const EXTRA_FIELDS = new Set(
+  'todos oldtodos newtodos parsedcmd parsedcommand commandactions availabledecisions proposedexecpolicyamendment prefixrule alloweddomains blockeddomains allowedprompts'.split(
+    ' ',
+  ),
+)
+const SHELL = /^(?:(?:ba|z|da|fi)?sh|powershell|pwsh|cmd)$/
+const MAX_DEPTH = 6
+/** Maximum number of fields that are read. */
+const MAX_FIELDS = 2000
+
+/** Whether a field asks to leave the agent's sandbox, or for other permissions than those that the user sees. */
+function leavesSandbox(name: string, value: unknown): boolean {
+  if (/^(?:use|in|is)?sandbox(?:ed|mode|policy|type|enabled)?$/.test(name))
+    return (
+      value === false ||
+      (typeof value === 'string' && /danger|full|none|off|no\b|disable|escalat/i.test(value))
+    )
+  if (
+    !/sandbox|escalat|danger|bypass|elevat|privilege|grantroot|skippermission|autoapprove|additionalpermissions/.test(
+      name,
+    )
+  )
+    return false
+  if (
+    value === false ||
+    /^(?:|false|no|none|use_?default|default)$/i.test(typeof value === 'string' ? value : '-')
+  )
+    return false
+  return value !== null && value !== undefined && (typeof value !== 'object' || Object.keys(value).length > 0)
+}
+
+/** Reads the content and the raw input of a tool call. A field that isn't known must not contain text. */
+class InputFields {
+  readonly paths = new Set<string>()
+  edits = false
+  obscure = false
+  leavesSandbox = false
+  readonly #kind: string
+  readonly #hasCommand: boolean
+  #left = MAX_FIELDS
+
+  constructor(kind: string, hasCommand: boolean) {
+    this.#kind = kind
+    this.#hasCommand = hasCommand
+  }
+
+  readTool(tool: ToolCallEntry): void {
+    for (const { path } of tool.locations) this.#add(path)
+    for (const content of tool.content) {
+      if (content.type === 'unknown') this.obscure = true
+      if (content.type !== 'diff') continue
+      this.edits = true
+      for (const { path, oldPath } of content.changes) {
+        this.#add(path)
+        if (oldPath !== undefined) this.#add(oldPath)
+      }
+    }
+    const { rawInput } = tool
+    if (typeof rawInput === 'string') this.#patch(rawInput, true)
+    else if (Array.isArray(rawInput)) this.#list('', '', rawInput, 1)
+    else if (typeof rawInput === 'object' && rawInput !== null) this.#object(rawInput, 1)
+  }
+
+  #object(value: object, depth: number): void {
+    if (depth > MAX_DEPTH) this.obscure = true
+    else {
+      for (const key in value) {
+        this.#left -= 1
+        if (this.#left < 0) {
+          this.obscure = true
+          return
+        }
+        this.#field(key, (value as Record<string, unknown>)[key], depth)
+      }
+    }
+  }
+
+  #field(key: string, value: unknown, depth: number): void {
+    const name = fieldName(key)
+    if (leavesSandbox(name, value)) this.leavesSandbox = true
+    if (value === undefined || value === null || value === '') return
+    if (typeof value === 'boolean' || typeof value === 'number') return
+    if (EXTRA_FIELDS.has(name)) return
+    if (isEnvironmentField(name)) this.obscure ||= typeof value !== 'object' || Object.keys(value).length > 0
+    else if (this.#isCommand(name, value)) return
+    else if (typeof value === 'string') this.#text(key, name, value)
+    else if (Array.isArray(value)) this.#list(key, name, value, depth)
+    else if (CHANGES_FIELDS.has(name)) {
+      this.edits = true
+      for (const [path, change] of Object.entries(value).slice(0, MAX_FIELDS)) {
+        this.#add(path)
+        if (typeof change === 'object' && change !== null) this.#object(change, depth + 1)
+        else if (typeof change === 'string') this.#text('', 'content', change)
+      }
+    } else this.#object(value as object, depth + 1)
+  }
+
+  /** What {@link commandsOfInput} reads and checks. */
+  #isCommand(name: string, value: unknown): boolean {
+    if (!this.#hasCommand) return false
+    if (COMMAND_FIELDS.has(name) || COMMAND_LIST_FIELDS.has(name)) return true
+    if (isCwdField(name)) return true
+    return ARGUMENT_FIELDS.has(name) && (typeof value !== 'object' || Array.isArray(value))
+  }
+
+  #list(key: string, name: string, values: readonly unknown[], depth: number): void {
+    for (const value of values) {
+      this.#left -= 1
+      if (this.#left < 0) this.obscure = true
+      if (this.obscure) return
+      if (typeof value === 'string' && value !== '') this.#text(key, name, value)
+      else if (Array.isArray(value)) this.obscure = true
+      else if (typeof value === 'object' && value !== null) this.#object(value, depth + 1)
+    }
+  }
+
+  #text(key: string, name: string, value: string): void {
+    if (URL_FIELDS.has(name)) this.#url(value)
+    else if (PATCH_FIELDS.has(name)) this.#patch(value, name === 'input')
+    else if (EDIT_FIELDS.has(name)) this.edits = true
+    else if (GLOB_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value) || value.includes('://')
+    else if (PATTERN_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value)
+    else if (isPathKey(key) || isCwdField(name) || name === 'cd') this.#path(value)
+    else if (PLAIN_FIELDS.has(name)) return
+    else if (name === 'prompt') this.obscure ||= this.#kind !== 'fetch' && this.#kind !== 'think'
+    // one that doesn't leave the sandbox
+    else if (name.includes('sandbox')) return
+    else if (name === 'shell') this.obscure ||= !SHELL.test(value)
+    else if (WORD_FIELDS.has(name) || name.endsWith('id')) this.obscure ||= !/^[\w:-]{1,200}$/.test(value)
+    else this.obscure = true
+  }
+
+  #add(path: string): void {
+    // the agent may replace a home directory or a variable
+    if (/^[~$%]/.test(path)) this.obscure = true
+    this.paths.add(path)
+  }
+
+  #path(value: string): void {
+    if (/^[a-z][\w+.-]+:/i.test(value) && !/^[a-z]:[\\/]/i.test(value)) this.#url(value)
+    else this.#add(value)
+  }
+
+  #url(value: string): void {
+    const isRemote = /^https?:\/\//i.test(value) || /^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(value)
+    if (this.#kind === 'fetch' && isRemote) return
+    if (/^file:\/\//i.test(value) || !/^[a-z][\w+.-]+:/i.test(value)) this.#add(value)
+    else this.obscure = true
+  }
+
+  /** Adds the files that a patch changes: `*** Update File: x`, `+++ b/x`. */
+  #patch(patch: string, mayBeOther: boolean): void {
+    const before = this.paths.size
+    let found = false
+    for (const [, path = ''] of patch.matchAll(
+      /^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[abciwo]\/)?|(?:rename|copy) (?:from|to) |Index: )([^\t\r\n]+)/gm,
+    )) {
+      found = true
+      if (path !== '/dev/null' && path !== '') this.#add(path)
+    }
+    // other text than a patch
+    if (mayBeOther && !found && this.paths.size === before && patch.trim() !== '') this.obscure = true
+    this.edits = true
+  }
+}
+
+function isPathKey(key: string): boolean {
+  return PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+}
+
+/** Whether a pattern may match files outside of the folder in which it's used. */
+function leadsElsewhere(pattern: string): boolean {
+  return /^(?:[/\\~]|[a-z]:[\\/]|file:)|(?:^|[/\\{,(|])\.\.(?:[/\\},)|]|$)|[{,(|](?:[/~]|[a-z]:[\\/])/i.test(
+    pattern,
+  )
+}

@@ -70,10 +70,11 @@ export class UndoLog {
       files: [],
     }
     const note = async (file: UndoneFile) => {
+      const { files: _, ...head } = undone
+      // if it can't be stored, it isn't undone
+      await this.#store.addUndone(head, file)
       undone.files.push(file)
       if (undone.files.length === 1) this.#undone.unshift(undone)
-      const { files: _, ...head } = undone
-      await this.#store.addUndone(head, file)
     }
     return { undone, note }
   }

@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
@@ -14,6 +25,7 @@ const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDONE = 100
 /** Minimum time between writes, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
+const LINE_FEED = 10
 
 const mode = z.number().int()
 const attributes = z.discriminatedUnion('type', [
@@ -85,9 +97,12 @@ export class ChangesStore extends Owner {
     const files = await this.#readAll('files', storedFile)
     const fresh: ChangedFile[] = []
     for (const { value, file, modified } of files) {
-      const text = await this.get(value.text)
-      if (Date.now() - modified > MAX_AGE_MS || !text) await rm(file, { force: true })
-      else fresh.push({ ...value, text: text.toString() })
+      const isOld = Date.now() - modified > MAX_AGE_MS
+      const text = value && (await this.get(value.text))
+      // one that can't be read keeps contents from being removed for that long
+      if (isOld || (value && !text)) await rm(file, { force: true })
+      if (isOld || !value || !text) continue
+      fresh.push({ ...value, text: text.toString() })
     }
     return fresh
   }
@@ -145,6 +160,7 @@ export class ChangesStore extends Owner {
   async saveUndone({ files, ...head }: Undone): Promise<void> {
     const lines = [JSON.stringify(head)]
     for (const file of files) lines.push(await this.#undoneLine(file))
+    lines.push(...(await this.#unreadable(head.id)))
     await this.#write(this.#undone(head.id), `${lines.join('\n')}\n`)
   }
 
@@ -152,9 +168,10 @@ export class ChangesStore extends Owner {
   async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
     const line = `${await this.#undoneLine(file)}\n`
     const to = this.#undone(head.id)
-    const isNew = !(await stat(to).catch(() => undefined))
-    if (isNew) await this.#write(to, `${JSON.stringify(head)}\n${line}`)
-    else await appendFile(to, line)
+    const last = await lastByte(to)
+    if (last === undefined) return this.#write(to, `${JSON.stringify(head)}\n${line}`)
+    // a full disk or a crash may have cut off the last line
+    await appendFile(to, last === LINE_FEED ? line : `\n${line}`)
   }
 
   /** Newest first; removes content that is no longer referenced. */
@@ -173,7 +190,7 @@ export class ChangesStore extends Owner {
       const files: UndoneFile[] = []
       for (const one of value.files)
         files.push({ before: await whole(one.before), after: await whole(one.after) })
-      undone.push({ ...value, files })
+      if (files.length > 0) undone.push({ ...value, files })
     }
     await this.#collect().catch(error =>
       this.#log.debug(`Old texts couldn't be removed: ${messageOf(error)}`),
@@ -182,7 +199,13 @@ export class ChangesStore extends Owner {
   }
 
   forgetUndone(id: string): void {
-    void rm(this.#undone(id), { force: true }).catch(() => {})
+    const file = this.#undone(id)
+    const forgetting = async () => {
+      const rest = await this.#unreadable(id)
+      if (rest.length === 0) await rm(file, { force: true })
+      else await this.#write(file, `${rest.join('\n')}\n`)
+    }
+    void forgetting().catch(() => {})
   }
 
   /** Resolves when everything is on disk. */
@@ -243,21 +266,32 @@ export class ChangesStore extends Owner {
     return JSON.stringify({ before: await this.#stored(before), after: await this.#stored(after) })
   }
 
-  async #readUndone(): Promise<Array<{ value: Undone; file: string }>> {
+  /** `isWhole`: all of it could be read. */
+  async #readUndone(): Promise<Array<{ value: Undone; file: string; isWhole: boolean }>> {
     const folder = path.join(this.#folder, 'undone')
     const names = await readdir(folder).catch(() => [])
-    const found: Array<{ value: Undone; file: string }> = []
+    const found: Array<{ value: Undone; file: string; isWhole: boolean }> = []
     for (const name of names.filter(one => one.endsWith('.jsonl'))) {
       const file = path.join(folder, name)
+      const id = name.slice(0, -'.jsonl'.length)
       try {
-        const [head = '', ...lines] = (await readFile(file, 'utf8')).split('\n').filter(line => line !== '')
-        const files = lines.map(line => undoneFile.parse(JSON.parse(line)))
-        found.push({ value: { ...undoneHead.parse(JSON.parse(head)), files }, file })
+        const { mtimeMs } = await stat(file)
+        const { head, files, unreadable } = parseUndone(await readFile(file, 'utf8'))
+        const isWhole = head !== undefined && unreadable.length === 0
+        if (!isWhole) this.#log.warn(`Not all of an undo could be read: ${file}`)
+        found.push({ value: { ...(head ?? { id, at: mtimeMs }), files }, file, isWhole })
       } catch (error) {
         this.#log.warn(`An undo couldn't be read: ${messageOf(error)}`)
+        found.push({ value: { id, at: Date.now(), files: [] }, file, isWhole: false })
       }
     }
     return found
+  }
+
+  /** The lines of an undo that can't be read. They stay until the undo is too old. */
+  async #unreadable(id: string): Promise<string[]> {
+    const text = await readFile(this.#undone(id), 'utf8').catch(() => '')
+    return parseUndone(text).unreadable
   }
 
   async #stored(file: ChangedFile): Promise<ChangedFile> {
@@ -285,13 +319,14 @@ export class ChangesStore extends Owner {
     await rename(fresh, file)
   }
 
+  /** `value` is undefined if the file can't be read. */
   async #readAll<T extends z.ZodType>(
     name: string,
     schema: T,
-  ): Promise<Array<{ value: z.infer<T>; file: string; modified: number }>> {
+  ): Promise<Array<{ value: z.infer<T> | undefined; file: string; modified: number }>> {
     const folder = path.join(this.#folder, name)
     const names = await readdir(folder).catch(() => [])
-    const found: Array<{ value: z.infer<T>; file: string; modified: number }> = []
+    const found: Array<{ value: z.infer<T> | undefined; file: string; modified: number }> = []
     for (const one of names.filter(name => name.endsWith('.json'))) {
       const file = path.join(folder, one)
       try {
@@ -299,17 +334,20 @@ export class ChangesStore extends Owner {
         found.push({ value, file, modified: (await stat(file)).mtimeMs })
       } catch (error) {
         this.#log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)
+        const info = await stat(file).catch(() => undefined)
+        if (info) found.push({ value: undefined, file, modified: info.mtimeMs })
       }
     }
     return found
   }
 
-  /** Removes contents that aren't referenced and aren't about to be. */
+  /** Removes contents that aren't referenced and aren't about to be. What can't be read may refer to any of them. */
   async #collect(): Promise<void> {
     const files = await this.#readAll('files', storedFile)
     const undone = await this.#readUndone()
+    if (files.some(({ value }) => !value) || undone.some(({ isWhole }) => !isWhole)) return
     const all = [
-      ...files.map(({ value }) => value),
+      ...files.flatMap(({ value }) => value ?? []),
       ...undone.flatMap(({ value }) => value.files.flatMap(({ before, after }) => [before, after])),
     ]
     const used = new Set(
@@ -345,6 +383,47 @@ export class ChangesStore extends Owner {
 
   #blob(hash: string): string {
     return path.join(this.#folder, 'blobs', hash.slice(0, 2), hash)
+  }
+}
+
+/** Reads an undo line by line: the first is its head, and each of the others a file. */
+function parseUndone(text: string): {
+  head: z.infer<typeof undoneHead> | undefined
+  files: UndoneFile[]
+  unreadable: string[]
+} {
+  let head: z.infer<typeof undoneHead> | undefined
+  const files: UndoneFile[] = []
+  const unreadable: string[] = []
+  for (const line of text.split('\n').filter(one => one !== '')) {
+    const value = parsed(line)
+    const asFile = undoneFile.safeParse(value)
+    const asHead = head ? undefined : undoneHead.safeParse(value)
+    if (asFile.success) files.push(asFile.data)
+    else if (asHead?.success) head = asHead.data
+    else unreadable.push(line)
+  }
+  return { head, files, unreadable }
+}
+
+/** `undefined` if there is no file or nothing in it. */
+async function lastByte(file: string): Promise<number | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined)
+  if (!handle) return undefined
+  try {
+    const { size } = await handle.stat()
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
+    return bytesRead === 1 ? buffer[0] : undefined
+  } finally {
+    await handle.close()
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { until } from '../../support/until.ts'
+
+const LINE_FEED = 10
 
 describe('the stored changes of agents', () => {
   let folder = ''
@@ -127,5 +133,97 @@ describe('the stored changes of agents', () => {
     await store.flushed()
     writeFileSync(join(folder, 'files', names('files')[0]!), '{"x"')
     assert.equal((await again().load()).length, 1)
+  })
+
+  describe('after a write that stopped midway', () => {
+    const HEAD = { id: 'u', at: Date.now(), session: 's' }
+    const undone = (path: string) => ({
+      before: changed(path, `before ${path}\n`),
+      after: changed(path, `after ${path} é\n`),
+    })
+    const PATHS = ['/w/a', '/w/b', '/w/c']
+    const log = () => join(folder, 'undone', 'u.jsonl')
+    const age = () => {
+      const old = new Date(Date.now() - 3_600_000)
+      for (const name of blobs()) utimesSync(join(folder, 'blobs', name), old, old)
+    }
+    const pathsOf = (found: Array<{ files: Array<{ before: { path: string } }> }>) =>
+      found.flatMap(({ files }) => files.map(({ before }) => before.path))
+
+    it('at any byte, have all reverted files that were written whole, and lose no content', async () => {
+      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      const whole = readFileSync(log())
+      const ends = [...whole.entries()].flatMap(([at, byte]) => (byte === LINE_FEED ? at : []))
+      const count = blobs().length
+      for (let cut = 0; cut < whole.length; cut++) {
+        writeFileSync(log(), whole.subarray(0, cut))
+        age()
+        const written = PATHS.filter((_, i) => cut >= ends[i + 1]!)
+        const expected = written.length === 0 ? [] : [{ ...HEAD, files: written.map(undone) }]
+        assert.deepEqual(await again().loadUndone(), expected, `cut at ${cut}`)
+        // cut between two lines, it is a whole log of fewer files
+        if (cut === 0 || ends.some(end => cut === end || cut === end + 1)) {
+          for (const path of PATHS)
+            for (const { text } of Object.values(undone(path))) await again().put(Buffer.from(text))
+        } else assert.equal(blobs().length, count, `cut at ${cut}`)
+      }
+    }).timeout(60_000)
+
+    it('have what is added later, and what was cut off stays until it is too old', async () => {
+      for (const path of PATHS) await store.addUndone(HEAD, undone(path))
+      const whole = readFileSync(log(), 'utf8')
+      const torn = whole.slice(0, -20)
+      const rest = torn.slice(torn.lastIndexOf('\n') + 1)
+      writeFileSync(log(), torn)
+      await again().addUndone(HEAD, undone('/w/d'))
+      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/b', '/w/d'])
+      await again().saveUndone({ ...HEAD, files: [undone('/w/b')] })
+      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/b'])
+      assert.ok(readFileSync(log(), 'utf8').includes(rest))
+      const last = again()
+      last.forgetUndone(HEAD.id)
+      await until(() => !readFileSync(log(), 'utf8').includes('/w/b'), 'the undo to be forgotten')
+      assert.deepEqual(await again().loadUndone(), [])
+      assert.equal(readFileSync(log(), 'utf8'), `${rest}\n`)
+      const old = new Date(Date.now() - 31 * 24 * 3_600_000)
+      utimesSync(log(), old, old)
+      age()
+      await again().loadUndone()
+      assert.deepEqual([names('undone'), blobs()], [[], []])
+    })
+
+    it('on a full disk, have what was reverted before and after', async () => {
+      await store.addUndone(HEAD, undone('/w/a'))
+      const full = mock.method(fs, 'appendFile', async (file: string, line: string) => {
+        writeFileSync(file, Buffer.from(line).subarray(0, 100), { flag: 'a' })
+        throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+      })
+      syncBuiltinESMExports()
+      await assert.rejects(store.addUndone(HEAD, undone('/w/b')), { code: 'ENOSPC' })
+      assert.equal(full.mock.callCount(), 1)
+      full.mock.restore()
+      syncBuiltinESMExports()
+      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
+      await store.addUndone(HEAD, undone('/w/c'))
+      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/c'])
+    })
+
+    it('lose no content that a damaged file with changes may name', async () => {
+      store.save('/w/a', changed('/w/a'))
+      await store.flushed()
+      const file = join(folder, 'files', names('files')[0]!)
+      writeFileSync(file, readFileSync(file, 'utf8').slice(0, 30))
+      age()
+      const next = again()
+      await next.load()
+      await next.loadUndone()
+      assert.equal(blobs().length, 1)
+      const old = new Date(Date.now() - 91 * 24 * 3_600_000)
+      utimesSync(file, old, old)
+      const later = again()
+      await later.load()
+      await later.loadUndone()
+      assert.deepEqual([names('files'), blobs()], [[], []])
+    })
   })
 })

@@ -1,4 +1,4 @@
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { Logger } from '../common/logger.ts'
@@ -13,7 +13,6 @@ import type {
   AuthMethod,
   AuthStatus,
   McpServer,
-  PermissionOutcome,
   PermissionRequest,
   Provider,
   SessionInfo,
@@ -269,26 +268,9 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.answer(method, params, signal)
   }
 
-  /** Asks the user; ends immediately if the question is withdrawn or its turn is canceled. */
+  /** Asks the user. */
   protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
-    const session = this.session(request.sessionId)
-    const question = new AbortController()
-    const withdraw = () => question.abort(new CancelledError())
-    if (signal.aborted) withdraw()
-    else signal.addEventListener('abort', withdraw, { once: true })
-    session.questions.add(question)
-    try {
-      const withdrawn = new Promise<PermissionOutcome>(resolve => {
-        if (question.signal.aborted) resolve({ type: 'cancelled' })
-        question.signal.addEventListener('abort', () => resolve({ type: 'cancelled' }), { once: true })
-      })
-      const asked = this.client.requestPermission(request, question.signal)
-      asked.catch(() => {}) // its rejection may come after the question was withdrawn
-      return outcomeToWire(await Promise.race([asked, withdrawn]))
-    } finally {
-      session.questions.delete(question)
-      signal.removeEventListener('abort', withdraw)
-    }
+    return outcomeToWire(await this.client.requestPermission(request, signal))
   }
 
   // ---- parts ---------------------------------------------------------------------------------------------------
@@ -415,7 +397,6 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
       const failure = toAgentError(method, error)
       if (failure instanceof AgentClosedError || failure.kind !== 'not-found') throw failure
     }
-    this.#sessions.get(sessionId)?.withdrawQuestions()
   }
 
   #providers(method: string, params: object): Promise<unknown> {

@@ -139,7 +139,8 @@ export interface Agent extends Disposable {
  */
 export interface AgentClient {
   /**
-   * `signal` aborts when the agent withdraws the request (`$/cancel_request`) or exits.
+   * Asks the user. Resolves to `cancelled` when `signal` aborts, since the agent withdrew the request (`$/cancel_request`) or
+   * exited, and when the turn is stopped or over: the client owns the pending requests, and nothing else ends them.
    * @see https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
    * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
    */
@@ -158,8 +159,9 @@ export interface AgentClient {
   killTerminal(sessionId: string, terminalId: string): Promise<void>
   releaseTerminal(sessionId: string, terminalId: string): Promise<void>
   /**
-   * Asks the user to fill in a form or to open a URL. The capability is offered only if this method is present. `signal`
-   * aborts when the agent withdraws the request, its turn is stopped, or the agent exits.
+   * Asks the user to fill in a form or to open a URL. The capability is offered only if this method is present.
+   * Resolves to `cancel` where `requestPermission` resolves to `cancelled`; `signal` also aborts when the client's request ends
+   * for which the agent asks.
    * @see https://agentclientprotocol.com/protocol/v1/elicitation
    * @see https://agentclientprotocol.com/protocol/v2/draft/elicitation
    */

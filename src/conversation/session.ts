@@ -308,7 +308,11 @@ export class Session implements Disposable {
 
   /** Stops one tool call, subagent or terminal command that the agent reported as stoppable. The turn continues. */
   cancelWork(work: CancellableWork): Promise<void> {
-    return cancelWork(this.agent, this.sessionId, this.#state, work)
+    const cancel = (subagent: string) => {
+      this.agent.cancel(subagent)
+      this.#requests.withdraw(({ sessionId }) => sessionId === subagent)
+    }
+    return cancelWork(this.agent, this.sessionId, this.#state, work, cancel)
   }
 
   // ---- the agent's updates -----------------------------------------------------------------------------------------
@@ -723,6 +727,7 @@ async function cancelWork(
   sessionId: string,
   state: ReducingState,
   work: CancellableWork,
+  cancelSubagent: (sessionId: string) => void,
 ): Promise<void> {
   if ('terminalId' in work) {
     const { terminalId } = work
@@ -735,7 +740,7 @@ async function cancelWork(
     const position =
       'toolCallId' in work ? memory.tools.get(work.toolCallId) : memory.subagents.get(work.subagentId)
     const entry = state.entries[position ?? -1]
-    if (entry?.kind === 'subagent' && entry.canCancel) agent.cancel(entry.sessionId)
+    if (entry?.kind === 'subagent' && entry.canCancel) cancelSubagent(entry.sessionId)
     if (entry?.kind !== 'tool_call' || !entry.canCancel) continue
     await agent.cancelToolCall?.(within ?? sessionId, entry.toolCallId)
     return

@@ -78,15 +78,12 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
           : { code: error.code, message, ...given('detail', error.detail) },
       })
       throw error
-    } finally {
-      session.withdrawQuestions()
     }
   }
 
   cancel(sessionId: string): void {
     const session = this.session(sessionId)
     session.cancelled = true
-    session.withdrawQuestions()
     this.sendCancel(sessionId)
   }
 

@@ -24,7 +24,7 @@ export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
 export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
-/** Asks the user; ends immediately if the question is withdrawn or its turn is canceled. */
+/** Asks the user. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,

@@ -74,14 +74,7 @@ export function answerElicitation(
       report("elicitation/create for a request that isn't pending")
       return outcomeToWire({ action: 'cancel' })
     }
-    const withdrawn = new Promise<ElicitationOutcome>(resolve => {
-      const cancel = () => resolve({ action: 'cancel' })
-      if (signal.aborted) cancel()
-      else signal.addEventListener('abort', cancel, { once: true })
-    })
-    const asked = ask(request, signal)
-    asked.catch(() => {}) // its rejection may come after the question was withdrawn
-    return outcomeToWire(await Promise.race([asked, withdrawn]))
+    return outcomeToWire(await ask(request, signal))
   })
 }
 

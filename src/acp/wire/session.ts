@@ -282,8 +282,6 @@ export class WireSession implements UpdateSink {
   readonly options: SessionOptions
   /** as last reported by the agent: some report them once, and not again when the session is loaded or resumed */
   commands: Command[] | undefined
-  /** the pending permission requests */
-  readonly questions = new Set<AbortController>()
   readonly emit: (update: SessionUpdate) => void
   readonly report: Report
 
@@ -300,10 +298,4 @@ export class WireSession implements UpdateSink {
 
   /** Resets the state of the agent's terminals before their output is replayed. */
   resetTerminals(): void {}
-
-  /** Answers every pending permission request with `cancelled`, as the specification requires for a canceled turn. */
-  withdrawQuestions(): void {
-    for (const question of this.questions) question.abort()
-    this.questions.clear()
-  }
 }

@@ -1,7 +1,11 @@
 import { strict as assert } from 'node:assert'
+import type { ElicitationRequest, PermissionRequest } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { forkState } from '../../../src/conversation/replay/restore-state.ts'
 import type { Session } from '../../../src/conversation/session.ts'
+import { memoryAgent } from '../../support/memory-agent.ts'
+import type { MemoryPipe } from '../../support/memory-pipe.ts'
+import { until } from '../../support/until.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { chunk, form, idle, permissionRequest, running, summarize, text } from './updates.ts'
@@ -79,6 +83,86 @@ describe('a request that follows an allowed one', () => {
     await neverAllowed(agent, sessions, fork)
   })
 })
+
+for (const version of [1, 2] as const) {
+  describe(`a pending request of an agent that uses v${version}`, () => {
+    const ask = (pipe: MemoryPipe, id: string, sessionId = 's') => {
+      pipe.send({
+        id,
+        method: 'session/request_permission',
+        params: { sessionId, title: id, toolCall: { toolCallId: id, title: id }, options: [] },
+      })
+      pipe.send({
+        id: `form-${id}`,
+        method: 'elicitation/create',
+        params: { sessionId, message: id, mode: 'form', requestedSchema: { properties: {} } },
+      })
+    }
+    const canceled = async (pipe: MemoryPipe, id: string) => {
+      assert.deepEqual((await pipe.responseTo(id)).result, { outcome: { outcome: 'cancelled' } })
+      assert.deepEqual((await pipe.responseTo(`form-${id}`)).result, { action: 'cancel' })
+    }
+    /** A session with a running turn, in which the agent asks. */
+    async function asking() {
+      const routes: { sessions?: AgentSessions } = {}
+      const client = {
+        requestPermission: (request: PermissionRequest, signal: AbortSignal) =>
+          routes.sessions!.requestPermission(request, signal),
+        createElicitation: (request: ElicitationRequest, signal: AbortSignal) =>
+          routes.sessions!.createElicitation(request.sessionId ?? '', request, signal),
+      }
+      const { agent, pipe } = memoryAgent({}, client, { version })
+      const sessions = new AgentSessions(agent)
+      routes.sessions = sessions
+      const making = sessions.newSession(setup)
+      pipe.send({ id: (await pipe.waitForMethod('session/new')).id, result: { sessionId: 's' } })
+      const session = await making
+      void session.prompt([text('go')])
+      const prompt = await pipe.waitForMethod('session/prompt')
+      if (version === 2) {
+        pipe.send({ id: prompt.id, result: { messageId: 'p' } })
+        pipe.send({
+          method: 'session/update',
+          params: { sessionId: 's', update: { sessionUpdate: 'state_update', state: 'running' } },
+        })
+      }
+      ask(pipe, 'one')
+      await until(() => session.pendingRequests.length === 2)
+      return { agent, pipe, sessions, session, prompt }
+    }
+
+    it('is answered when the user stops the turn', async () => {
+      const { pipe, session } = await asking()
+      session.cancel()
+      await canceled(pipe, 'one')
+      assert.deepEqual(session.pendingRequests, [])
+    })
+
+    it('is answered when the turn ends, also if it came after the user stopped the turn', async () => {
+      const { pipe, session, prompt } = await asking()
+      session.cancel()
+      ask(pipe, 'late')
+      await until(() => session.pendingRequests.length === 2)
+      if (version === 1) pipe.send({ id: prompt.id, result: { stopReason: 'cancelled' } })
+      else {
+        const update = { sessionUpdate: 'state_update', state: 'idle', stopReason: 'cancelled' }
+        pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
+      }
+      await canceled(pipe, 'late')
+    })
+
+    it('is answered when the agent withdraws it, and when the session is closed', async () => {
+      const { pipe, session } = await asking()
+      for (const requestId of ['one', 'form-one'])
+        pipe.send({ method: '$/cancel_request', params: { requestId } })
+      await canceled(pipe, 'one')
+      ask(pipe, 'two')
+      await until(() => session.pendingRequests.length === 2)
+      session.dispose()
+      await canceled(pipe, 'two')
+    })
+  })
+}
 
 describe('a pending request', () => {
   it('stays after the turn only while its background work continues', async () => {

@@ -246,7 +246,10 @@ describe('AgentV2', () => {
     })
 
     it('can be stopped, and its requests wait until the agent cancels them', async () => {
-      const { agent, pipe } = memoryAgent(ALL, { requestPermission: () => new Promise(() => {}) })
+      const { agent, pipe } = memoryAgent(ALL, {
+        requestPermission: (_, signal) =>
+          new Promise(resolve => signal.addEventListener('abort', () => resolve({ type: 'cancelled' }))),
+      })
       pipe.send({
         id: 'q',
         method: 'session/request_permission',

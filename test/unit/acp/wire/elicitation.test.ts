@@ -178,7 +178,9 @@ for (const version of [1, 2] as const) {
       const host = {
         createElicitation: (_: ElicitationRequest, withdrawn: AbortSignal) => {
           signal = withdrawn
-          return new Promise<ElicitationOutcome>(() => {})
+          return new Promise<ElicitationOutcome>(resolve =>
+            withdrawn.addEventListener('abort', () => resolve({ action: 'cancel' })),
+          )
         },
       }
       const { agent, pipe } = memoryAgent({}, host, { version })
@@ -216,12 +218,13 @@ for (const version of [1, 2] as const) {
       const { pipe } = memoryAgent(
         {},
         {
-          createElicitation: (_, signal) => {
-            signal.addEventListener('abort', () => {
-              aborted = true
-            })
-            return new Promise(() => {})
-          },
+          createElicitation: (_, signal) =>
+            new Promise(resolve =>
+              signal.addEventListener('abort', () => {
+                aborted = true
+                resolve({ action: 'cancel' })
+              }),
+            ),
         },
         { version },
       )

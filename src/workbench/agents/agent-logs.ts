@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
-import { redact, redactText } from '../../acp/redact.ts'
+import { redact } from '../../acp/redact.ts'
+import { redactText } from '../../acp/redact-text.ts'
 import { Owner } from '../../common/disposable.ts'
 import { type Logger, redactingLogger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
@@ -91,7 +92,8 @@ export class ProtocolTraffic extends Owner {
   }
 
   #write(name: string, frame: TraceFrame): void {
-    const text = this.#secrets.redact(JSON.stringify(redact(frame.message)))
+    const shownFrame = redact(frame.message, { maxLength: SHOWN_FRAME, secrets: this.#secrets })
+    const text = this.#secrets.redact(JSON.stringify(shownFrame))
     const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text
     const arrow = frame.direction === 'send' ? '→' : '←'
     this.#channel?.appendLine(`// ${new Date(frame.at).toISOString()} ${arrow} ${name}\n${shown}`)

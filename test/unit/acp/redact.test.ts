@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { REDACTED, redact } from '../../../src/acp/redact.ts'
+import { MAX_REDACTED_LENGTH, redactText } from '../../../src/acp/redact-text.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const SECRET = 'hunter2-s3cr3t-value'
 
@@ -29,6 +32,28 @@ describe('redact', () => {
     ['parameters with such a word in the name', { url: `wss://x.test/?my_token_v2=${SECRET}` }],
     ['user information in an address', { url: `https://user:${SECRET}@x.test/` }],
     ['keys known by their look', { text: `my key is sk-ant-${SECRET}` }],
+    ['environments as texts', { env: [`X=${SECRET}`, `Y=a=${SECRET}`] }],
+    ['environments in one text', { env: `A=1\nX=${SECRET} b` }],
+    ['environments with other names', { environmentVariables: { A: SECRET }, extraEnv: [`A=${SECRET}`] }],
+    ['headers as pairs', { headers: [['X-Custom', SECRET]], httpHeaders: ['X-Custom', SECRET] }],
+    ['headers as texts', { headers: [`X-Custom: ${SECRET}; a=${SECRET}`] }],
+    ['headers with lists of values', { headers: [{ name: 'X-Custom', values: [SECRET] }] }],
+    ['objects that contain the secret of a key', { token: { value: SECRET, by: [{ it: SECRET }] } }],
+    ['numbers of passwords', { passphrase: `${SECRET}`, text: 'password: •••', password: 1234 }],
+    ['headers in texts', `X-Auth-Token: ${SECRET}\nPRIVATE-TOKEN: ${SECRET}\nx-api-key:${SECRET}`],
+    ['headers in commands', `curl -H 'PRIVATE-TOKEN: a ${SECRET}' -H "Cookie: a=${SECRET}; b=${SECRET}" x`],
+    ['passwords in texts', `password: ${SECRET}; and more ${SECRET}`],
+    ['passwords with spaces', `my_password = correct horse ${SECRET}`],
+    ['quoted values with spaces and semicolons', `export DB_PASSWORD="a b; ${SECRET}" TOKEN='x ${SECRET}'`],
+    ['values with quoted parts', `TOKEN=abc"d e ${SECRET}"f`],
+    ['values with semicolons', `Server=x;Password=a;${SECRET};Token=b,${SECRET}`],
+    ['values with escaped quotes', `{"password": "a\\"b ${SECRET}"}`],
+    ['JSON in JSON', JSON.stringify(JSON.stringify({ apiKey: `a b ${SECRET}`, password: SECRET }))],
+    ['quoted values of flags', `deploy --password "a b ${SECRET}" --api-key 'c ${SECRET}' x`],
+    [
+      'private keys',
+      `-----BEGIN RSA PRIVATE KEY-----\n${SECRET.replaceAll('-', '')}\n-----END RSA PRIVATE KEY-----`,
+    ],
     ['tokens known by their look', { text: `ghp_${SECRET.replaceAll('-', '')}` }],
   ]
   for (const [what, value] of hidden) {
@@ -107,5 +132,188 @@ describe('redact', () => {
         assert.ok(Object.values(params.env).every(value => value === REDACTED))
       }),
     )
+  })
+
+  it('keeps the rest of a text around a value', () => {
+    for (const [text, expected] of [
+      [`curl -H "X-Auth-Token: ${SECRET}" https://x.test`, `curl -H "X-Auth-Token: •••" https://x.test`],
+      [`{"token": "${SECRET}", "page": 2}`, '{"token": "•••", "page": 2}'],
+      [JSON.stringify(`{"token": "${SECRET}", "page": 2}`), '"{\\"token\\": \\"•••\\", \\"page\\": 2}"'],
+      [`TOKEN=${SECRET}; npm test`, 'TOKEN=•••; npm test'],
+      [`'TOKEN=${SECRET}' npm test`, `'TOKEN=•••' npm test`],
+      [`password: ${SECRET}\nnext line`, 'password: •••\nnext line'],
+      [`deploy --token ${SECRET} --port 80`, 'deploy --token ••• --port 80'],
+      ['tokens: 512\nkey: value, author: me', 'tokens: 512\nkey: value, author: me'],
+    ] as const) {
+      assert.equal(redactText(text), expected)
+    }
+  })
+
+  it("hides the values of every form in which a password is written, and nothing that's behind them", () => {
+    const names = fc.constantFrom(
+      'password',
+      'X-Auth-Token',
+      'PRIVATE-TOKEN',
+      'api_key',
+      'clientSecret',
+      'DB_PASSWORD_2',
+    )
+    const value = fc
+      .string({ minLength: 1, maxLength: 40, unit: fc.constantFrom(...'abXY09 ;:=,.-_+/!é') })
+      .map(text => `q${text}q`)
+    const forms: Array<(name: string, value: string) => unknown> = [
+      (name, value) => `${name}: ${value}`,
+      (name, value) => `${name} = ${value}`,
+      (name, value) => `${name}="${value}"`,
+      (name, value) => `${name}='${value}'`,
+      (name, value) => `curl -H '${name}: ${value}'`,
+      (name, value) => JSON.stringify({ [name]: value }),
+      (name, value) => JSON.stringify(JSON.stringify({ [name]: value })),
+      (name, value) => ({ [name]: { value } }),
+      (name, value) => ({ [name]: [[value]] }),
+      (name, value) => ({ env: [`${name}=${value}`] }),
+      (_name, value) => ({ env: [`ANY=${value}`] }),
+      (_name, value) => ({ headers: [['Any', value]] }),
+      (_name, value) => ({ headers: ['Any', value] }),
+      (name, value) => ({ headers: { [name]: [value] } }),
+    ]
+    fc.assert(
+      fc.property(names, value, fc.constantFrom(...forms), (name, value, write) => {
+        const written = write(name, value)
+        const text = JSON.stringify(redact(written))
+        assert.ok(!text.includes(JSON.stringify(value).slice(1, -1)), text)
+        assert.ok(!/q[abXY09]|[abXY09]q/.test(text.replaceAll(name, '')), text)
+        if (typeof written === 'string') assert.match(redactText(`${written}\nnext`), /\nnext$/)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  describe('takes time in proportion to the size', () => {
+    const [SMALL, LARGE] = [12_000, 96_000]
+    /** milliseconds, the shortest of some runs */
+    const timeOf = (unit: string, size: number) => {
+      const text = unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
+      return Math.min(...[1, 2, 3].map(() => cpuTime(() => redactText(text))))
+    }
+    function assertLinear(unit: string): void {
+      const small = Math.max(timeOf(unit, SMALL), 0.5)
+      const large = timeOf(unit, LARGE)
+      assert.ok(large < small * 3 * (LARGE / SMALL), `${JSON.stringify(unit)}: ${small} ms, ${large} ms`)
+    }
+    const units = [
+      ...[
+        'a',
+        'A_',
+        '-',
+        '--',
+        '- ',
+        ' ',
+        '=',
+        ':',
+        '"',
+        "'",
+        '\\',
+        '\\"',
+        ';',
+        '&',
+        '?',
+        '/',
+        '//',
+        '@',
+        'é',
+        '\n',
+      ],
+      ...['a=', 'a =', 'a= ', 'a:', 'a"=', '"a":', '&a', '&a=', '?token', '&token=', '?a.token'],
+      ...[
+        'token',
+        'token ',
+        'token  ',
+        'token=',
+        'token= ',
+        'token:',
+        'token: ',
+        '"token":',
+        '"token":"',
+        'token=a',
+      ],
+      ...[
+        'token="',
+        "token='",
+        'token=\\"',
+        'token=a\\"',
+        'token=a"',
+        'token=a"\\',
+        'token="\\',
+        "token=a'\n",
+        'token: "\n',
+      ],
+      ...['bearer ', 'basic\t', 'authorization', 'authorization:', 'cookie : ', 'x-api-key="'],
+      ...['--token', '--token ', '--token=', '--a-', '--password -', '--secret "', "--secret a'"],
+      ...['//a:', '//:', 'a:b@', '//a:b', '//u:p@', 'http://', 'https://a/', 'https://a?', 'wss://a1'],
+      ...['sk-', 'sk-a', 'ghp_', 'xoxb-', 'AKIA', 'eyJ', 'eyJ-', 'eyJaaaaaaaaaa.', '.eyJaaaaaaaaaa', 'npm_-'],
+      ...['-----BEGIN ', '-----BEGIN PRIVATE KEY-----', '-----BEGIN A PRIVATE KEY', 'KEY.1', 'apiKeyToken'],
+    ]
+    for (const unit of units) it(`for ${JSON.stringify(unit)}`, () => assertLinear(unit))
+
+    it('for generated texts', function () {
+      this.timeout(60_000)
+      fc.assert(
+        fc.property(
+          fc.array(fc.constantFrom(...units), { minLength: 1, maxLength: 4 }).map(parts => parts.join('')),
+          assertLinear,
+        ),
+        { numRuns: 150 },
+      )
+    })
+
+    it('for one long text in each place of a frame, which is cut first', () => {
+      const long = `${'password '.repeat(250_000)}${SECRET}`
+      const frames = [
+        { text: long },
+        { args: ['--data', long] },
+        { env: [`A=${long}`] },
+        { env: long },
+        { [long]: 'x' },
+        { args: [long, 'x'] },
+        Array.from({ length: 200_000 }, () => 'password'),
+        Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`password${i}`, 'password: it'])),
+      ]
+      for (const frame of frames) {
+        const time = cpuTime(() => redact(frame, { maxLength: MAX_REDACTED_LENGTH }))
+        assert.ok(time < 500, `${time} ms`)
+      }
+      const { text } = redact(frames[0]) as { text: string }
+      assert.ok(text.length <= MAX_REDACTED_LENGTH)
+      assert.match(text, /password … \(2250020\)$/)
+    })
+  })
+
+  it('keeps no part of a secret at the cut of a text', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 40 }),
+        fc.constantFrom(SECRET, 'two words 12345'),
+        (offset, secret) => {
+          const secrets = new SecretRegistry()
+          secrets.add(secret)
+          const before = 'a b '.repeat(25).slice(offset)
+          const { text } = redact({ text: `${before}${secret} and more` }, { maxLength: 105, secrets }) as {
+            text: string
+          }
+          const shown = secrets.redact(text)
+          for (let length = 4; length <= secret.length; length++) {
+            assert.ok(!shown.includes(secret.slice(0, length)), shown)
+          }
+        },
+      ),
+    )
+  })
+
+  it('keeps about as many characters of a frame as asked for', () => {
+    const frame = { params: { list: Array.from({ length: 1000 }, (_, i) => ({ [`key${i}`]: 'some text' })) } }
+    const text = JSON.stringify(redact(frame, { maxLength: 1000 }))
+    assert.ok(text.length < 3000, `${text.length}`)
+    assert.match(text, /^\{"params":\{"list":\[\{"key0":"some text"\},.*"… \(1000\)"\]\}\}$/)
   })
 })

@@ -295,8 +295,8 @@ export interface ChangedFileNote {
   status: 'added' | 'modified' | 'deleted' | 'renamed'
   /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
-  uncertain?: boolean
+  /** Which of its changes happened during a turn without a report by the agent. */
+  uncertain?: 'all' | 'some'
   /** lines */
   added: number
   removed: number

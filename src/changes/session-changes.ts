@@ -17,14 +17,17 @@ import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { Undone } from './undo-log.ts'
 
+/** All or some of the changes of a file. */
+export type Share = 'all' | 'some'
+
 export interface ChangedFile {
   /** absolute */
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
   /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
-  uncertain?: boolean
+  /** Which of its changes happened during a turn without a report by the agent. */
+  uncertain?: Share
   added: number
   removed: number
 }
@@ -37,8 +40,8 @@ export interface CheckpointFile {
   /** of added and removed lines */
   added: number
   removed: number
-  /** All of its changes happened during a turn without a report by the agent. */
-  uncertain?: true
+  /** Which of its changes happened during a turn without a report by the agent. */
+  uncertain?: Share
   /**
    * Why some or all of it is left unchanged.
    * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
@@ -105,9 +108,16 @@ export class ChangeScope {
       const rename = to.get(file.path)
       if (!rename) return file
       const from = rename.from.file.path
-      const isUncertain = file.uncertain || described.get(from)?.uncertain
-      const uncertain = isUncertain && { uncertain: isUncertain }
-      return { path: file.path, status: 'renamed', from, ...uncertain, ...this.#changedLines(rename) }
+      const shares = [file.uncertain, described.get(from)?.uncertain]
+      const known = shareOf(shares, share => share !== undefined)
+      const uncertain = known && (shares.every(share => share === 'all') ? 'all' : 'some')
+      return {
+        path: file.path,
+        status: 'renamed',
+        from,
+        ...(uncertain && { uncertain }),
+        ...this.#changedLines(rename),
+      }
     })
   }
 
@@ -287,9 +297,8 @@ export class ChangeScope {
     const { tracker } = this
     const files = tracker.checkpointed(matches).flatMap(file => {
       const { path } = file
-      const uncertain = file.historyAuthors(matches).every(author => author.uncertain) && {
-        uncertain: true as const,
-      }
+      const share = shareOf(file.historyAuthors(matches), author => author.uncertain)
+      const uncertain = share && { uncertain: share }
       const left = (why: CheckpointFile['left']) =>
         ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
       if (file.gone) return left('gone')
@@ -514,8 +523,13 @@ function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined 
   const was = before.type
   const is = file.attributes.type
   const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
-  const uncertain = authors.every(author => author.uncertain)
+  const uncertain = shareOf(authors, author => author.uncertain)
   return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}
+
+function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
+  if (items.every(has)) return 'all'
+  return items.some(has) ? 'some' : undefined
 }
 
 function isSame<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -43,12 +43,13 @@ export async function confirmUndo(
       ? [l10n.t('Renamed files will get their old names back.')]
       : []),
     ...(uncertain.length > 0
-      ? [l10n.t("Some files changed during the turn but weren't reported by the agent.")]
+      ? [l10n.t("Some of these changes happened during the turn but weren't reported by the agent.")]
       : []),
   ]
   const undo = l10n.t('Revert')
   const certain = l10n.t('Revert Reported Changes Only')
-  const buttons = uncertain.length > 0 && uncertain.length < files.length ? [undo, certain] : [undo]
+  const buttons =
+    uncertain.length > 0 && files.some(file => file.uncertain !== 'all') ? [undo, certain] : [undo]
   const options = details.length > 0 ? { detail: details.join('\n') } : {}
   const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
   if (answer === undefined) return

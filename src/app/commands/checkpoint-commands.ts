@@ -113,9 +113,8 @@ async function confirmRestore(
     throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const restore = l10n.t('Restore')
   const certain = l10n.t('Restore Reported Changes Only')
-  const uncertain = files.filter(file => file.uncertain).length
-  const buttons =
-    files.length === 0 ? [] : uncertain > 0 && uncertain < files.length ? [restore, certain] : [restore]
+  const isMixed = files.some(file => file.uncertain) && files.some(file => file.uncertain !== 'all')
+  const buttons = files.length === 0 ? [] : isMixed ? [restore, certain] : [restore]
   const answer = await services.workbench.dialogs.confirm(question, { detail }, ...buttons)
   if (answer === undefined) return
   throwWhileWorking(open)
@@ -137,6 +136,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
         : action === 'create'
           ? l10n.t('Bring back {0}', name)
           : l10n.t('Restore {0} (+{1} −{2})', name, added, removed)
+    if (uncertain === 'some') return l10n.t('{0}, some of it not reported by the agent', line)
     return uncertain ? l10n.t('{0}, not reported by the agent', line) : line
   })
   const left = [

@@ -127,10 +127,13 @@ function resourceState(session: string, file: ChangedFile): vscode.SourceControl
     command: { command: 'vscode.diff', title: l10n.t('Open Diff'), arguments: [left, right, title] },
     decorations: {
       strikeThrough: file.status === 'deleted',
-      faded: file.uncertain === true,
-      tooltip: file.uncertain
-        ? l10n.t('Changed on disk during the turn (command or another program)')
-        : status,
+      faded: file.uncertain === 'all',
+      tooltip:
+        file.uncertain === 'all'
+          ? l10n.t('Changed on disk during the turn (command or another program)')
+          : file.uncertain
+            ? `${status}\n${l10n.t('Some of it changed on disk during the turn (command or another program)')}`
+            : status,
     },
   }
 }

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import type { FileChange } from '../../../src/acp/model.ts'
+import { confirmUndo, type UndoServices } from '../../../src/app/changes/undo-changes.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { type ChangedFile, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -251,11 +252,45 @@ describe('the change tracker', () => {
       )
       await undo({ certain: true })
       assert.equal(text('a.txt'), 'mine\n2\nthree\n')
-      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: true }])
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: 'all' }])
       writeFileSync(file('a.txt'), 'mine\n2\nthree\nafter\n')
       await changes.refresh()
       await undo()
       assert.equal(text('a.txt'), 'mine\ntwo\nthree\nafter\n')
+    })
+
+    it('in lines that no tool call reported, as uncertain beside the reported ones', async () => {
+      changes.beginTurn(1, () => true)
+      await tool('running', change('a.txt', 'one', '1'))
+      writeFileSync(file('a.txt'), '1\ntwo\nby another program\n')
+      await tool('done', change('a.txt', 'one', '1'))
+      await changes.endTurn()
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 2, 2), uncertain: 'some' }])
+      assert.deepEqual(
+        changes.hunks(file('a.txt')).map(({ authors }) => authors[0]?.uncertain),
+        [undefined, true],
+      )
+      assert.deepEqual(changes.checkpoint(1), [
+        { path: file('a.txt'), action: 'change', added: 2, removed: 2, uncertain: 'some' },
+      ])
+      const asked: string[][] = []
+      const confirm = async (
+        ...[, options, ...buttons]: Parameters<UndoServices['workbench']['dialogs']['confirm']>
+      ) => {
+        asked.push([options.detail ?? '', ...buttons])
+        return buttons[1]
+      }
+      const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, info: async () => undefined }
+      const workbench = { dialogs, folders: () => [{ name: 'w', path: root }] } as UndoServices['workbench']
+      await confirmUndo(changes, {}, { workbench, tracker, sessions: { list: () => [] } })
+      assert.deepEqual(asked, [
+        [
+          "Some of these changes happened during the turn but weren't reported by the agent.",
+          'Revert',
+          'Revert Reported Changes Only',
+        ],
+      ])
+      assert.equal(text('a.txt'), 'one\ntwo\nby another program\n')
     })
 
     it('by two tool calls at once, each with its own', async () => {
@@ -531,7 +566,7 @@ describe('the change tracker', () => {
         return setTimeout(then)
       })
       await tracker.refresh().finally(() => waiting.mock.restore())
-      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 2, 2), uncertain: 'some' }])
       await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
@@ -557,7 +592,7 @@ describe('the change tracker', () => {
       renameSync(file('b.txt'), file('a.txt'))
       editor.close(file('b.txt'))
       await tracker.renamed(file('b.txt'), file('a.txt'))
-      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: true }])
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: 'all' }])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nby another\nmine\n')
       assert.deepEqual(listed(session('other')), [entry('modified', 'a.txt', 1, 0)])
@@ -741,7 +776,7 @@ describe('the change tracker', () => {
     it('if a command moved it, as one change that is reverted and restored with its mode', async () => {
       chmodSync(file('a.txt'), 0o754)
       await moved()
-      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: 'all' }])
       assert.equal(changes.file(file('b.txt'))?.status, 'renamed')
       assert.equal(changes.file(file('a.txt'))?.status, 'renamed')
       const { undone, left } = await undo({ paths: [file('b.txt')] })
@@ -751,7 +786,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
       assert.deepEqual(await tracker.restore(undone!.id), [])
       assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'one\ntwo\nthree\n'])
-      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: 'all' }])
     })
 
     it('if a tool call reports that it moved and edited it', async () => {
@@ -788,7 +823,7 @@ describe('the change tracker', () => {
       await moved()
       writeFileSync(file('b.txt'), 'one\ntwo\nthree\nmine\n')
       await changes.refresh()
-      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt', 1, 0), uncertain: true }])
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt', 1, 0), uncertain: 'all' }])
       await undo()
       assert.deepEqual([text('a.txt'), text('b.txt')], ['one\ntwo\nthree\n', 'mine\n'])
     })
@@ -862,7 +897,7 @@ describe('the change tracker', () => {
       }
       assert.deepEqual(listed(), [
         entry('modified', 'a.txt', 1, 0),
-        { ...entry('modified', 'b.txt', 1, 1), uncertain: true },
+        { ...entry('modified', 'b.txt', 1, 1), uncertain: 'all' },
         entry('modified', 'p.png', 1, 0),
       ])
       assert.deepEqual(await whys(), [])
@@ -878,7 +913,7 @@ describe('the change tracker', () => {
       await tool('done', deleted)
       await write('b.txt', 'by the agent\n')
       await command(() => renameSync(file('b.txt'), file('a.txt')), ['a.txt', 'b.txt'], other)
-      assert.deepEqual(listed(other), [{ ...renamed('b.txt', 'a.txt'), uncertain: true }])
+      assert.deepEqual(listed(other), [{ ...renamed('b.txt', 'a.txt'), uncertain: 'all' }])
       assert.deepEqual((await other.undo()).left, [])
       assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'by the agent\n'])
       assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3), entry('added', 'b.txt', 1, 0)])

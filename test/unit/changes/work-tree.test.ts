@@ -90,11 +90,11 @@ describe('a change in a work tree', () => {
     assert.deepEqual(
       files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
       [
-        ['dirty.txt', 'modified', true],
-        ['new-before.txt', 'modified', true],
-        ['clean.txt', 'modified', true],
-        ['gone.txt', 'deleted', true],
-        ['new.txt', 'added', true],
+        ['dirty.txt', 'modified', 'all'],
+        ['new-before.txt', 'modified', 'all'],
+        ['clean.txt', 'modified', 'all'],
+        ['gone.txt', 'deleted', 'all'],
+        ['new.txt', 'added', 'all'],
       ],
     )
     assert.deepEqual((await files.undo({ paths: [join(root, 'gone.txt')] })).left, [])
@@ -398,14 +398,14 @@ describe('a change in a work tree', () => {
       assert.deepEqual(
         files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
         [
-          ['clean.txt', 'deleted', true],
-          ['latin.txt', 'modified', true],
-          ['link', 'deleted', true],
-          ['new.txt', 'added', true],
-          ['p.png', 'modified', true],
-          ['still.txt', 'modified', true],
-          ['sub/moved.txt', 'renamed', true],
-          ['utf16.txt', 'modified', true],
+          ['clean.txt', 'deleted', 'all'],
+          ['latin.txt', 'modified', 'all'],
+          ['link', 'deleted', 'all'],
+          ['new.txt', 'added', 'all'],
+          ['p.png', 'modified', 'all'],
+          ['still.txt', 'modified', 'all'],
+          ['sub/moved.txt', 'renamed', 'all'],
+          ['utf16.txt', 'modified', 'all'],
         ],
       )
       assert.deepEqual((await files.undo()).left, [])

@@ -98,7 +98,7 @@ describe('files that only a command changed', () => {
     await turn('execute')
     await until(() => changes.list().length > 0)
     assert.deepEqual(changes.list(), [
-      { path: join(root, 'a.txt'), status: 'modified', uncertain: true, added: 1, removed: 1 },
+      { path: join(root, 'a.txt'), status: 'modified', uncertain: 'all', added: 1, removed: 1 },
     ])
   })
 
@@ -117,7 +117,7 @@ describe('files that only a command changed', () => {
     session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
     agent.prompts[0]!.answer.resolve()
     await until(() => looks === 2)
-    assert.deepEqual(changes.list(), [{ path, status: 'modified', uncertain: true, added: 1, removed: 1 }])
+    assert.deepEqual(changes.list(), [{ path, status: 'modified', uncertain: 'all', added: 1, removed: 1 }])
     assert.deepEqual((await changes.undo()).left, [])
     assert.equal(readFileSync(path, 'utf8'), 'a\nby the user\n')
   })

@@ -85,6 +85,10 @@ function File({ file }: { file: ChangedFileNote }) {
   const folder = path.slice(0, path.length - name.length)
   const { letter, word } = statusOf(file.status)
   const from = file.from === undefined ? undefined : relativePath(file.from, store.head.value?.roots)
+  const uncertain =
+    file.uncertain === 'all'
+      ? t('Changed on disk during the turn (command or another program)')
+      : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
   return (
     <li class={`changes-file changes-${file.status}`}>
       <button
@@ -93,7 +97,7 @@ function File({ file }: { file: ChangedFileNote }) {
         title={[
           t('{0}: {1}. Open Diff', path, word),
           ...(from === undefined ? [] : [t('Was {0}', from)]),
-          ...(file.uncertain ? [t('Changed on disk during the turn (command or another program)')] : []),
+          ...(uncertain === undefined ? [] : [uncertain]),
         ].join('\n')}
         onClick={() => host.send('changes/open', { path: file.path })}
       >
@@ -110,7 +114,7 @@ function File({ file }: { file: ChangedFileNote }) {
         {file.uncertain && (
           <span class="changes-meanwhile">
             <Icon name="terminal" />
-            <span class="visually-hidden">{t('Changed on disk during the turn')}</span>
+            <span class="visually-hidden">{uncertain}</span>
           </span>
         )}
         <span class="line-end">

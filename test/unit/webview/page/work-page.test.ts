@@ -132,14 +132,14 @@ describe('conversation page: work of an agent', function () {
     await show([])
     const files = [
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
-      { path: '/w/b.ts', status: 'added' as const, uncertain: true as const, added: 0, removed: 0 },
+      { path: '/w/b.ts', status: 'added' as const, uncertain: 'all' as const, added: 0, removed: 0 },
     ]
     await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
     await page.until(() => query('.changes'))
     await press('2 files')
     const rows = [...page.document.querySelectorAll('.changes-file')].map(row => row.textContent ?? '')
     assert.deepEqual(
-      rows.map(row => row.includes('Changed on disk during the turn')),
+      rows.map(row => row.includes('on disk during the turn')),
       [false, true],
     )
     assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /or another program/)

@@ -155,7 +155,7 @@ export class ChangeTracker extends Owner {
       new FileWatch(
         files.watch,
         path => this.#ownKey(path),
-        keys => void this.#look(keys.filter(key => this.#files.has(key))),
+        keys => void this.#look(this.#within(keys)),
       ),
     )
     this.#ready = this.#load()
@@ -770,6 +770,17 @@ export class ChangeTracker extends Owner {
 
   async #realPath(path: string): Promise<string> {
     return this.shared.fileSystem.realpath(path).catch(() => path)
+  }
+
+  /** The keys of files that are among these files and folders, or below them. */
+  #within(keys: ReadonlySet<string>): string[] {
+    const { rules } = this.shared
+    const isWithin = (path: string): boolean => {
+      for (let at = path, below = ''; at !== below; below = at, at = rules.dirname(at))
+        if (keys.has(this.key(at))) return true
+      return false
+    }
+    return [...this.#files].flatMap(([key, { path }]) => (isWithin(path) ? key : []))
   }
 
   async #look(keys: readonly string[]): Promise<void> {

@@ -3,13 +3,14 @@ import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 /** Debounce, since a build or a checkout changes many files at once. Milliseconds. */
 const GATHER_MS = 100
 
-/** Watches some files on disk, by their keys, and reports which changed. Watches nothing while there is no listener. */
+/**
+ * Watches some files on disk, by their keys, and reports which changed. If a folder is moved or deleted, the system may
+ * report only the folder, so what is reported may contain the file. Watches nothing while there is no listener.
+ */
 export class FileWatch extends Owner {
   readonly #begin: ((changed: (path: string) => void) => Disposable) | undefined
   readonly #keyOf: (path: string) => string
-  readonly #changed: (keys: string[]) => void
-  /** by the key of another path of a file (through a link): its own key */
-  readonly #aliases = new Map<string, string>()
+  readonly #changed: (keys: ReadonlySet<string>) => void
   readonly #waiting = new Set<string>()
   #watching: Disposable | undefined
   #timer: NodeJS.Timeout | undefined
@@ -17,7 +18,7 @@ export class FileWatch extends Owner {
   constructor(
     begin: ((changed: (path: string) => void) => Disposable) | undefined,
     keyOf: (path: string) => string,
-    changed: (keys: string[]) => void,
+    changed: (keys: ReadonlySet<string>) => void,
   ) {
     super()
     this.#begin = begin
@@ -38,21 +39,13 @@ export class FileWatch extends Owner {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#waiting.clear()
-    this.#aliases.clear()
-  }
-
-  /** The file with this key can also be reached by another path. */
-  alias(path: string, key: string): void {
-    const other = this.#keyOf(path)
-    if (other !== key) this.#aliases.set(other, key)
   }
 
   #note(path: string): void {
-    const key = this.#keyOf(path)
-    this.#waiting.add(this.#aliases.get(key) ?? key)
+    this.#waiting.add(this.#keyOf(path))
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      const keys = [...this.#waiting]
+      const keys = new Set(this.#waiting)
       this.#waiting.clear()
       this.#changed(keys)
     }, GATHER_MS)

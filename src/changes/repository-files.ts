@@ -5,6 +5,8 @@ import { runGit } from '../editor/git.ts'
 const MAX_OUTPUT = 10_000_000
 /** Maximum size of committed content read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
+/** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
+const MAX_ARGUMENTS = 20_000
 /** Time limit for a Git command; a repository where one takes longer isn't checked again. Milliseconds. */
 export const TIMEOUT_MS = 5000
 
@@ -118,43 +120,86 @@ export async function committedContents(
   paths: readonly string[],
 ): Promise<Map<string, Committed>> {
   const contents = new Map<string, Committed>()
-  // such a name doesn't fit on a line of input
-  const named = paths.filter(path => !path.includes('\n'))
-  if (named.length === 0) return contents
-  const names = named.map(path => `${commit}:${path.slice(top.length + 1).replaceAll('\\', '/')}`)
-  const sizes = await git(
-    root,
-    ['cat-file', '--batch-check=%(objecttype) %(objectsize)'],
-    `${names.join('\n')}\n`,
-  )
-  const lines = sizes?.split('\n') ?? []
-  const modes = await modesOf(top, commit, paths)
-  const wanted: Array<{ path: string; name: string }> = []
+  const wanted: CommittedFile[] = []
   let sum = 0
-  for (const [i, path] of named.entries()) {
-    const line = lines[i] ?? ''
-    if (line.endsWith(' missing')) contents.set(path, { mode: 0 })
-    const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
-    if (Number.isNaN(size) || sum + size > MAX_READ_BYTES) continue
-    sum += size
-    wanted.push({ path, name: names[i]! })
+  for (const batch of batchesOf(paths)) {
+    const files = await committedFiles(top, commit, batch)
+    if (!files) continue
+    for (const path of batch) {
+      const file = files.get(path)
+      if (!file) contents.set(path, { mode: 0 })
+      if (file?.size === undefined || sum + file.size > MAX_READ_BYTES) continue
+      sum += file.size
+      wanted.push(file)
+    }
   }
-  const blobs = await blobsOf(root, wanted)
-  for (const [i, { path }] of wanted.entries()) {
+  const blobs = await blobsOf(
+    root,
+    wanted.map(({ object }) => object),
+  )
+  for (const [i, { path, mode }] of wanted.entries()) {
     const bytes = blobs[i]
     if (!bytes || isPointer(bytes)) continue
-    contents.set(path, { bytes, mode: modes.get(path) ?? 0o644 })
+    contents.set(path, { bytes, mode })
   }
   return contents
 }
 
+/** Paths that fit into the arguments of a command. */
+function batchesOf(paths: readonly string[]): string[][] {
+  const batches: string[][] = []
+  let length = MAX_ARGUMENTS
+  for (const path of paths) {
+    length += path.length + 1
+    if (length > MAX_ARGUMENTS) {
+      batches.push([])
+      length = path.length + 1
+    }
+    batches.at(-1)!.push(path)
+  }
+  return batches
+}
+
+/** A file that a commit has. */
+interface CommittedFile {
+  /** absolute */
+  path: string
+  object: string
+  /** in bytes; absent for a submodule */
+  size?: number
+  /** the permission bits (whether it's executable), or {@link LINK} */
+  mode: number
+}
+
+/** By absolute path; `undefined` if the commit can't be read. */
+async function committedFiles(
+  top: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<Map<string, CommittedFile> | undefined> {
+  // Git takes a name that begins with `:` for a pattern
+  const names = paths.map(path => `./${path.slice(top.length + 1).replaceAll('\\', '/')}`)
+  const text = await git(top, ['ls-tree', '-z', '-l', '--full-tree', commit, '--', ...names])
+  if (text === undefined) return undefined
+  const files = new Map<string, CommittedFile>()
+  for (const line of text.split('\0')) {
+    const [, mode, object, size, name] = /^(\d+) \w+ (\w+) +(\d+|-)\t([\s\S]+)$/.exec(line) ?? []
+    if (mode === undefined || object === undefined || name === undefined) continue
+    const bits = Number.parseInt(mode, 8)
+    const path = join(top, name)
+    const file = { path, object, mode: bits === LINK ? LINK : bits & 0o777 }
+    files.set(path, size === '-' ? file : { ...file, size: Number(size) })
+  }
+  return files
+}
+
 /** The content of these objects, if it can be read. */
-async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): Promise<Buffer[]> {
+async function blobsOf(root: string, wanted: readonly string[]): Promise<Buffer[]> {
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {
     timeoutMs: TIMEOUT_MS,
     most: MAX_READ_BYTES + MAX_OUTPUT,
-    input: wanted.map(({ name }) => `${name}\n`).join(''),
+    input: wanted.map(object => `${object}\n`).join(''),
     encoding: 'latin1',
   })
   const blobs: Buffer[] = []
@@ -168,20 +213,6 @@ async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): P
     at = begin + size + 1
   }
   return blobs
-}
-
-/** The permission bits of files in a commit (whether they are executable), or {@link LINK}. */
-async function modesOf(top: string, commit: string, paths: readonly string[]): Promise<Map<string, number>> {
-  const names = paths.map(path => path.slice(top.length + 1).replaceAll('\\', '/'))
-  const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
-  const modes = new Map<string, number>()
-  for (const line of text?.split('\0') ?? []) {
-    const [, mode, name] = /^(100\d{3}|120000) blob \w+\t([\s\S]+)$/.exec(line) ?? []
-    if (mode === undefined || name === undefined) continue
-    const bits = Number.parseInt(mode, 8)
-    modes.set(join(top, name), bits === LINK ? LINK : bits & 0o777)
-  }
-  return modes
 }
 
 /** Where content is that is stored elsewhere. */

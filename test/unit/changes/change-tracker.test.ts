@@ -1123,6 +1123,22 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
+    it('when their folder is deleted, of which the system reports only the folder', async () => {
+      mkdirSync(file('d/in'), { recursive: true })
+      mkdirSync(file('da'))
+      await write('d/in/new.txt', 'x\n')
+      await write('da/new.txt', 'x\n')
+      rmSync(file('d'), { recursive: true })
+      watching?.(file('d'))
+      await until(() => listed().length === 1)
+      const other = session('other')
+      other.beginTurn(1, () => true)
+      await other.endTurn()
+      assert.deepEqual([listed(), listed(other)], [[entry('added', 'da/new.txt', 1, 0)], []])
+      await undo()
+      assert.deepEqual([existsSync(file('d')), existsSync(file('da/new.txt'))], [false, false])
+    })
+
     it('when a program briefly removes a file', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       renameSync(file('a.txt'), file('a.tmp'))

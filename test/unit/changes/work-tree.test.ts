@@ -111,6 +111,22 @@ describe('a change in a work tree', () => {
     assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n', 'clean.txt': 'clean.txt\n' })
   })
 
+  it('is reported and reverted in files whose names contain any character', async function () {
+    if (process.platform === 'win32') this.skip()
+    const names = ['line\nbreak.txt', 'tab\t"quote.txt', 'ünï[c]*?.txt', ':(top)x.txt', '-n.txt']
+    for (const name of names) put(name, `in ${name}`)
+    git('add', '-A', '--', '.')
+    git('commit', '-q', '-m', 'names')
+    const changes = await changedBy(() => {
+      for (const name of names) put(name, 'by a command\n')
+    })
+    assert.equal(omitted, 0)
+    assert.deepEqual(changes, Object.fromEntries(names.map(name => [name, `in ${name}`])))
+    await files.noticed(found)
+    assert.deepEqual((await files.undo()).left, [])
+    for (const name of names) assert.equal(readFileSync(join(root, name), 'utf8'), `in ${name}`)
+  })
+
   it("is reported only in the session's folders", async () => {
     const work = () => {
       put('clean.txt', 'outside\n')

@@ -11,7 +11,7 @@ import type { FileText } from '../editor/diff-texts.ts'
 import type { OpenDocument } from '../editor/files/documents.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { withoutMark } from '../editor/files/text-files.ts'
-import { mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
+import { lineEdits, mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
 import { lineEnd, smallestEdit, withLineEnd } from '../editor/text.ts'
 import { Attribution, originalState, type ToolChange } from './attribution.ts'
 import type { AgentAuthor, Author, Matches, TurnRef } from './change-versions.ts'
@@ -279,9 +279,9 @@ export class ChangeTracker extends Owner {
     return type === 'absent' ? null : type === 'text' ? state!.text : undefined
   }
 
-  /** A file on disk; `undefined` if it can't be read. Never rejects. */
-  async stateOf(path: string): Promise<FileState | undefined> {
-    return this.#read(path).catch(() => undefined)
+  /** A file on disk; `undefined` if it can't be read. `before`: the file as it was, if known. Never rejects. */
+  async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
+    return this.#read(path, before && encodingOf(before)).catch(() => undefined)
   }
 
   /** Whether the file is tracked: its changes are listed, or were and are kept or undone. */
@@ -291,7 +291,7 @@ export class ChangeTracker extends Owner {
 
   /** The file state for these bytes. */
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
-    return this.#states.with(bytes, path, mode, this.#document(path)?.encoding)
+    return this.#states.with(bytes, path, mode, this.#encodings(path))
   }
 
   // ---- the user's actions ---------------------------------------------------------------------------------------------
@@ -565,7 +565,8 @@ export class ChangeTracker extends Owner {
       if (this.#writes.has(key)) return
       const file = this.#files.get(key)
       const text = file?.text ?? (typeof before === 'string' ? before : before?.text) ?? ''
-      const now = await this.#readWhole({ path, text })
+      const known = typeof before === 'object' && before !== null ? encodingOf(before) : undefined
+      const now = await this.#readWhole({ path, text }, known)
       if (!now) return
       const working = this.#attribution.working(path)
       // detecting a turn's changes may finish after the next turn has started
@@ -581,8 +582,7 @@ export class ChangeTracker extends Owner {
           this.#files.set(key, corrected)
           this.#edited(key, corrected, true)
         }
-        const known = corrected || file
-        return this.#settle(key, known, now, isLate ? { ...author, uncertain: true } : 'user')
+        return this.#settle(key, corrected || file, now, isLate ? { ...author, uncertain: true } : 'user')
       }
       const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
@@ -710,7 +710,7 @@ export class ChangeTracker extends Owner {
     await this.#states.checkInPlace(path)
     const known = this.#files.get(key)
     if (known) await this.#observe(key, known)
-    const now = await this.#read(path)
+    const now = await this.#read(path, TrackedFile.restore(one.after)?.encoding)
     const file = this.#files.get(key) ?? (now && TrackedFile.of(path, now))
     const view = file && this.#view(key, file)
     // with unsaved changes, the authors of the restored lines can't be determined; the editor's own undo restores them, too
@@ -809,18 +809,45 @@ export class ChangeTracker extends Owner {
   }
 
   /** Programs empty a file before they write it, so read a file again that has just become empty. */
-  async #readWhole({ path, text }: { path: string; text: string }): Promise<FileState | undefined> {
-    let now = await this.#read(path)
+  async #readWhole(
+    { path, text }: { path: string; text: string },
+    known?: string,
+  ): Promise<FileState | undefined> {
+    let now = await this.#read(path, known)
     for (let looks = 1; looks < MAX_EMPTY_LOOKS; looks++) {
       if (text === '' || now?.attributes.type !== 'text' || now.text !== '') break
       await delay(EMPTY_LOOK_MS)
-      now = await this.#read(path)
+      now = await this.#read(path, known)
     }
     return now
   }
 
-  async #read(path: string): Promise<FileState | undefined> {
-    return this.#states.read(path, this.#document(path)?.encoding)
+  /** `known`: the encoding of a file that isn't tracked. */
+  async #read(path: string, known?: string): Promise<FileState | undefined> {
+    const now = await this.#states.read(path, this.#encodings(path, known))
+    const file = this.#files.get(this.#ownKey(path))
+    return file && now ? this.#asSaved(file, now) : now
+  }
+
+  /**
+   * The encodings that a file may have. It belongs to the tracked file: while a tab shows the file, VS Code may guess
+   * another one, and once the tab is closed, nothing knows it.
+   */
+  #encodings(path: string, known?: string): string[] {
+    const kept = this.#files.get(this.#ownKey(path))?.encoding ?? known
+    if (kept === 'binary') return []
+    const { encoding } = this.#document(path) ?? {}
+    return [...new Set([kept, encoding])].filter(one => one !== undefined)
+  }
+
+  /** The file in another encoding if the user has saved it in that one: then fewer lines differ. */
+  async #asSaved(file: TrackedFile, now: FileState): Promise<FileState> {
+    const document = this.#document(file.path)
+    if (!document || [document.encoding, 'binary'].includes(file.encoding ?? 'binary')) return now
+    if (now.attributes.type !== 'text' || now.text === file.text) return now
+    const other = await this.#states.read(file.path, [document.encoding])
+    if (other?.attributes.type !== 'text' || other.attributes.encoding === now.attributes.encoding) return now
+    return changedLines(file.text, other.text) < changedLines(file.text, now.text) ? other : now
   }
 
   /** Starts to track a file that is entirely the user's so far. Returns false if too many files are tracked. */
@@ -966,6 +993,20 @@ function editSaved(file: TrackedFile, typed: string, now: string): boolean {
   const text = withLineEndsOf(typed, file.text)
   const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))
   return merged?.join('') === now && file.editText(text, 'user')
+}
+
+function encodingOf({ attributes }: FileState): string | undefined {
+  return attributes.type === 'text'
+    ? attributes.encoding
+    : attributes.type === 'binary'
+      ? 'binary'
+      : undefined
+}
+
+/** How many lines differ. */
+function changedLines(one: string, other: string): number {
+  const edits = lineEdits(splitLines(one), splitLines(other))
+  return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)
 }
 
 /** Whether the texts differ only as a formatter would change them. */

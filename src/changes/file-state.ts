@@ -72,8 +72,8 @@ export class FileStates {
     this.#blobs = blobs
   }
 
-  /** `undefined` if it's neither a file nor a link. `encoding`: the file's encoding, if known. */
-  async read(path: string, encoding?: string): Promise<FileState | undefined> {
+  /** `undefined` if it's neither a file nor a link. `encodings`: those that the file may have, the likeliest first. */
+  async read(path: string, encodings: readonly string[] = []): Promise<FileState | undefined> {
     try {
       const info = await lstat(path)
       if (info.isSymbolicLink())
@@ -88,7 +88,7 @@ export class FileStates {
         return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
       }
       const bytes = await withFile(path, constants.O_RDONLY, handle => handle.readFile())
-      return await this.with(bytes, path, mode, encoding)
+      return await this.with(bytes, path, mode, encodings)
     } catch (error) {
       if (error instanceof RedirectedError || isMissing(error)) return ABSENT
       throw error
@@ -96,8 +96,13 @@ export class FileStates {
   }
 
   /** What a file is that holds these bytes. */
-  async with(bytes: Uint8Array, path: string, mode: number, encoding?: string): Promise<FileState> {
-    const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encoding))
+  async with(
+    bytes: Uint8Array,
+    path: string,
+    mode: number,
+    encodings: readonly string[] = [],
+  ): Promise<FileState> {
+    const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encodings))
     if (text) return text
     const hash = await this.#blobs.put(bytes)
     return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
@@ -159,15 +164,18 @@ export class FileStates {
     bytes: Uint8Array,
     path: string,
     mode: number,
-    known: string | undefined,
+    known: readonly string[],
   ): Promise<FileState | undefined> {
     const { encodings } = this.#shared
-    const decoded = await decodeFile(bytes, path, encodings, known)
-    if (typeof decoded === 'string') return undefined
-    const { text, encoding, bom } = decoded
-    const again = await encodeFile(text, path, encodings, { encoding, bom }).catch(() => undefined)
-    if (!again || Buffer.compare(again, bytes) !== 0) return undefined
-    return { attributes: { type: 'text', encoding, bom, mode }, text }
+    for (const one of [...known, undefined]) {
+      const decoded = await decodeFile(bytes, path, encodings, one)
+      if (typeof decoded === 'string') continue
+      const { text, encoding, bom } = decoded
+      const again = await encodeFile(text, path, encodings, { encoding, bom }).catch(() => undefined)
+      if (again && Buffer.compare(again, bytes) === 0)
+        return { attributes: { type: 'text', encoding, bom, mode }, text }
+    }
+    return undefined
   }
 }
 

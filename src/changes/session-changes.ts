@@ -379,11 +379,11 @@ export class SessionChanges extends ChangeScope {
 
   /**
    * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
-   * read.
+   * read. `before`: the file as it was, if known.
    */
-  async stateOf(path: string): Promise<FileState | undefined> {
+  async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
     const place = await this.#placeOf(path)
-    return place === undefined ? undefined : this.tracker.stateOf(place)
+    return place === undefined ? undefined : this.tracker.stateOf(place, before)
   }
 
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {

@@ -180,6 +180,15 @@ export class TrackedFile {
     return this.#attributes.at(-1)!.value
   }
 
+  /** The encoding of its text, decided when it was first read; `binary` if it had none. */
+  get encoding(): string | undefined {
+    for (const { value } of this.#attributes.toReversed()) {
+      if (value.type === 'text') return value.encoding
+      if (value.type === 'binary') return value.type
+    }
+    return undefined
+  }
+
   get state(): FileState {
     return { text: this.text, attributes: this.attributes }
   }

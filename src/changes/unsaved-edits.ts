@@ -81,6 +81,7 @@ export class UnsavedEdits {
   view(key: string, file: TrackedFile, document: OpenDocument | undefined): View | undefined {
     if (!document?.isDirty() || file.gone) return { file }
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
+    if (!isSameText(document, file.attributes, file)) return undefined
     return { file: this.withText(key, file, document.text()), document }
   }
 
@@ -146,4 +147,11 @@ export class UnsavedEdits {
       this.#rewritten.set(to, { states, at: known.at })
     }
   }
+}
+
+/** Whether the same text in the document and in the tracked file means the same bytes. */
+function isSameText(document: OpenDocument, { encoding }: { encoding: string }, file: TrackedFile): boolean {
+  const isUnicode = (name: string) => /^utf/.test(name)
+  if (document.encoding === encoding || (isUnicode(document.encoding) && isUnicode(encoding))) return true
+  return [document.text(), file.text, file.base.text].every(text => /^[\0-\x7f]*$/.test(text))
 }

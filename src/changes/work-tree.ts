@@ -59,8 +59,11 @@ interface Dirty {
 
 /** Gives a session access to files. */
 export interface StateReader {
-  /** A file on disk; `undefined` if it's outside of the session's folders or can't be read. Never rejects. */
-  stateOf(path: string): Promise<FileState | undefined>
+  /**
+   * A file on disk; `undefined` if it's outside of the session's folders or can't be read. `before`: the file as it was, if
+   * known. Never rejects.
+   */
+  stateOf(path: string, before?: FileState): Promise<FileState | undefined>
   /** The file state for these bytes. */
   stateWith: StateOf
   /** Whether the file is tracked already, so that its changes don't have to be detected. */
@@ -156,7 +159,7 @@ export class WorkTree {
   async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
     const different: NoticedState[] = []
     for (const change of changes) {
-      const now = await this.#reader.stateOf(change.path)
+      const now = await this.#reader.stateOf(change.path, change.before)
       if (now && !sameState(now, change.before)) different.push(change)
     }
     return different
@@ -204,7 +207,7 @@ export class WorkTree {
     for (const [path, { state: before, stamp, isFresh, unsure }] of dirty) {
       const isSame = (await stampOf(path)).stamp === stamp
       if (isSame && (!isFresh || !before)) continue
-      const state = before && (await this.#reader.stateOf(path))
+      const state = before && (await this.#reader.stateOf(path, before))
       if (!before || !state) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
     }

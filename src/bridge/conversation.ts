@@ -2,6 +2,7 @@
  * What the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. What the page sends is in
  * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
+
 import { NotificationType } from 'vscode-jsonrpc'
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
 import type { Draft } from '../common/draft.ts'
@@ -20,6 +21,7 @@ import type {
   TerminalState,
   ToolCallEntry,
 } from '../conversation/state.ts'
+import { isShownPrompt } from '../conversation/user-prompts.ts'
 import type { McpServerNote } from '../mcp/mcp-settings.ts'
 
 /** A button of a card; `id` comes back in `conversation/card`. The first is the primary one. */
@@ -392,13 +394,6 @@ export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: strin
 /** 1: toward the end, -1: toward the beginning. */
 export type Direction = 1 | -1
 
-/** Whether an entry is a prompt of the user, which starts or steers a turn; not one to a subagent. */
-export function isPrompt(entry: Entry): boolean {
-  return (
-    entry.kind === 'message' && entry.role === 'user' && entry.within === undefined && entry.blocks.length > 0
-  )
-}
-
 /** The index of the nearest prompt at or after `from` in a direction. */
 export function nearestPrompt(
   entries: readonly Entry[],
@@ -406,6 +401,6 @@ export function nearestPrompt(
   direction: Direction,
 ): number | undefined {
   let at = direction < 0 ? Math.min(from, entries.length - 1) : from
-  while (at >= 0 && at < entries.length && !isPrompt(entries[at]!)) at += direction
+  while (at >= 0 && at < entries.length && !isShownPrompt(entries[at]!)) at += direction
   return entries[at] && at
 }

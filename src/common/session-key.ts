@@ -1,3 +1,9 @@
+/** A session of an agent. */
+export interface SessionId {
+  agentId: string
+  sessionId: string
+}
+
 /**
  * Identifies a session in this window and on disk. Agents choose session ids, so two agents may use the same one. Keys
  * are unique: the encoded agent id contains no slash.
@@ -7,7 +13,7 @@ export function sessionKey(agentId: string, sessionId: string): string {
 }
 
 /** The session of a {@link sessionKey}. */
-export function sessionOfKey(key: string): { agentId: string; sessionId: string } {
+export function sessionOfKey(key: string): SessionId {
   const slash = key.indexOf('/')
   return { agentId: decodeURIComponent(key.slice(0, slash)), sessionId: key.slice(slash + 1) }
 }

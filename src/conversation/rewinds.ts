@@ -2,9 +2,11 @@
  * Going back in a conversation: files were restored to before a prompt, or the conversation was forked there. ACP can't
  * remove messages, so later entries stay, are shown as set aside, and the next prompt tells the agent.
  */
+
 import type { ContentBlock } from '../acp/model.ts'
 import { textOf } from './blocks.ts'
 import type { Entry, ForkOrigin, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
+import { isPrompt } from './user-prompts.ts'
 
 /** Maximum length of a quoted prompt, in UTF-16 units. */
 const MAX_QUOTE = 200
@@ -74,10 +76,6 @@ export function writtenBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
 
 function isForAgent(block: ContentBlock): boolean {
   return block.type !== 'unknown' && block.agentOnly === true
-}
-
-function isPrompt(entry: Entry): entry is MessageEntry {
-  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
 }
 
 function isRewind(entry: Entry): entry is RewindNotice {

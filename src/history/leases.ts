@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
-import { idOfStored, sessionKey, storedId } from '../common/session-key.ts'
-
-export interface SessionId {
-  agentId: string
-  sessionId: string
-}
+import { idOfStored, type SessionId, sessionKey, storedId } from '../common/session-key.ts'
 
 type Row = Record<string, unknown>
 

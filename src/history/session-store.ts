@@ -1,9 +1,7 @@
-import { sessionKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 
 /** A session that Parley has opened. */
-export interface LocalSession {
-  agentId: string
-  sessionId: string
+export interface LocalSession extends SessionId {
   /** absolute path */
   cwd: string
   additionalDirectories: string[]
@@ -33,9 +31,7 @@ export interface KnownAgent {
 }
 
 /** Usage of a session that a report adds to its sum. */
-export interface UsageRecord {
-  agentId: string
-  sessionId: string
+export interface UsageRecord extends SessionId {
   /** the local day: `2026-11-22` */
   day: string
   /** of `cost`; empty for tokens, or if nothing was counted yet */

@@ -6,7 +6,7 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import { idOfStored, sessionKey, storedId } from '../common/session-key.ts'
+import { idOfStored, type SessionId, sessionKey, storedId } from '../common/session-key.ts'
 import { mergeEntries } from '../conversation/replay/merge-entries.ts'
 import type { KeptConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
@@ -21,7 +21,7 @@ import {
   StorageTrouble,
   usedBytes,
 } from './database.ts'
-import { Leases, type SessionId } from './leases.ts'
+import { Leases } from './leases.ts'
 import {
   appendText,
   entryJson,

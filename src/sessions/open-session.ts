@@ -2,7 +2,7 @@ import type { SessionChanges } from '../changes/session-changes.ts'
 import { Owner } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { PromptQueue } from '../conversation/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
@@ -115,9 +115,7 @@ export class OpenSession extends Owner {
 }
 
 /** Identifies a session to reopen, as lists and records do. */
-export interface SessionReference {
-  agentId: string
-  sessionId: string
+export interface SessionReference extends SessionId {
   cwd: string
   /** its other folders, as listed by the agent */
   additionalDirectories?: string[]

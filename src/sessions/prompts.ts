@@ -1,5 +1,6 @@
 import type { ContentBlock } from '../acp/model.ts'
 import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
+import { isPrompt, isWrittenPrompt } from '../conversation/user-prompts.ts'
 
 /**
  * The prompt of an entry: the entry itself, or the last prompt before it. Without an entry, the last prompt of the
@@ -33,7 +34,7 @@ export function promptsBefore(
   let length = 0
   for (let i = Math.min(before, entries.length) - 1; i >= 0; i--) {
     const entry = entries[i]
-    if (!entry || !isWritten(entry)) continue
+    if (!entry || !isWrittenPrompt(entry)) continue
     prompts.unshift(entry.blocks)
     length += lengthOf(entry.blocks)
     if (prompts.length >= MAX_PROMPTS || length >= MAX_LENGTH) return { prompts, from: i }
@@ -46,15 +47,6 @@ export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry |
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }
 
-/** Whether the user wrote a message: it has text, and isn't from an agent to a subagent. */
-function isWritten(entry: Entry): entry is MessageEntry {
-  return (
-    isPrompt(entry) &&
-    entry.within === undefined &&
-    entry.blocks.some(block => block.type === 'text' && block.text.trim() !== '')
-  )
-}
-
 function lengthOf(blocks: readonly ContentBlock[]): number {
   let length = 0
   for (const block of blocks) {
@@ -63,8 +55,4 @@ function lengthOf(blocks: readonly ContentBlock[]): number {
     else if (block.type === 'resource') length += (block.text ?? block.blob ?? '').length
   }
   return length
-}
-
-function isPrompt(entry: Entry): entry is MessageEntry {
-  return entry.kind === 'message' && entry.role === 'user'
 }

@@ -3,6 +3,7 @@ import { delay } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { TAKE_OVER_MS } from '../common/limits.ts'
+import type { SessionId } from '../common/session-key.ts'
 import type { Transcripts } from '../history/transcripts.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SavedConversations } from './ports.ts'
@@ -10,11 +11,6 @@ import type { SavedConversations } from './ports.ts'
 const LOOK_EVERY_MS = 200
 /** How often the conversation of another window is read again. Milliseconds. */
 const FOLLOW_EVERY_MS = 1000
-
-interface SessionId {
-  agentId: string
-  sessionId: string
-}
 
 /** Which sessions this window has, among all windows of the machine. */
 export type SessionLeases = Pick<

@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
 import type { Entry, MessageEntry } from '../state.ts'
+import { isPrompt } from '../user-prompts.ts'
 
 /** Equal answers of this length aren't a coincidence. Characters. */
 const MIN_ANSWER = 20
@@ -146,10 +147,6 @@ function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries>
     tools,
     calls,
   }
-}
-
-function isPrompt(entry: Entry): entry is MessageEntry {
-  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
 }
 
 /** Splits a prompt of several blocks that is known as several consecutive prompts. */

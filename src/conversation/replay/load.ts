@@ -5,6 +5,7 @@ import { reduceLocalWithin, reduceWithin } from '../reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
 import type { ReducerState } from '../reducer/step.ts'
 import type { Change, NoticeEntry } from '../state.ts'
+import { isOfPrompt } from '../user-prompts.ts'
 import type { Steps } from './align-turns.ts'
 import { mergeInSteps } from './merge-entries.ts'
 import { stateOf } from './restore-state.ts'
@@ -113,9 +114,8 @@ export class Load {
   /** Whether the update belongs to a late replay. If so, it's kept until `merge`. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#known || !REPLAYED.has(update.type)) return false
-    const isPrompt = (update.type === 'message_chunk' || update.type === 'message') && update.role === 'user'
     // a replay starts with a prompt; anything else may be a new message of the agent
-    if (!this.#replay && (!isPrompt || within !== undefined)) return false
+    if (!this.#replay && !isOfPrompt(update, within)) return false
     this.#replay ??= createSessionState()
     reduceWithin(this.#replay, within, update)
     return true

@@ -7,6 +7,7 @@ import type {
   PatchOp,
 } from '../../bridge/conversation.ts'
 import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
+import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './rows/slot.ts'
 import { Terminals, Watched } from './terminals.ts'
@@ -240,9 +241,7 @@ export class ConversationStore {
     let from = slots.length
     while (from > 0 && slots[from - 1]) {
       const entry = slots[--from]!.entry.peek()
-      if (entry.kind !== 'message' || entry.role !== 'user' || entry.within !== undefined) continue
-      if (entry.blocks.some(block => block.type === 'text' && block.text.trim() !== ''))
-        prompts.unshift(entry.blocks)
+      if (isWrittenPrompt(entry)) prompts.unshift(entry.blocks)
     }
     return { prompts, from }
   }

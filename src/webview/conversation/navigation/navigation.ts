@@ -2,11 +2,11 @@ import { effect, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import {
   type Direction,
-  isPrompt,
   Navigate,
   type NavigateTo,
   type PendingRequestNote,
 } from '../../../bridge/conversation.ts'
+import { isShownPrompt } from '../../../conversation/user-prompts.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'
@@ -105,7 +105,7 @@ async function nearest(
         (await host.request('conversation/findPrompt', { from: at, direction }).catch(() => null)) ??
         undefined
       )
-    if (isPrompt(slot.entry.peek())) return at
+    if (isShownPrompt(slot.entry.peek())) return at
   }
   return undefined
 }

@@ -1,0 +1,24 @@
+/** Which messages are prompts of the user: one definition for each meaning. */
+import type { SessionUpdate } from '../acp/model.ts'
+import type { Entry, MessageEntry } from './state.ts'
+
+/** A prompt of the user in this session, which starts a turn or is added to it. Agents write those of subagents. */
+export function isPrompt(entry: Entry): entry is MessageEntry {
+  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
+}
+
+/** A prompt that can be seen, so that the user can go to it: one that the agent announced may still be empty. */
+export function isShownPrompt(entry: Entry): entry is MessageEntry {
+  return isPrompt(entry) && entry.blocks.length > 0
+}
+
+/** A prompt in which the user wrote text, so that it can be written again. */
+export function isWrittenPrompt(entry: Entry): entry is MessageEntry {
+  return isPrompt(entry) && entry.blocks.some(block => block.type === 'text' && block.text.trim() !== '')
+}
+
+/** Whether an update of a session, or of a subagent in it (`within`), reports a prompt of the user. */
+export function isOfPrompt(update: SessionUpdate, within: string | undefined): boolean {
+  const isMessage = update.type === 'message_chunk' || update.type === 'message'
+  return isMessage && update.role === 'user' && within === undefined
+}

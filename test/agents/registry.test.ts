@@ -141,7 +141,7 @@ describe('agents from the registry, installed by Parley', function () {
     }
     installed = new InstalledAgents(path.join(root, 'agents'), silentLogger)
     const log = silentLogger
-    const icons = new AgentIcons({ directory: root, fetch, log })
+    const icons = new AgentIcons({ directory: root, registryUrl: () => server?.origin, fetch, log })
     installs = new InstallManager({
       registry: new RegistryClient({
         url: () => `${server.origin}/registry.json`,

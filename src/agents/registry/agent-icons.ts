@@ -7,10 +7,13 @@ import { Emitter } from '../../common/event.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { RegistryAgent } from './registry-format.ts'
+import { leadsToLocalHost, secureFetch } from './secure-fetch.ts'
 
 export interface AgentIconsOptions {
   /** The directory where the icons are stored. */
   directory: string
+  /** The registry's URL, whose host may be this machine or in a private network. */
+  registryUrl: () => string | undefined
   /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
   fetch: typeof fetch
   log: Logger
@@ -101,7 +104,9 @@ export class AgentIcons extends Owner {
   async #fetch(address: string): Promise<string | undefined> {
     const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(REGISTRY_MS)])
     try {
-      const response = await this.#options.fetch(address, { signal })
+      const response = address.startsWith('data:')
+        ? await this.#options.fetch(address, { signal })
+        : await this.#fetchRemote(address, signal)
       if (!response.ok) {
         await response.body?.cancel()
         throw new Error(`status ${response.status}`)
@@ -118,6 +123,23 @@ export class AgentIcons extends Owner {
       this.#options.log.debug(`The icon ${address.slice(0, 200)} can't be fetched: ${messageOf(error)}`)
       return undefined
     }
+  }
+
+  /** Icons are fetched unasked, so none may come from this machine or its network, except that of such a registry. */
+  async #fetchRemote(address: string, signal: AbortSignal): Promise<Response> {
+    const registry = this.#options.registryUrl()
+    return secureFetch(
+      async (input, init) => {
+        const { origin, hostname } = new URL(String(input))
+        const isOfRegistry =
+          registry !== undefined && URL.canParse(registry) && new URL(registry).origin === origin
+        if (!isOfRegistry && (await leadsToLocalHost(hostname)))
+          throw new Error(`${origin} is not on the internet`)
+        return this.#options.fetch(input, init)
+      },
+      address,
+      { signal },
+    )
   }
 
   async #read(): Promise<void> {

@@ -15,13 +15,14 @@ import { type InstallPlan, type InstallScript, isSamePlan, type ScriptsAnswer } 
 import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
 import { networkProblemOfOutput } from './network-problem.ts'
 import {
+  archiveKind,
   type BinaryTarget,
   type PackageDistribution,
   type PlatformTarget,
   platformTarget,
   type RegistryAgent,
 } from './registry-format.ts'
-import { ArchiveError, archiveKind, programIn, unpackArchive } from './unpack-archive.ts'
+import { ArchiveError, programIn, unpackArchive } from './unpack-archive.ts'
 
 export interface AgentInstallerOptions {
   installed: InstalledAgents
@@ -203,7 +204,10 @@ export class AgentInstaller {
           onProgress({ step: l10n.t('Downloading…'), ...(total && { share: received / total }) }),
       })
       onProgress({ step: l10n.t('Unpacking…') })
-      await unpackArchive(archive, folder, { kind: archiveKind(target.archive), cmd: target.cmd, signal })
+      const kind = archiveKind(target.archive)
+      if (!kind)
+        throw new ArchiveError(l10n.t("The format of the download isn't supported: {0}", target.archive))
+      await unpackArchive(archive, folder, { kind, cmd: target.cmd, signal })
       const program = programIn(folder, target.cmd)
       if (!(await isFile(program)))
         throw new ArchiveError(l10n.t("The downloaded archive doesn't contain {0}.", target.cmd))

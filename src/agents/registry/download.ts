@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError } from '../../common/errors.ts'
 import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
+import { RedirectError, secureFetch } from './secure-fetch.ts'
 
 export interface DownloadOptions {
   /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
@@ -49,14 +50,10 @@ export async function download(address: string, file: string, options: DownloadO
   try {
     alive()
     const either = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal
-    const response = await options.fetch(address, { signal: either, redirect: 'follow' })
+    const response = await secureFetch(options.fetch, address, { signal: either })
     if (!response.ok) {
       await response.body?.cancel()
       throw failed(statusProblem(response.status, address))
-    }
-    if (new URL(response.url || address).protocol !== new URL(address).protocol) {
-      await response.body?.cancel()
-      throw new DownloadError(l10n.t("The download was redirected to a URL that isn't encrypted."))
     }
     // A compressed response is longer after decompression.
     const isPlain = response.headers.get('content-encoding') === null
@@ -86,6 +83,7 @@ export async function download(address: string, file: string, options: DownloadO
   } catch (error) {
     if (signal?.aborted) throw new CancelledError()
     if (error instanceof DownloadError || isFileError(error)) throw error
+    if (error instanceof RedirectError) throw new DownloadError(error.message)
     if (idle.signal.aborted)
       throw new DownloadError(
         l10n.t('The download stopped: no data was received for {0} seconds.', idleMs / 1000),

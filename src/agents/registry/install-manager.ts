@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
+import compare from 'semver/functions/compare.js'
+import valid from 'semver/functions/valid.js'
 import { raceAbort } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
@@ -111,10 +113,10 @@ export class InstallManager extends Owner {
     return this.#options.icons.get(id) ?? preset?.icon ?? 'sparkle'
   }
 
-  /** The registry's entry, if its version differs from the installed one. */
+  /** The registry's entry, if its version is newer than the installed one. */
   updateOf(installed: InstalledAgent): RegistryAgent | undefined {
     const agent = this.find(installed.id)
-    return agent?.version === installed.version ? undefined : agent
+    return agent && compareVersions(agent.version, installed.version) > 0 ? agent : undefined
   }
 
   status(id: string): InstallStatus | undefined {
@@ -290,6 +292,12 @@ export class InstallManager extends Owner {
     else this.#statuses.delete(id)
     this.#changed.fire()
   }
+}
+
+/** As semantic versioning does, or number by number for other versions. */
+function compareVersions(one: string, other: string): number {
+  if (valid(one) && valid(other)) return compare(one, other)
+  return one.localeCompare(other, 'en', { numeric: true })
 }
 
 /** An `InstallError`, without loading its module. */

@@ -6,7 +6,8 @@ import { messageOf } from '../../common/errors.ts'
 import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
-import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
+import { type RegistryAgent, readRegistry } from './registry-format.ts'
+import { isWebAddress, RedirectError, secureFetch } from './secure-fetch.ts'
 
 /** The largest registry that is read, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024
@@ -92,18 +93,19 @@ export class RegistryClient {
     const url = this.#options.url()
     if (url === undefined)
       throw new RegistryError(l10n.t('The agent registry is turned off in the settings.'))
-    if (!isAllowed(url))
+    if (!isWebAddress(url))
       throw new RegistryError(l10n.t('The URL of the agent registry must start with https://.'))
     const kept = await this.#kept()
     const known = kept?.url === url ? kept : undefined
     const signal = AbortSignal.timeout(this.#options.timeoutMs ?? REGISTRY_MS)
     let response: Response
     try {
-      response = await this.#options.fetch(url, {
+      response = await secureFetch(this.#options.fetch, url, {
         signal,
         headers: { accept: 'application/json', ...(known?.etag && { 'if-none-match': known.etag }) },
       })
     } catch (error) {
+      if (error instanceof RedirectError) throw new RegistryError(error.message)
       throw this.#unreachable(networkProblem(error, url))
     }
     const now = (this.#options.now ?? Date.now)()
@@ -191,10 +193,4 @@ export class RegistryClient {
       await rm(temporary, { force: true }).catch(() => {})
     }
   }
-}
-
-function isAllowed(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }

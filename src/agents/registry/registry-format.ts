@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isWindowsDevice } from '../../common/windows-names.ts'
+import { isWebAddress } from './secure-fetch.ts'
 
 /**
  * An agent of the ACP registry, checked. The format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md
@@ -48,6 +49,21 @@ export interface BinaryTarget {
 
 export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x86_64'}`
 
+export type ArchiveKind = 'zip' | 'tar' | 'tar.bz2' | 'executable'
+
+/** Formats that Parley can't unpack, and installers, which the registry's format doesn't allow. */
+const UNSUPPORTED =
+  /\.(?:dmg|pkg|mpkg|msi|msix|msixbundle|appx|appxbundle|appimage|deb|rpm|apk|snap|flatpak|run|iso|img|vhdx?|7z|rar|cab|cpio|ar|xz|txz|zst|tzst|lz|lzma|lz4|tlz|br|gz|bz2|z|jar|war|whl|vsix|nupkg|crx|asar|html?|json|txt|md|asc|sig|sha\d+)$/i
+
+/** The kind of a download by its URL's extension; `undefined` if it can't be used. */
+export function archiveKind(address: string): ArchiveKind | undefined {
+  const { pathname } = new URL(address)
+  if (/\.zip$/i.test(pathname)) return 'zip'
+  if (/\.(tar\.gz|tgz|tar)$/i.test(pathname)) return 'tar'
+  if (/\.(tar\.bz2|tbz2?)$/i.test(pathname)) return 'tar.bz2'
+  return UNSUPPORTED.test(pathname) ? undefined : 'executable'
+}
+
 /** The registry's name for this platform; `undefined` if it has none. */
 export function platformTarget(platform: NodeJS.Platform, arch: string): PlatformTarget | undefined {
   const system = { darwin: 'darwin', linux: 'linux', win32: 'windows' }[platform as string]
@@ -85,10 +101,11 @@ const env = z
   .default({})
   .refine(values => Object.keys(values).length <= 256)
 
+/** Lowercase, as the format requires: some file systems ignore case. Next to an agent's folder is its lock file. */
 const id = z
   .string()
-  .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i)
-  .refine(value => !isWindowsDevice(value) && !value.includes('..'))
+  .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/)
+  .refine(value => !isWindowsDevice(value) && !value.includes('..') && !value.endsWith('.lock'))
 const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
 
 /**
@@ -128,7 +145,9 @@ const pythonPackage = z
 
 const webAddress = z.string().max(4096).refine(isWebAddress)
 const target = z.object({
-  archive: webAddress,
+  archive: webAddress.refine(value => URL.canParse(value) && archiveKind(value) !== undefined, {
+    error: 'its format is not supported',
+  }),
   cmd: word.min(1),
   args,
   env,
@@ -206,18 +225,13 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
   }
   const node = read('npx', npx, distribution.npx)
   if (node) {
-    const isPinned = node.package.lastIndexOf('@') > 0
-    const name = isPinned ? node.package : `${node.package}@${about.version}`
-    distributions.push({ type: 'npx', ...node, package: name })
+    const pinned = pinnedPackage(node.package, '@', about.version)
+    distributions.push({ type: 'npx', ...node, package: pinned })
   }
   const python = read('uvx', uvx, distribution.uvx)
   if (python) {
-    const isPinned = /==|@/.test(python.package)
-    distributions.push({
-      type: 'uvx',
-      ...python,
-      package: isPinned ? python.package : `${python.package}==${about.version}`,
-    })
+    const pinned = pinnedPackage(python.package, '==', about.version)
+    distributions.push({ type: 'uvx', ...python, package: pinned })
   }
   if (distributions.length === 0) {
     const why = problems.length > 0 ? problems.join('; ') : 'none is known'
@@ -226,16 +240,13 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
   return { agent: { ...about, distributions } }
 }
 
-/** `https:`; `http:` only for this machine. */
-function isWebAddress(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, hostname, username, password } = new URL(value)
-  if (username !== '' || password !== '') return false
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
-}
+/** A version with three or, in Python, any number of parts. A tag such as `latest` or a range such as `1` isn't one. */
+const EXACT = { '@': /^v?\d+\.\d+\.\d+(?:[-+].*)?$/, '==': /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[a-z._+-].*)?$/i }
 
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+/** The package with an exact version: its own, or else that of the entry. */
+function pinnedPackage(spec: string, separator: '@' | '==', version: string): string {
+  const [, name = spec, own = ''] = /^(.+?)(?:==|@)([^@/]*)$/.exec(spec) ?? []
+  return EXACT[separator].test(own) ? spec : `${name}${separator}${version}`
 }
 
 function summary(error: z.ZodError): string {

@@ -1,16 +1,19 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, readdir, realpath, rm, symlink } from 'node:fs/promises'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, readSync } from 'node:fs'
+import { chmod, copyFile, lstat, mkdir, open, readdir, realpath, stat, symlink } from 'node:fs/promises'
 import { dirname, join, posix, resolve, sep } from 'node:path'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { createGunzip } from 'node:zlib'
 import * as l10n from '@vscode/l10n'
 import { x as extractTar, Parser, type ReadEntry } from 'tar'
-import bunzip2 from 'unbzip2-stream'
+import bitIterator from 'unbzip2-stream/lib/bit_iterator.js'
+import bzip2 from 'unbzip2-stream/lib/bzip2.js'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import { deferred, raceAbort } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
-
-export type ArchiveKind = 'zip' | 'tar' | 'tar.bz2' | 'executable'
+import type { ArchiveKind } from './registry-format.ts'
 
 export interface UnpackOptions {
   kind: ArchiveKind
@@ -19,6 +22,8 @@ export interface UnpackOptions {
   signal?: AbortSignal
   maxBytes?: number
   maxEntries?: number
+  /** Time limit in milliseconds. */
+  maxMs?: number
 }
 
 /** The archive can't be used. The message is a sentence for the user. */
@@ -27,15 +32,11 @@ export class ArchiveError extends Error {}
 /** More than any agent's archive contains: 4 GiB, 200,000 files. */
 const MAX_BYTES = 4 * 1024 ** 3
 const MAX_ENTRIES = 200_000
-
-/** The kind of a download by its URL's extension; with an unknown extension, it's the program itself. */
-export function archiveKind(address: string): ArchiveKind {
-  const { pathname } = new URL(address)
-  if (/\.zip$/i.test(pathname)) return 'zip'
-  if (/\.(tar\.gz|tgz|tar)$/i.test(pathname)) return 'tar'
-  if (/\.(tar\.bz2|tbz2?)$/i.test(pathname)) return 'tar.bz2'
-  return 'executable'
-}
+/** Headers and padding of a tar file: 16 MiB, and 8 KiB for each entry. */
+const MAX_OVERHEAD = 16 * 1024 ** 2
+const MAX_OVERHEAD_OF_ENTRY = 8 * 1024
+/** Time limit for unpacking, in milliseconds: ten minutes. */
+const MAX_MS = 600_000
 
 /**
  * Unpacks an archive into a folder that exists and is empty. Nothing is written outside of the folder: every path, link
@@ -43,15 +44,19 @@ export function archiveKind(address: string): ArchiveKind {
  * or with `CancelledError`; then the caller must remove what was unpacked.
  */
 export async function unpackArchive(file: string, folder: string, options: UnpackOptions): Promise<void> {
-  const { signal } = options
+  const { maxMs = MAX_MS } = options
+  const timeout = AbortSignal.timeout(maxMs)
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
   try {
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     if (options.kind === 'executable') await placeExecutable(file, folder, options.cmd)
     else if (options.kind === 'zip') await unpackZip(file, folder, new Budget(options), signal)
-    else await unpackTar(file, folder, options)
-    await checkLinks(folder, await realpath(folder))
+    else await unpackTar(file, folder, options, signal)
+    await checkLinks(folder, await realpath(folder), signal)
   } catch (error) {
-    if (signal?.aborted) throw new CancelledError()
+    if (options.signal?.aborted) throw new CancelledError()
+    if (timeout.aborted)
+      throw new ArchiveError(l10n.t('Unpacking the archive took longer than {0} seconds.', maxMs / 1000))
     if (error instanceof ArchiveError) throw error
     if (isDiskError(error)) throw error
     throw new ArchiveError(l10n.t("The downloaded archive can't be read: {0}", reasonOf(error)), {
@@ -76,8 +81,9 @@ async function placeExecutable(file: string, folder: string, cmd: string): Promi
 class Budget {
   readonly #maxBytes: number
   readonly #maxEntries: number
+  readonly #folders = new Set<string>()
   #bytes = 0
-  #entries = 0
+  entries = 0
 
   constructor({
     maxBytes = MAX_BYTES,
@@ -87,12 +93,36 @@ class Budget {
     this.#maxEntries = maxEntries
   }
 
-  spend(bytes: number): void {
-    this.#entries += 1
+  /** An entry with a safe path. Folders that are created for it count, too. */
+  spend(path: string, bytes: number): void {
+    this.entries += 1
     this.#bytes += bytes
-    if (this.#entries > this.#maxEntries || this.#bytes > this.#maxBytes)
-      throw new ArchiveError(l10n.t('The unpacked archive exceeds the maximum size of an agent.'))
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end)
+      if (this.#folders.has(folder)) break
+      this.#folders.add(folder)
+      this.#check()
+    }
+    this.#check()
   }
+
+  /** Passes a tar file through, and limits what isn't the content of its entries: headers and padding. */
+  async *overheadOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let size = 0
+    for await (const piece of pieces) {
+      size += piece.length
+      yield piece
+      if (size - this.#bytes > MAX_OVERHEAD + this.entries * MAX_OVERHEAD_OF_ENTRY) throw tooLarge()
+    }
+  }
+
+  #check(): void {
+    if (this.entries + this.#folders.size > this.#maxEntries || this.#bytes > this.#maxBytes) throw tooLarge()
+  }
+}
+
+function tooLarge(): ArchiveError {
+  return new ArchiveError(l10n.t('The unpacked archive exceeds the maximum size of an agent.'))
 }
 
 // ---- zip -----------------------------------------------------------------------------------------------------------
@@ -102,19 +132,23 @@ const LINK = 0o120000
 const REGULAR = 0o100000
 const DIRECTORY = 0o040000
 
-async function unpackZip(file: string, folder: string, budget: Budget, signal?: AbortSignal): Promise<void> {
+async function unpackZip(file: string, folder: string, budget: Budget, signal: AbortSignal): Promise<void> {
   // yauzl itself refuses absolute paths, `..` and sizes that contradict the archive's directory.
   const zip = await openPromise(file, { autoClose: false, validateEntrySizes: true })
   try {
     const entries: Entry[] = []
+    let compressed = (await stat(file)).size
     for await (const entry of zip.eachEntry()) {
-      signal?.throwIfAborted()
-      budget.spend(entry.uncompressedSize)
+      signal.throwIfAborted()
+      budget.spend(entry.fileName, entry.uncompressedSize)
+      // entries that share their content can have many times the size of the file
+      compressed -= entry.compressedSize
+      if (compressed < 0) throw unsafe(entry.fileName)
       entries.push(entry)
     }
     const links = new Map<string, string>()
     for (const entry of entries) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       if (entry.isEncrypted()) throw new ArchiveError(l10n.t('The downloaded archive is encrypted.'))
       const mode = entry.externalFileAttributes >>> 16
       const isDirectory = entry.fileName.endsWith('/') || (mode & TYPE) === DIRECTORY
@@ -122,7 +156,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal?: 
       if (isDirectory) await mkdir(join(folder, path), { recursive: true })
       else if ((mode & TYPE) === LINK) links.set(path, await textOf(zip, entry))
       else if ((mode & TYPE) === REGULAR || (mode & TYPE) === 0)
-        await writeEntry(zip, entry, folder, path, mode)
+        await writeEntry(zip, entry, join(folder, path), mode, signal)
       else throw unsafe(path)
     }
     // Links are created last, so that no file is written through one, and none in a folder that is a link itself.
@@ -141,15 +175,14 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal?: 
 async function writeEntry(
   zip: ZipFile,
   entry: Entry,
-  folder: string,
-  path: string,
+  file: string,
   mode: number,
+  signal: AbortSignal,
 ): Promise<void> {
-  const file = join(folder, path)
   await mkdir(dirname(file), { recursive: true })
   const permissions = (mode & 0o111) === 0 ? 0o644 : 0o755
   const stream = await zip.openReadStreamPromise(entry)
-  await pipeline(stream, createWriteStream(file, { flags: 'wx', mode: permissions }))
+  await pipeline(stream, createWriteStream(file, { flags: 'wx', mode: permissions }), { signal })
 }
 
 async function textOf(zip: ZipFile, entry: Entry): Promise<string> {
@@ -161,19 +194,31 @@ async function textOf(zip: ZipFile, entry: Entry): Promise<string> {
 
 // ---- tar -----------------------------------------------------------------------------------------------------------
 
-async function unpackTar(file: string, folder: string, options: UnpackOptions): Promise<void> {
-  const { signal } = options
-  const unzipped = options.kind === 'tar.bz2' ? join(folder, '.archive.tar') : file
-  if (unzipped !== file) {
-    const most = options.maxBytes ?? MAX_BYTES
-    await pipeline(createReadStream(file), bunzip2(), sizeLimit(most), createWriteStream(unzipped), {
-      signal,
-    })
-  }
-  await checkTar(unzipped, new Budget(options), signal)
+async function unpackTar(
+  file: string,
+  folder: string,
+  options: UnpackOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  // decompressed by Parley, since node-tar collects everything after the end of an archive in memory
+  const read = options.kind === 'tar.bz2' ? bunzip2 : gunzip
+  const budget = new Budget(options)
+  // all headers are checked before anything is written
+  const checker: Parser = new Parser({
+    strict: true,
+    onReadEntry(entry) {
+      entry.resume()
+      try {
+        checkEntry(entry, budget)
+      } catch (error) {
+        checker.emit('error', error)
+      }
+    },
+  })
+  await feedTar(checker, budget.overheadOf(read(file)), signal, true)
+  if (budget.entries === 0) throw new ArchiveError(l10n.t('The downloaded archive is empty.'))
   // node-tar writes nothing through links and nothing outside of `cwd`; strict: an entry that it would skip is an error.
-  await extractTar({
-    file: unzipped,
+  const unpacker = extractTar({
     cwd: folder,
     strict: true,
     preserveOwner: false,
@@ -182,59 +227,133 @@ async function unpackTar(file: string, folder: string, options: UnpackOptions): 
     fmode: 0o644,
     dmode: 0o755,
     umask: 0o022,
-    filter: () => {
-      signal?.throwIfAborted()
-      return true
-    },
     onReadEntry: entry => {
       const executable = ((entry.mode ?? 0) & 0o111) !== 0
       entry.mode = entry.type === 'Directory' || executable ? 0o755 : 0o644
     },
   })
-  if (unzipped !== file) await rm(unzipped)
+  await feedTar(unpacker, read(file), signal, false)
 }
 
-/** Reads and checks all headers of a tar file before anything is written. */
-async function checkTar(file: string, budget: Budget, signal?: AbortSignal): Promise<void> {
-  const source = createReadStream(file)
-  await new Promise<void>((done, fail) => {
-    let entries = 0
-    const stop = (error: unknown) => {
-      source.destroy()
-      fail(error)
-    }
-    const parser = new Parser({
-      strict: true,
-      onReadEntry(entry) {
-        entries += 1
-        try {
-          signal?.throwIfAborted()
-          checkEntry(entry, budget)
-        } catch (error) {
-          stop(error)
-        }
-        entry.resume()
-      },
-    })
-    parser.on('error', stop)
-    parser.on('end', () => {
-      if (entries > 0) done()
-      else stop(new ArchiveError(l10n.t('The downloaded archive is empty.')))
-    })
-    source.on('error', stop)
-    source.on('data', piece => {
-      if (signal?.aborted) return stop(new CancelledError())
-      if (parser.write(piece as Buffer)) return
-      source.pause()
-      parser.once('drain', () => source.resume())
-    })
-    source.on('end', () => parser.end())
+/**
+ * Feeds an archive to a parser up to the archive's end, which padding of any size may follow. `readsAll`: the rest is read,
+ * too, to know that the file is complete.
+ */
+async function feedTar(
+  parser: Parser,
+  pieces: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  readsAll: boolean,
+): Promise<void> {
+  const over = deferred()
+  over.promise.catch(() => {})
+  let isAtEnd = false
+  parser.on('eof', () => {
+    isAtEnd = true
   })
+  parser.on('error', over.reject)
+  parser.once('close', () => over.resolve())
+  let isFirst = true
+  for await (const piece of pieces) {
+    signal.throwIfAborted()
+    if (isAtEnd) {
+      if (readsAll) continue
+      break
+    }
+    // node-tar would decompress it once more
+    if (isFirst && isCompressed(piece))
+      throw new ArchiveError(l10n.t('The downloaded archive is compressed twice.'))
+    isFirst = false
+    if (parser.write(piece)) await Promise.race([over.promise, immediate()])
+    else await raceAbort(Promise.race([over.promise, once(parser, 'drain')]), signal)
+  }
+  parser.end()
+  await raceAbort(over.promise, signal)
+}
+
+function isCompressed(start: Buffer): boolean {
+  const hex = start.toString('hex', 0, 4)
+  return hex.startsWith('1f8b') || hex === '28b52ffd'
+}
+
+/** A file's content, decompressed if it's compressed with gzip. */
+async function* gunzip(file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file)
+  const start = Buffer.alloc(4)
+  try {
+    await handle.read(start, 0, 4, 0)
+  } finally {
+    await handle.close()
+  }
+  const source = createReadStream(file)
+  if (!start.toString('hex').startsWith('1f8b')) return yield* source
+  const unzip = createGunzip({ chunkSize: 256 * 1024 })
+  const done = pipeline(source, unzip)
+  done.catch(() => {})
+  yield* unzip
+  await done
+}
+
+/** A file's content, decompressed block by block, since the library's stream decompresses everything in one step. */
+async function* bunzip2(file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    const bits = bitIterator(() => {
+      const piece = Buffer.alloc(65_536)
+      const length = readSync(handle.fd, piece)
+      if (length === 0) throw new Error('the file ends early')
+      return piece.subarray(0, length)
+    })
+    while (bits.bytesRead < size) {
+      const blockSize = 100_000 * bzip2.header(bits)
+      let checksum: number | null = 0
+      while (checksum !== null) {
+        const block = new ByteBuffer(MAX_BZIP2_BLOCK)
+        checksum = bzip2.decompress(
+          bits,
+          byte => block.push(byte),
+          new Int32Array(blockSize),
+          blockSize,
+          checksum,
+        )
+        if (block.length > 0) yield block.bytes()
+        await immediate()
+      }
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** 900,000 bytes, whose runs of four bytes stand for up to 259. */
+const MAX_BZIP2_BLOCK = (900_000 / 5) * 259
+
+class ByteBuffer {
+  readonly #max: number
+  #bytes = Buffer.alloc(1 << 20)
+  length = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  push(byte: number): void {
+    if (this.length === this.#bytes.length) {
+      if (this.length >= this.#max) throw tooLarge()
+      this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2)
+    }
+    this.#bytes[this.length++] = byte
+  }
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.length)
+  }
 }
 
 function checkEntry(entry: ReadEntry, budget: Budget): void {
-  budget.spend(entry.size)
   const path = safePath(entry.path.replace(/\/+$/, ''))
+  budget.spend(path, entry.size)
   switch (entry.type) {
     case 'File':
     case 'OldFile':
@@ -252,17 +371,6 @@ function checkEntry(entry: ReadEntry, budget: Budget): void {
   }
 }
 
-function sizeLimit(most: number): Transform {
-  let size = 0
-  return new Transform({
-    transform(piece: Buffer, _encoding, done) {
-      size += piece.length
-      if (size <= most) done(null, piece)
-      else done(new ArchiveError(l10n.t('The unpacked archive exceeds the maximum size of an agent.')))
-    },
-  })
-}
-
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
 /** A relative path of plain names, with `/`. Throws for anything that could lead outside, on any system. */
@@ -276,8 +384,7 @@ function safePath(path: string): string {
     /[\0\\]/.test(path) ||
     /^[a-z]:/i.test(path) ||
     names.includes('..') ||
-    names.some(name => isWindowsDevice(name) || /[<>:"|?*]/.test(name)) ||
-    plain === '.archive.tar'
+    names.some(name => isWindowsDevice(name) || /[<>:"|?*]/.test(name))
   if (isBad) throw unsafe(path)
   return plain
 }
@@ -301,10 +408,11 @@ function parentsOf(path: string): string[] {
 }
 
 /** Checks where links really lead, also through each other, now that all files exist. */
-async function checkLinks(folder: string, root: string): Promise<void> {
+async function checkLinks(folder: string, root: string, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) await checkLinks(path, root)
+    if (entry.isDirectory()) await checkLinks(path, root, signal)
     else if (entry.isSymbolicLink()) {
       const target = await realpath(path).catch(() => undefined)
       if (target === undefined || !`${target}${sep}`.startsWith(`${resolve(root)}${sep}`))

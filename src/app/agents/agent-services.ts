@@ -95,7 +95,9 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     fetch,
     log,
   })
-  const icons = own.add(new AgentIcons({ directory: storage.globalFolder, fetch, log }))
+  const icons = own.add(
+    new AgentIcons({ directory: storage.globalFolder, registryUrl: registryAddress, fetch, log }),
+  )
   const installs = own.add(
     new InstallManager({
       registry,

@@ -89,7 +89,9 @@ describe('AgentIcons', () => {
   let server: LoopbackServer
   let answer: (request: IncomingMessage, response: ServerResponse) => void
   let now: number
-  const icons = () => new AgentIcons({ directory, fetch, log, now: () => now })
+  let registryUrl: string
+  const icons = () =>
+    new AgentIcons({ directory, registryUrl: () => registryUrl, fetch, log, now: () => now })
   const agent = (id: string, icon = `${server.origin}/${id}.svg`): RegistryAgent => ({
     ...{ id, name: id, version: '1.0.0', description: '', authors: [], distributions: [], icon },
   })
@@ -99,6 +101,7 @@ describe('AgentIcons', () => {
     server = await LoopbackServer.start((request, response) => answer(request, response))
     answer = (_request, response) => response.end(square)
     now = 1
+    registryUrl = `${server.origin}/registry.json`
   })
   afterEach(async () => {
     await server.stop()
@@ -141,6 +144,26 @@ describe('AgentIcons', () => {
     assert.equal(all.get('one'), known)
     assert.equal(all.get('two'), undefined)
     assert.equal(all.get('endless'), undefined)
+  })
+
+  it("aren't fetched from this machine or its network, unless the registry is there", async () => {
+    registryUrl = 'https://registry.example/registry.json'
+    const all = icons()
+    await all.refresh([agent('one'), agent('two', `http://localhost:${server.port}/two.svg`)])
+    assert.equal(server.requests.length, 0)
+    assert.equal(all.get('one'), undefined)
+    registryUrl = 'http://127.0.0.1:1/registry.json'
+    await all.refresh([agent('one')])
+    assert.equal(server.requests.length, 0, 'another port is another server')
+    // nor after a redirect
+    const asked: string[] = []
+    const redirecting: typeof fetch = async input => {
+      asked.push(String(input))
+      return new Response(null, { status: 302, headers: { location: `${server.origin}/one.svg` } })
+    }
+    const remote = new AgentIcons({ directory, registryUrl: () => registryUrl, fetch: redirecting, log })
+    await remote.refresh([agent('one', 'https://8.8.8.8/one.svg')])
+    assert.deepEqual([asked, server.requests.length], [['https://8.8.8.8/one.svg'], 0])
   })
 
   it('can be part of the registry', async () => {

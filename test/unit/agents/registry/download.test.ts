@@ -51,6 +51,20 @@ describe('download', () => {
     assert.equal(await get(), sha256)
   })
 
+  it("isn't redirected to an unencrypted address at any hop", async () => {
+    const hops = ['https://one.example/a', 'http://two.example/b', 'https://three.example/c']
+    const asked: string[] = []
+    const redirecting: typeof fetch = async input => {
+      asked.push(String(input))
+      const location = hops[asked.length]
+      return location === undefined
+        ? new Response(content)
+        : new Response(null, { status: 302, headers: { location } })
+    }
+    await assert.rejects(download(hops[0]!, file, { fetch: redirecting }), DownloadError)
+    assert.deepEqual(asked, ['https://one.example/a'])
+  })
+
   it('rejects a file with a wrong checksum', async () => {
     answer = (_request, response) => response.end(content)
     await fails(/SHA-256/, { sha256: '0'.repeat(64) })

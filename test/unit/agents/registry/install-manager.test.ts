@@ -317,6 +317,22 @@ describe('InstallManager', () => {
     assert.deepEqual(installs.installed, [])
   })
 
+  for (const [installedVersion, listed, isNewer] of [
+    ['1.9.0', '1.10.0', true],
+    ['1.10.0', '1.9.0', false],
+    ['2.0.0', '2.0.0-beta.1', false],
+    ['2.0.0', '2.0.0', false],
+    ['2025.11.3.1', '2025.11.10.1', true],
+    ['2025.11.10.1', '2025.11.3.1', false],
+  ] as const)
+    it(`offers version ${listed} ${isNewer ? 'as an update of' : 'not as an update of'} ${installedVersion}`, async () => {
+      fetched = async () => snapshot(installedVersion)
+      await installs.install('mine')
+      fetched = async () => snapshot(listed)
+      await installs.refresh()
+      assert.equal(installs.updateOf(installs.installed[0]!)?.version, isNewer ? listed : undefined)
+    })
+
   it('offers well-known agents by their ids in the registry', () => {
     assert.deepEqual(
       installs.featured().map(({ id, preset }) => [id, preset.name]),

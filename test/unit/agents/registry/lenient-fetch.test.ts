@@ -17,21 +17,17 @@ describe('lenientFetch', () => {
     answer = ({ headers }, response) =>
       response.writeHead(200, { etag: '"1"', 'x-asked': headers.accept }).end('a text')
     const response = await lenientFetch(`${server.origin}/a`, { headers: { accept: 'text/plain' } })
-    assert.deepEqual([response.status, response.ok, response.url], [200, true, `${server.origin}/a`])
+    assert.deepEqual([response.status, response.ok], [200, true])
     assert.deepEqual([response.headers.get('etag'), response.headers.get('x-asked')], ['"1"', 'text/plain'])
     assert.equal(await response.text(), 'a text')
     await assert.rejects(fetch(`${server.origin}/a`))
   })
 
-  it('follows a limited number of redirects, but not to unencrypted URLs', async () => {
-    answer = ({ url }, response) =>
-      url === '/a' ? response.writeHead(302, { location: '/b' }).end('gone') : response.end(url)
+  it("doesn't follow redirects, which are checked first", async () => {
+    answer = (_request, response) => response.writeHead(302, { location: '/b' }).end('gone')
     const response = await lenientFetch(`${server.origin}/a`)
-    assert.deepEqual([await response.text(), response.url], ['/b', `${server.origin}/b`])
-    answer = (_request, response) => response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end()
-    await assert.rejects(lenientFetch(server.origin), /redirected to http:/)
-    answer = (_request, response) => response.writeHead(307, { location: '/a' }).end()
-    await assert.rejects(lenientFetch(server.origin), /too many redirects/)
+    assert.deepEqual([response.status, response.headers.get('location')], [302, '/b'])
+    await response.body?.cancel()
   })
 
   it("doesn't read the body of an unchanged or failed response, and can be aborted", async () => {

@@ -118,6 +118,21 @@ describe('RegistryClient', () => {
     assert.equal(server.requests.length, 0)
   })
 
+  it("isn't redirected to an unencrypted address or to this machine", async () => {
+    for (const location of ['http://registry.example/registry.json', `${server.origin}/registry.json`]) {
+      const asked: string[] = []
+      const redirecting: typeof fetch = async input => {
+        asked.push(String(input))
+        return asked.length > 1
+          ? new Response(registryOf('bad'))
+          : new Response(null, { status: 301, headers: { location } })
+      }
+      const url = () => 'https://registry.example/registry.json'
+      await assert.rejects(client({ url, fetch: redirecting }).refresh(), RegistryError)
+      assert.equal(asked.length, 1)
+    }
+  })
+
   it('ignores a damaged cache', async () => {
     await writeFile(join(directory, 'registry.json'), '{"url"')
     assert.deepEqual(idsOf(await client().known()), ['bundled'])

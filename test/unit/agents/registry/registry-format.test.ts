@@ -41,6 +41,11 @@ describe('the registry', () => {
     assert.deepEqual(packages({ npx: { package: '@a/b@2.0.0' } }), ['@a/b@2.0.0'])
     assert.deepEqual(packages({ uvx: { package: 'tool' } }), ['tool==1.2.3'])
     assert.deepEqual(packages({ uvx: { package: 'tool[acp]==9' } }), ['tool[acp]==9'])
+    // a tag or a range isn't a version
+    for (const name of ['@a/b@latest', '@a/b@next', '@a/b@1', '@a/b@1.x', '@a/b@1.2'])
+      assert.deepEqual(packages({ npx: { package: name } }), ['@a/b@1.2.3'], name)
+    assert.deepEqual(packages({ npx: { package: '@a/b@2.0.0-beta.1' } }), ['@a/b@2.0.0-beta.1'])
+    assert.deepEqual(packages({ uvx: { package: 'tool@latest' } }), ['tool==1.2.3'])
   })
 
   it('keeps an entry with an invalid icon, license or other distribution', () => {
@@ -139,6 +144,9 @@ describe('the registry', () => {
   })
 
   it("rejects an id or version that isn't a valid folder name", () => {
+    // next to an agent's folder is its lock file, and some file systems ignore case
+    for (const id of ['mine.lock', 'a.lock.b.lock', 'Mine', 'MINE'])
+      assert.deepEqual(one({ id }).agents, [], id)
     for (const id of ['..', '.', 'a/b', 'a\\b', 'con', 'NUL', 'com1.x', 'a.', ' a', '', 'a..b', '-a'])
       assert.deepEqual(one({ id }).agents, [], id)
     for (const version of ['..', '1/2', '', ' ', '1.', 'v'.repeat(65)])
@@ -150,6 +158,7 @@ describe('the registry', () => {
       one({ distribution: { binary: { 'linux-x86_64': { archive: address, cmd: './a' } } } }).agents.length
     assert.equal(archive('https://example.com/a.zip'), 1)
     assert.equal(archive('http://127.0.0.1:1/a.zip'), 1)
+    assert.equal(archive('https://example.com/a.dmg'), 0)
     assert.equal(archive('http://example.com/a.zip'), 0)
     assert.equal(archive('https://user:pass@example.com/a.zip'), 0)
     assert.equal(archive('file:///a.zip'), 0)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type Zippable, zipSync } from 'fflate'
 import { Header, type HeaderData } from 'tar'
+import { archiveKind } from '../../../../src/agents/registry/registry-format.ts'
 import {
   ArchiveError,
-  archiveKind,
   programIn,
   type UnpackOptions,
   unpackArchive,
@@ -79,6 +79,20 @@ describe('an archive of an agent', () => {
     assert.equal(archiveKind('https://x/a.tar.bz2'), 'tar.bz2')
     assert.equal(archiveKind('https://x/agent-linux'), 'executable')
     assert.equal(archiveKind('https://x/agent.exe'), 'executable')
+    assert.equal(archiveKind('https://x/agent-1.2.3'), 'executable')
+    for (const name of [
+      'a.dmg',
+      'a.PKG',
+      'a.msi',
+      'a.deb',
+      'a.rpm',
+      'a.AppImage',
+      'a.tar.xz',
+      'a.7z',
+      'a.gz',
+      'a.html',
+    ])
+      assert.equal(archiveKind(`https://x/${name}?y=.zip`), undefined, name)
   })
 
   it('is unpacked from a zip file with its executables and links', async () => {
@@ -219,4 +233,74 @@ describe('an archive of an agent', () => {
     await assert.rejects(unpack(zipSync({ x: bytes('x') }), 'zip', { signal }), CancelledError)
     await assert.rejects(unpack(tarOf([{ path: 'x' }]), 'tar', { signal }), CancelledError)
   })
+
+  /** Ends like a tar file, and continues with zeros, as a file that a tool made larger than necessary. */
+  const padded = (megabytes: number) =>
+    Buffer.concat([tarOf([{ path: 'run', text: 'run' }]), Buffer.alloc(megabytes * 1024 ** 2)])
+
+  it('is unpacked up to its end mark, whatever padding follows', async () => {
+    await unpack(gzipSync(padded(8)), 'tar')
+    assert.equal(await readFile(join(folder, 'run'), 'utf8'), 'run')
+  })
+
+  it('is rejected if it has far more padding than content, without reading all of it', async () => {
+    const bomb = gzipSync(padded(256), { level: 1 })
+    const before = process.cpuUsage()
+    await refused(bomb, 'tar')
+    const { user, system } = process.cpuUsage(before)
+    assert.ok((user + system) / 1000 < 2000, `${(user + system) / 1000} ms`)
+    // in a header, before the first entry
+    const comment = 'x'.repeat(900_000)
+    const headers = Array.from({ length: 30 }, () => ({
+      path: 'p',
+      type: 'ExtendedHeader' as const,
+      text: comment,
+    }))
+    await refused(gzipSync(tarOf([...headers, { path: 'run' }])), 'tar')
+    assert.deepEqual(await readdir(folder), [])
+  })
+
+  it('is rejected if bzip2 blocks of zeros follow each other', async () => {
+    // 45 bytes of the stream stand for a million zeros each
+    const streams = Buffer.concat(Array.from({ length: 60 }, () => bzip2Zeros))
+    await refused(streams, 'tar.bz2')
+  })
+
+  it("is rejected if it's compressed twice", async () => {
+    await refused(gzipSync(gzipSync(tarOf([{ path: 'run', text: 'run' }]))), 'tar')
+  })
+
+  it('is rejected if it contains too many folders', async () => {
+    const path = `${'a/'.repeat(50)}run`
+    await refused(tarOf([{ path, text: '' }]), 'tar', { maxEntries: 20 })
+    await refused(zipSync({ [path]: bytes('') }), 'zip', { maxEntries: 20 })
+  })
+
+  it('is rejected if zip entries share their content', async () => {
+    const zip = Buffer.from(
+      zipSync({ one: [bytes('x'.repeat(4000)), { level: 0 }], two: [bytes('y'), { level: 0 }] }),
+    )
+    // the second record of the directory gets the first one's sizes and place
+    const first = zip.indexOf('PK\x01\x02', 0, 'latin1')
+    const second = zip.indexOf('PK\x01\x02', first + 4, 'latin1')
+    zip.copy(zip, second + 16, first + 16, first + 28)
+    zip.copy(zip, second + 42, first + 42, first + 46)
+    await refused(zip, 'zip')
+  })
+
+  for (const [kind, data] of [
+    ['tar', () => gzipSync(padded(15), { level: 1 })],
+    ['tar.bz2', () => Buffer.concat(Array.from({ length: 15 }, () => bzip2Zeros))],
+    ['zip', () => zipSync({ run: bytes('x'.repeat(8 * 1024 ** 2)) })],
+  ] as const)
+    it(`stops while it's unpacked if it's canceled or takes too long: ${kind}`, async () => {
+      const archive = data()
+      const cancel = new AbortController()
+      const unpacking = unpack(archive, kind, { signal: cancel.signal })
+      setImmediate(() => cancel.abort())
+      await assert.rejects(unpacking, CancelledError)
+      await rm(folder, { recursive: true })
+      await mkdir(folder)
+      await assert.rejects(unpack(archive, kind, { maxMs: 0 }), /longer than 0 seconds/)
+    })
 })

@@ -1,0 +1,101 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import * as l10n from '@vscode/l10n'
+
+const MAX_REDIRECTS = 10
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+/** A server redirected to an address that isn't allowed. The message is a sentence for the user. */
+export class RedirectError extends Error {}
+
+/**
+ * Like `fetch`, but checks the address of each redirect before it's requested: it must be encrypted, and must not lead from
+ * the internet to this machine or its network.
+ */
+export async function secureFetch(
+  fetchOnce: typeof fetch,
+  address: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  let url = new URL(address)
+  const isLocal = isLocalHost(url.hostname)
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await fetchOnce(url.href, { ...init, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (!REDIRECTS.has(response.status) || location === null) return response
+    await response.body?.cancel()
+    if (!URL.canParse(location, url)) throw refused(location)
+    url = new URL(location, url)
+    if (!isWebAddress(url.href) || (isLocalHost(url.hostname) && !isLocal)) throw refused(url.origin)
+  }
+  throw new RedirectError(l10n.t('The server redirects too many times.'))
+}
+
+function refused(target: string): RedirectError {
+  return new RedirectError(l10n.t("The server redirects to an address that isn't allowed: {0}", target))
+}
+
+/** `https:`; `http:` only for this machine. */
+export function isWebAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname, username, password } = new URL(value)
+  if (username !== '' || password !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+/** Addresses of this machine, of private networks, and of no single machine on the internet. */
+const local4 = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+] as const)
+  local4.addSubnet(network, prefix, 'ipv4')
+// on its own, since an IPv4 address is also in the subnet of mapped ones
+const local6 = new BlockList()
+for (const [network, prefix] of [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const)
+  local6.addSubnet(network, prefix, 'ipv6')
+
+/** Whether the host of a URL is this machine or one of a private network, as far as its name says. */
+function isLocalHost(hostname: string): boolean {
+  const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  if (isIP(name) !== 0) return isLocalIp(name)
+  return (
+    !name.includes('.') || /\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)$/i.test(name)
+  )
+}
+
+function isLocalIp(address: string): boolean {
+  return isIP(address) === 6 ? local6.check(address, 'ipv6') : local4.check(address, 'ipv4')
+}
+
+/**
+ * Whether a host is this machine or one of a private network, also by what its name stands for. A name that can't be
+ * resolved here, but perhaps by a proxy, isn't.
+ */
+export async function leadsToLocalHost(hostname: string): Promise<boolean> {
+  if (isLocalHost(hostname)) return true
+  const found = await lookup(hostname, { all: true }).catch(() => [])
+  return found.some(({ address }) => isLocalIp(address))
+}

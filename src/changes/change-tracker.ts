@@ -895,7 +895,7 @@ export class ChangeTracker extends Owner {
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, otherwise)
     if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
-    const edited = file.edit(now, rest)
+    const edited = file.editOnDisk(now, rest)
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
     if (edited && !changed) this.#attribution.seen(key, file, before, isBehind)
     else this.#attribution.unsee(key)

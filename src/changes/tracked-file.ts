@@ -3,7 +3,7 @@
  * the file's history: the same edits, in which kept changes are still the agent's, so that a checkpoint can be restored.
  */
 
-import { sameLines } from '../editor/line-edits.ts'
+import { mergeLines, sameLines, splitLines } from '../editor/line-edits.ts'
 import {
   type AgentAuthor,
   type Author,
@@ -34,6 +34,8 @@ export interface StoredFile {
   gone?: boolean
   /** as if the user had kept nothing; absent if it was dropped */
   history?: StoredHistory
+  /** itself before another program took agents' changes out of it, newest first */
+  earlier?: Array<Omit<StoredFile, 'earlier'>>
 }
 
 interface StoredHistory {
@@ -50,6 +52,9 @@ export interface Rewound {
   conflict?: 'user' | 'agent'
 }
 
+/** How many earlier versions of a file are kept in case a program brings agents' changes back. */
+const MAX_EARLIER = 5
+
 export class TrackedFile {
   readonly path: string
   #log: FileLog
@@ -60,6 +65,12 @@ export class TrackedFile {
   #sessions: { version: number; sessions: string[] } | undefined
   /** The same file as if nothing had been kept; absent if agents didn't change it since its checkpoints were dropped. */
   #history: { file: TrackedFile; at: number; size?: { version: number; bytes: number } } | undefined
+
+  /**
+   * The file before another program took agents' changes out of it, newest first: `git stash` or a checkout may bring
+   * them back. They aren't edited.
+   */
+  #earlier: readonly TrackedFile[] = []
 
   /** Whether this is the history of a file. */
   readonly #isHistory: boolean
@@ -86,13 +97,14 @@ export class TrackedFile {
   }
 
   /** `undefined` if the stored data is inconsistent. */
-  static restore({ history, ...stored }: StoredFile, isHistory = false): TrackedFile | undefined {
+  static restore({ history, earlier, ...stored }: StoredFile, isHistory = false): TrackedFile | undefined {
     const { path, text, segments, attributes, gone } = stored
     const log = FileLog.restore(text, segments, isHistory)
     if (!log || attributes.length === 0) return undefined
     const file = new TrackedFile(path, log, attributes, gone ?? false, isHistory)
     const kept = history && TrackedFile.restore({ ...stored, ...history }, true)
     if (kept) file.#history = { file: kept, at: history.at }
+    file.#earlier = earlier?.flatMap(one => TrackedFile.restore(one) ?? []) ?? []
     return file
   }
 
@@ -111,6 +123,7 @@ export class TrackedFile {
           at: history.at,
         },
       }),
+      ...(this.#earlier.length > 0 && { earlier: this.#earlier.map(one => one.store(path)) }),
     }
   }
 
@@ -119,30 +132,34 @@ export class TrackedFile {
     copy.#seq = this.#seq
     copy.#version = this.#version
     if (this.#history) copy.#history = { file: this.#history.file.clone(path), at: this.#history.at }
+    copy.#earlier = this.#earlier
     return copy
   }
 
   /** Whether anything can be reviewed or restored. */
   get isKnown(): boolean {
-    return this.hasChanges || this.#history !== undefined
+    return this.hasChanges || this.historyAt !== undefined
   }
 
   /** When an agent last changed it, in milliseconds since the epoch; absent if no checkpoint includes the file. */
   get historyAt(): number | undefined {
-    return this.#history?.at
+    const times = [this.#history?.at, ...this.#earlier.map(one => one.historyAt)]
+    const known = times.filter(at => at !== undefined)
+    return known.length > 0 ? Math.max(...known) : undefined
   }
 
   /** Approximate size of its history on disk. Bytes. */
   get historyBytes(): number {
     const history = this.#history
-    if (!history) return 0
+    const earlier = this.#earlier.reduce((sum, one) => sum + one.historyBytes, 0)
+    if (!history) return earlier
     const { file } = history
     if (history.size?.version !== file.#version) {
       const binaries = file.#attributes.map(({ value }) => (value.type === 'binary' ? value.size : 0))
       const bytes = binaries.reduce((sum, size) => sum + size, file.#log.size)
       history.size = { version: file.#version, bytes }
     }
-    return history.size.bytes
+    return history.size.bytes + earlier
   }
 
   /** Authors whose changes can be restored from its history. */
@@ -160,6 +177,12 @@ export class TrackedFile {
     const file = this.#history?.file
     file?.keep(matches)
     if (!file?.hasChanges) this.#history = undefined
+    this.#earlier = this.#earlier.flatMap(one => {
+      const left = one.clone()
+      left.keep(matches)
+      left.forgetHistory(matches)
+      return left.isKnown ? left : []
+    })
   }
 
   /** Increases with every change. */
@@ -247,6 +270,51 @@ export class TrackedFile {
   edit(state: FileState, by: Author, historyBy = by): boolean {
     this.#inHistory(historyBy, file => file.#edit(state, historyBy))
     return this.#edit(state, by)
+  }
+
+  /**
+   * The file was found like this on disk, and no tool call reported the change. If another program has brought back changes
+   * by agents that it had taken out, they are these agents' again.
+   */
+  editOnDisk(state: FileState, by: Author): boolean {
+    const back = this.#earlier.find(one => one.#isBackIn(state, this))
+    if (back) {
+      this.#becomeAgain(back, state)
+      return true
+    }
+    const before = this.clone()
+    if (!this.edit(state, by)) return false
+    const ids = new Set(this.hunks(() => true).map(({ id }) => id))
+    const isLost =
+      before.hunks(() => true).some(({ id }) => !ids.has(id)) ||
+      before.#attributes.length > this.#attributes.length
+    if (isLost && !this.#gone) {
+      before.#earlier = []
+      this.#earlier = [before, ...this.#earlier].slice(0, MAX_EARLIER)
+    }
+    return true
+  }
+
+  /** Whether the difference between `now` and the state is what agents did to this file. */
+  #isBackIn(state: FileState, now: TrackedFile): boolean {
+    if (!this.hasChanges || sameState(state, now.state)) return false
+    if (sameState(state, this.state)) return true
+    if (state.attributes.type !== 'text' || this.attributes.type !== 'text' || now.#gone) return false
+    if (!sameAttributes(state.attributes, this.attributes)) return false
+    const base = splitLines(this.base.text)
+    return mergeLines(base, splitLines(this.text), splitLines(now.text))?.join('') === state.text
+  }
+
+  #becomeAgain(earlier: TrackedFile, state: FileState): void {
+    const file = earlier.clone()
+    file.edit(state, 'user')
+    this.#log = file.#log
+    this.#attributes = file.#attributes
+    this.#history = file.#history
+    this.#gone = file.#gone
+    this.#seq = file.#seq
+    this.#version = Math.max(this.#version, file.#version) + 1
+    this.#earlier = this.#earlier.filter(one => one !== earlier)
   }
 
   /** Repeats in the history what is done to the file, starting with an agent's first change. */

@@ -45,14 +45,20 @@ const versions = <T extends z.ZodType>(value: T) => z.array(z.object({ value, by
 const segments = z.array(
   z.union([z.number(), z.object({ id: z.number(), versions: versions(z.array(z.string())) })]),
 )
-const storedFile = z.object({
+const earlierFile = z.object({
   path: z.string(),
-  /** the hash of the text */
   text: z.string(),
   segments,
   attributes: versions(attributes),
   gone: z.boolean().exactOptional(),
   history: z.object({ segments, attributes: versions(attributes), at: z.number() }).exactOptional(),
+})
+const storedFile = z.object({
+  ...earlierFile.shape,
+  /** the hash of the text */
+  text: z.string(),
+  /** with their texts */
+  earlier: z.array(earlierFile).exactOptional(),
 })
 const droppedHistories = z.array(
   z.object({
@@ -353,9 +359,9 @@ export class ChangesStore extends Owner {
     const used = new Set(
       all.flatMap(file => [
         file.text,
-        ...[...file.attributes, ...(file.history?.attributes ?? [])].flatMap(({ value }) =>
-          value.type === 'binary' ? value.hash : [],
-        ),
+        ...[file, ...(file.earlier ?? [])]
+          .flatMap(({ attributes, history }) => [...attributes, ...(history?.attributes ?? [])])
+          .flatMap(({ value }) => (value.type === 'binary' ? value.hash : [])),
       ]),
     )
     const root = path.join(this.#folder, 'blobs')

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FileChange } from '../../../src/acp/model.ts'
+import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { noDocuments } from '../../../src/editor/files/documents.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared } from '../../../src/editor/files/files.ts'
+import { ChangesStore } from '../../../src/history/changes-store.ts'
+
+describe('changes by agents in a repository', () => {
+  let root: string
+  let storage: string
+  let store: ChangesStore
+  let tracker: ChangeTracker
+  let changes: SessionChanges
+  const file = (name: string) => join(root, name)
+  const put = (name: string, text: string) => writeFileSync(file(name), text)
+  const text = (name: string) => readFileSync(file(name), 'utf8')
+  const git = (...args: string[]) => {
+    const identity = ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'core.autocrlf=false']
+    execFileSync('git', [...identity, ...args], { cwd: root, stdio: 'pipe' })
+  }
+  const open = () => {
+    store = new ChangesStore(storage, silentLogger)
+    const files = filesShared({ documents: noDocuments, fileSystem: disk })
+    tracker = new ChangeTracker({ files, store, trash: path => disk.remove(path) })
+    changes = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
+  }
+  const close = async () => {
+    tracker.dispose()
+    await store.flushed()
+    store.dispose()
+  }
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+    storage = mkdtempSync(join(tmpdir(), 'parley-git-storage-'))
+    git('init', '-q', '-b', 'main')
+    for (const name of ['a.txt', 'gone.txt']) put(name, 'one\ntwo\nthree\nfour\nfive\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'first')
+    open()
+  })
+  afterEach(async () => {
+    await close()
+    for (const folder of [root, storage]) rmSync(folder, { recursive: true, force: true })
+  })
+
+  const tool = async (change: FileChange, work: () => void) => {
+    const toolCallId = `${change.path} ${change.newText}`
+    const diffs = [{ changes: [change] }]
+    await changes.tool({ toolCallId, begun: true, done: false }, diffs, [])
+    work()
+    await changes.tool({ toolCallId, begun: true, done: true }, diffs, [])
+  }
+  const edit = (name: string, oldText: string, newText: string) =>
+    tool({ operation: 'modify', path: file(name), oldText, newText }, () =>
+      put(name, text(name).replace(oldText, newText)),
+    )
+  const remove = (name: string) => tool({ operation: 'delete', path: file(name) }, () => rmSync(file(name)))
+  const add = (name: string, newText: string) =>
+    tool({ operation: 'add', path: file(name), newText }, () => put(name, newText))
+  const listed = () =>
+    changes
+      .list()
+      .map(({ path, status, added, removed, uncertain }) =>
+        [path.slice(root.length + 1), status, `+${added}-${removed}`, uncertain ?? ''].join(' ').trim(),
+      )
+      .sort()
+
+  /** Git changes files while the tracker watches. */
+  const gitSeen = async (...args: string[]) => {
+    git(...args)
+    await changes.refresh()
+  }
+
+  describe('come back', () => {
+    const all = ['a.txt modified +2-2', 'gone.txt deleted +0-5', 'new.txt added +1-0']
+    const change = async () => {
+      await edit('a.txt', 'two', '2')
+      await edit('a.txt', 'five', '5')
+      await remove('gone.txt')
+      await add('new.txt', 'new\n')
+      assert.deepEqual(listed(), all)
+    }
+    const revertAll = async () => {
+      assert.deepEqual((await changes.undo()).left, [])
+      assert.deepEqual([text('gone.txt'), existsSync(file('new.txt'))], [text('a.txt'), false])
+    }
+
+    for (const during of ['between turns', 'during a turn'])
+      it(`after \`git stash\` and \`git stash pop\` ${during}`, async () => {
+        await change()
+        if (during === 'during a turn') changes.beginTurn(2, () => true)
+        await gitSeen('stash', '--include-untracked', '-q')
+        assert.deepEqual(listed(), [])
+        await gitSeen('stash', 'pop', '-q')
+        assert.deepEqual(listed(), all)
+        await revertAll()
+      })
+
+    it('after a branch and back', async () => {
+      await change()
+      git('checkout', '-q', '-b', 'work')
+      git('add', '.')
+      await gitSeen('commit', '-q', '-m', 'work')
+      await gitSeen('checkout', '-q', 'main')
+      assert.deepEqual(listed(), [])
+      await gitSeen('checkout', '-q', 'work')
+      assert.deepEqual(listed(), all)
+    })
+
+    it('after a reload of the window in between, with their checkpoint', async () => {
+      changes.beginTurn(1, () => false)
+      await change()
+      await gitSeen('stash', '--include-untracked', '-q')
+      await close()
+      open()
+      await changes.refresh()
+      assert.deepEqual(listed(), [])
+      git('stash', 'pop', '-q')
+      await changes.refresh()
+      assert.deepEqual(listed(), all)
+      assert.deepEqual(
+        changes
+          .checkpoint(1)
+          .map(({ action }) => action)
+          .sort(),
+        ['change', 'create', 'delete'],
+      )
+      assert.deepEqual((await changes.undo({ since: 1 })).left, [])
+      assert.equal(text('gone.txt'), text('a.txt'))
+    })
+
+    it('with what the user committed in between', async () => {
+      await edit('a.txt', 'two', '2')
+      await gitSeen('stash', '-q')
+      put('a.txt', `${text('a.txt')}mine\n`)
+      await changes.refresh()
+      git('commit', '-q', '-a', '-m', 'second')
+      await gitSeen('stash', 'pop', '-q')
+      assert.deepEqual(listed(), ['a.txt modified +1-1'])
+      await changes.undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nfour\nfive\nmine\n')
+    })
+
+    it('not if the user kept them before', async () => {
+      await change()
+      changes.keep()
+      await gitSeen('stash', '--include-untracked', '-q')
+      await gitSeen('stash', 'pop', '-q')
+      assert.deepEqual(listed(), [])
+    })
+  })
+})

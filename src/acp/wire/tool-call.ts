@@ -4,7 +4,10 @@ import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } fro
 import { given, readBlock } from './content.ts'
 import { anything, type Json, maybe, maybeText, problemOf, type Report, readList } from './lenient.ts'
 
-/** `capabilities` (v2): what the client may request for the tool call. */
+/**
+ * `capabilities` (v2): what the client may request for the tool call. `_meta.toolName`: the name of the tool in v1 (Qwen
+ * Code).
+ */
 export const toolCallSchema = z.object({
   toolCallId: z.string(),
   title: maybeText,
@@ -16,6 +19,7 @@ export const toolCallSchema = z.object({
   rawInput: anything,
   rawOutput: anything,
   capabilities: anything,
+  _meta: anything,
 })
 
 /**
@@ -39,6 +43,8 @@ export function readToolCall(
     const value = wire[key]
     if (typeof value === 'string' || (clears && value === null)) patch[key] = value
   }
+  if (patch.name === undefined && isRecord(wire._meta) && typeof wire._meta.toolName === 'string')
+    patch.name = wire._meta.toolName
   const content = readField(wire.content, readToolContent, report, 'content', clears)
   if (content !== undefined) patch.content = content
   const locations = readField(wire.locations, readLocation, report, 'locations', clears)

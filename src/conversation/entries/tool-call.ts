@@ -25,6 +25,7 @@ import {
 import type { EntryBase } from '../state-base.ts'
 import { toolOutput, withoutEscapes } from '../tool-output.ts'
 import type { EntryKind, Terminals } from './entry-kind.ts'
+import { patchedFiles } from './patch-input.ts'
 
 export interface ToolCallEntry extends EntryBase {
   kind: 'tool_call'
@@ -215,6 +216,11 @@ function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
   if (patch.locations !== undefined) set('locations', patch.locations?.slice() ?? [])
   if (patch.rawInput !== undefined) set('rawInput', patch.rawInput ?? undefined)
   if (patch.rawOutput !== undefined) set('rawOutput', patch.rawOutput ?? undefined)
+  const mayLackDiff = patch.content !== undefined || patch.rawInput !== undefined
+  if (mayLackDiff && !entry.content.some(({ type }) => type === 'diff')) {
+    const changes = patchedFiles(entry.rawInput)
+    if (changes.length > 0) set('content', [...entry.content, { type: 'diff', changes: [...changes] }])
+  }
   return changed
 }
 

@@ -1,6 +1,7 @@
 import type { ToolKind } from '../../acp/model.ts'
 import type { RootsNote } from '../../bridge/conversation.ts'
 import { visibleWords } from '../../common/visible.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
 import { plural, t } from '../l10n.ts'
 
 /** The folders to which paths are made relative. */
@@ -47,6 +48,38 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
   // a long command with a path in the middle is truncated at the end, like any text
   if (text.length - end > 60) return { head: '', tail: text, code, full: text }
   return { head: text.slice(0, cut), tail: text.slice(cut), code, full: text }
+}
+
+/**
+ * The title of a tool call, with its files if the agent's title doesn't name any, as with *Edit files* or *read*. Without
+ * a diff, only a title of one word gets them.
+ */
+export function titleOfTool(tool: ToolCallEntry): string {
+  const title = withoutInput(tool) || tool.toolName || kindName(tool.toolKind)
+  const changed = tool.content.flatMap(part =>
+    part.type === 'diff' ? part.changes.map(({ path }) => path) : [],
+  )
+  return titleOfEdit(title, changed.length > 0 || !/^\w+$/.test(title) ? changed : filesOf(tool))
+}
+
+/**
+ * The title without the tool's input as JSON, which some agents append to the tool's name or use as the title (Cline, Qwen
+ * Code). It's often cut off, and the input is shown anyway.
+ */
+export function withoutInput({ title, rawInput, toolKind }: ToolCallEntry): string {
+  if (rawInput === undefined || toolKind === 'execute') return title
+  const found = /^\s*([\w./:-]{0,80}?|[^{}]{1,120}:)[\s:(]*\{\s*(?:"[^"]*(?:"\s*:|$)|\}?\s*$)/.exec(title)
+  return found ? (found[1] ?? '').replace(/[\s:]+$/, '') : title
+}
+
+/** The files that a tool call is about, as far as the agent reported. */
+export function filesOf({ locations, rawInput, toolKind }: ToolCallEntry): string[] {
+  if (locations.length > 0) return locations.map(({ path }) => path)
+  if (!['read', 'edit', 'delete'].includes(toolKind) || typeof rawInput !== 'object' || rawInput === null)
+    return []
+  const { path, file_path, filePath } = rawInput as Record<string, unknown>
+  const file = path ?? file_path ?? filePath
+  return typeof file === 'string' && file !== '' ? [file] : []
 }
 
 /** The title of an edit, with its files if the agent's title doesn't name any, as with *Edit files*. */

@@ -8,7 +8,14 @@ import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversati
 import { t } from '../../l10n.ts'
 import { ToolCounts } from '../../tools/diff-counts.tsx'
 import { pretty, rawCode } from '../../tools/raw.ts'
-import { relativePath } from '../../tools/title.ts'
+import {
+  filesOf,
+  type PathRoots,
+  relativePath,
+  titleOfTool,
+  titleParts,
+  withoutInput,
+} from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -89,7 +96,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       <div class="permission-head">
         <Icon name="shield" class="permission-icon" />
         <div class="permission-title" dir="auto">
-          {questionTitle(entry, tool)}
+          {questionTitle(entry, tool, store.head.value?.roots)}
         </div>
         {count && <div class="permission-count">{count}</div>}
       </div>
@@ -208,15 +215,27 @@ function needsRows(options: PermissionEntry['options']): boolean {
 function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
   const { store } = useApp()
   const { command } = subjectCommand(entry, tool)
-  const title = command ?? (tool?.title || entry.title)
+  const title =
+    command ?? (tool && (tool.title !== '' || entry.title === '') ? titleOfTool(tool) : entry.title)
   // hidden characters are spelled out in text and code
   return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
 }
 
-function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined): string {
+function questionTitle(
+  entry: PermissionEntry,
+  tool: ToolCallEntry | undefined,
+  roots: PathRoots | undefined,
+): string {
   const own = entry.title.trim()
-  if (own !== '' && own !== tool?.title.trim()) return visibleWords(own)
+  const { head, tail, full } = titleParts(own, roots)
+  // a path alone is no question
+  const isPath = head !== '' && full === head + tail && !/\s/.test(full)
+  if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleWords(own)
   if (entry.command) return t('Allow running this command?')
+  // a tool of an MCP server that says it only reads has no file
+  const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
+  if (reads && tool.toolName && filesOf(tool).length === 0)
+    return t('Allow using {0}?', visibleWords(tool.toolName))
   switch (tool?.toolKind) {
     case 'execute':
       return t('Allow running this command?')
@@ -245,7 +264,10 @@ function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined)
 
 /** Whether the tool call's title adds information to the command or diff below it. */
 function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
-  const title = tool.title.replace(/^`([^`]+)`$/s, '$1').trim()
+  if (withoutInput(tool) === '' && (command !== undefined || !tool.toolName)) return false
+  const title = titleOfTool(tool)
+    .replace(/^`([^`]+)`$/s, '$1')
+    .trim()
   if (command !== undefined) return title !== '' && !command.includes(title)
   return title !== '' && !tool.content.some(content => content.type === 'diff')
 }
@@ -275,7 +297,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
     <div class="permission-subject">
       {tool && saysMore(tool, command) && (
         <div class="permission-tool">
-          <ToolTitle title={tool.title} roots={roots} />
+          <ToolTitle title={titleOfTool(tool)} roots={roots} />
         </div>
       )}
       {command !== undefined && <PlainCode text={command} wrap whole />}
@@ -341,7 +363,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       {open && (
         <div class="work-body">
           {entry.rule && <RuleLine rule={entry.rule} />}
-          <div dir="auto">{questionTitle(entry, tool)}</div>
+          <div dir="auto">{questionTitle(entry, tool, app.store.head.value?.roots)}</div>
           {chosen && (
             <div class="quiet" dir="auto">
               {t('Your answer: {0}', optionTitle(chosen))}

@@ -12,7 +12,7 @@ import {
   kindName,
   type PathRoots,
   relativePath,
-  titleOfEdit,
+  titleOfTool,
   titleParts,
 } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -34,7 +34,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   const open = slot.open.value
   useWhole(slot, open || hasDiff(entry))
   const roots = app.store.head.value?.roots
-  const title = titleOfEdit(entry.title || entry.toolName || kindName(entry.toolKind), pathsOf(entry))
+  const title = titleOfTool(entry)
   return (
     <div class="work" data-status={entry.status}>
       <WithCancel
@@ -105,11 +105,6 @@ function textTail(entry: ToolCallEntry, count: number): string {
     .slice(-count)
     .join('\n')
     .replace(/^(?:```|~~~).*\n?/, '')
-}
-
-/** The files that it reports as changed. */
-function pathsOf({ content }: ToolCallEntry): string[] {
-  return content.flatMap(part => (part.type === 'diff' ? part.changes.map(({ path }) => path) : []))
 }
 
 function isRunning(entry: ToolCallEntry): boolean {

@@ -146,6 +146,15 @@ describe('a v1 update', () => {
       )
     })
 
+    it("reads the tool's name from the metadata, as Qwen Code reports it", () => {
+      const named = (_meta: unknown) => clean({ sessionUpdate: 'tool_call_update', toolCallId: 't', _meta })
+      assert.deepEqual(named({ toolName: 'echo' }), [
+        { type: 'tool_call', toolCall: { toolCallId: 't', name: 'echo' } },
+      ])
+      for (const meta of [null, { toolName: 7 }, 'x'])
+        assert.deepEqual(named(meta), [{ type: 'tool_call', toolCall: { toolCallId: 't' } }])
+    })
+
     it('reads null and values of the wrong type as absent, and keeps empty lists', () => {
       const toolCall = {
         toolCallId: 't',

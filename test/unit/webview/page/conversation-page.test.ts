@@ -457,6 +457,26 @@ describe('conversation page', function () {
     assert.doesNotMatch(page.document.body.textContent!, /[\u202e\u2066]/)
   })
 
+  it('asks about the tool or the file instead of repeating the input or a path', async () => {
+    const options = [{ optionId: 'a', name: 'Allow', kind: 'allow_once' as const }]
+    const ask = async (tool: Partial<ToolCallEntry>, title: string) => {
+      await show([toolCall('t', tool), permission('1', { options, title, toolCallId: 'call-t' })])
+      const question = () => page.document.querySelector('.permission-title')?.textContent
+      const about = () => page.document.querySelector('.permission-tool')?.textContent
+      await page.until(question)
+      return [question(), about()]
+    }
+    const json = '{"message":"ping"}'
+    const mcp = { title: json, toolName: 'echo', toolKind: 'read', rawInput: { message: 'ping' } }
+    assert.deepEqual(await ask(mcp, json), ['Allow using echo?', 'echo'])
+    const read = { title: 'read', toolKind: 'read', rawInput: { path: '/w/src/a.ts' } }
+    assert.deepEqual(await ask(read, 'read'), ['Allow reading this?', 'read /w/src/a.ts'])
+    const changes = [{ operation: 'modify' as const, path: '/w/src/a.ts', oldText: 'a', newText: 'b' }]
+    const edit = { title: 'edit', toolKind: 'edit', content: [{ type: 'diff' as const, changes }] }
+    assert.deepEqual(await ask(edit, '/w/src/a.ts'), ['Allow this edit?', undefined])
+    assert.deepEqual(await ask(edit, 'Change /w/src/a.ts?'), ['Change /w/src/a.ts?', undefined])
+  })
+
   it('shows what the user rejected as rejected, not as failed or canceled', async () => {
     const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' as const }]
     const asked = (outcome: { type: 'selected'; optionId: string } | { type: 'cancelled' }, id: string) => [

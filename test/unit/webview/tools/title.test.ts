@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import type { ToolCallEntry } from '../../../../src/conversation/state.ts'
 import {
   baseName,
   relativePath,
   runSummary,
   titleOfEdit,
+  titleOfTool,
   titleParts,
 } from '../../../../src/webview/tools/title.ts'
 
@@ -13,7 +15,39 @@ const parts = (title: string) => {
   return code ? ['code', head, tail] : [head, tail]
 }
 
+const tool = (more: Partial<ToolCallEntry>) =>
+  titleOfTool({ title: '', toolKind: 'read', content: [], locations: [], ...more } as ToolCallEntry)
+
 describe('tool titles', () => {
+  it('name the tool instead of repeating its input, which is often cut off', () => {
+    const rawInput = { message: 'ping' }
+    assert.equal(tool({ title: '{"message":"ping"}', toolName: 'echo', rawInput }), 'echo')
+    assert.equal(tool({ title: '{"message":"pi', toolName: 'echo', rawInput }), 'echo')
+    assert.equal(tool({ title: '{}', toolName: 'echo', rawInput: {} }), 'echo')
+    assert.equal(tool({ title: '{"message":"ping"}', rawInput }), 'Read')
+    assert.equal(tool({ title: 'apply_patch: {"input":"*** Begin Patch\\n*** Upd', rawInput }), 'apply_patch')
+    assert.equal(tool({ title: 'editor({"command": "view"})', rawInput }), 'editor')
+    assert.equal(
+      tool({ title: 'echo (everything MCP Server): {"message":"ping"}', rawInput }),
+      'echo (everything MCP Server)',
+    )
+    for (const title of ['Read {a,b}.ts', 'Search for {"a": 1} in src', "echo '{}'"])
+      assert.equal(tool({ title, rawInput }), title)
+    assert.equal(tool({ title: '{"message":"ping"}' }), '{"message":"ping"}')
+    assert.equal(tool({ title: 'x {"a": 1}', toolKind: 'execute', rawInput }), 'x {"a": 1}')
+  })
+
+  it('name the file if the title is one word', () => {
+    assert.equal(tool({ title: 'read', rawInput: { path: '/w/src/a.ts' } }), 'read /w/src/a.ts')
+    assert.equal(tool({ title: 'read', locations: [{ path: '/w/b.ts' }] }), 'read /w/b.ts')
+    assert.equal(
+      tool({ title: 'read', locations: [{ path: 'a/b.ts' }, { path: 'c.ts' }] }),
+      'read b.ts, c.ts',
+    )
+    assert.equal(tool({ title: 'Read the plan', locations: [{ path: '/w/b.ts' }] }), 'Read the plan')
+    assert.equal(tool({ title: 'read', toolKind: 'search', rawInput: { path: '/w' } }), 'read')
+  })
+
   it('keep the file name, and show paths relative to the session', () => {
     assert.deepEqual(parts('Edit /home/ann/project/src/a/parser.ts'), ['Edit src/a/', 'parser.ts'])
     assert.deepEqual(parts('Read src/a.ts (1 - 20)'), ['Read src/', 'a.ts (1 - 20)'])

@@ -22,9 +22,11 @@ import {
   type DroppedHistory,
 } from './checkpoints.ts'
 import {
+  ABSENT,
   type BlobStore,
   type FileState,
   FileStates,
+  LeftUnchangedError,
   sameButEnds,
   sameState,
   textState,
@@ -33,7 +35,15 @@ import { FileWatch } from './file-watch.ts'
 import { FolderScan } from './folder-scan.ts'
 import { movedBack, movedTo } from './renames.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
-import { type LeftFile, restored, UndoLog, type Undone, type UndoneFile, type UndoStore } from './undo-log.ts'
+import {
+  type LeftFile,
+  type NoteUndone,
+  restored,
+  UndoLog,
+  type Undone,
+  type UndoneFile,
+  type UndoStore,
+} from './undo-log.ts'
 import { UnsavedEdits, type View } from './unsaved-edits.ts'
 
 /** Persists the tracked files across reloads. */
@@ -616,12 +626,7 @@ export class ChangeTracker extends Owner {
    * Undoes the matching changes and leaves everything else. Rejects with the file system's error. `note` receives what
    * was undone, so that {@link restore} can revert it.
    */
-  async undo(
-    path: string,
-    matches: Matches,
-    options: UndoOptions,
-    note: (file: UndoneFile) => Promise<void>,
-  ): Promise<UndoOutcome> {
+  async undo(path: string, matches: Matches, options: UndoOptions, note: NoteUndone): Promise<UndoOutcome> {
     const key = this.key(path)
     return this.#run(key, async () => {
       const known = this.#files.get(key)
@@ -638,8 +643,11 @@ export class ChangeTracker extends Owner {
       const conflict = rewound ? rewound.conflict : target.undo(matches, options)
       if (!sameState(target.state, view.file.state)) {
         if (view.document && target.attributes.type !== 'text') return 'unsaved'
-        await note({ before: view.file.store(), after: target.store() })
-        await this.#replace(key, file, target, view)
+        const withdraw = await note({ before: view.file.store(), after: target.store() })
+        await this.#replace(key, file, target, view).catch(async (error: unknown) => {
+          if (error instanceof LeftUnchangedError) await withdraw()
+          throw error
+        })
         this.#decide(key, file)
       } else if (!view.document && !rewound) {
         // a file that the agent added but that contains only the user's lines becomes the user's
@@ -692,7 +700,7 @@ export class ChangeTracker extends Owner {
   async beginUndone(
     session: string | undefined,
     into?: Undone,
-  ): Promise<{ undone: Undone; note: (file: UndoneFile) => Promise<void> }> {
+  ): Promise<{ undone: Undone; note: NoteUndone }> {
     await this.#ready
     return this.#undone.begin(session, into)
   }
@@ -966,7 +974,8 @@ export class ChangeTracker extends Owner {
       this.#change.fire(new Set([file.path]))
       return
     }
-    await this.#states.write(file.path, target.state, path => this.#discard(path))
+    const expected = file.gone ? ABSENT : file.state
+    await this.#states.write(file.path, expected, target.state, path => this.#discard(path))
     this.#files.set(key, target)
     this.#watch.set(true)
     this.#edited(key, target, true)

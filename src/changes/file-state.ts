@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { lstat, readlink, symlink } from 'node:fs/promises'
 import * as l10n from '@vscode/l10n'
-import { writeAtomically } from '../editor/files/file-system.ts'
+import { WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
 import { decodeFile, encodeFile } from '../editor/files/text-files.ts'
@@ -108,9 +108,17 @@ export class FileStates {
     return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
   }
 
-  /** Writes the state to the file, or removes it with `discard`. Rejects if that fails. */
-  async write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
-    await inPlace(this.#write(path, state, discard))
+  /**
+   * Writes the state to the file, or removes it with `discard`, if the file still is as expected. Rejects if that fails,
+   * with {@link LeftUnchangedError} if it isn't as expected.
+   */
+  async write(
+    path: string,
+    expected: FileState,
+    state: FileState,
+    discard: (path: string) => Promise<void>,
+  ): Promise<void> {
+    await inPlace(this.#write(path, expected, state, discard))
   }
 
   /** Rejects if the path leads through a link now. */
@@ -121,7 +129,12 @@ export class FileStates {
     })
   }
 
-  async #write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
+  async #write(
+    path: string,
+    expected: FileState,
+    state: FileState,
+    discard: (path: string) => Promise<void>,
+  ): Promise<void> {
     const { attributes } = state
     const { fileSystem, rules } = this.#shared
     if (attributes.type === 'large') throw new Error("The content of a file this large isn't stored.")
@@ -130,11 +143,17 @@ export class FileStates {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     })
-    if (attributes.type === 'absent') {
+    const bytes = attributes.type === 'absent' ? undefined : await this.#bytes(path, state)
+    const isExpected = await this.#isExpected(path, expected)
+    const now = await this.read(
+      path,
+      expected.attributes.type === 'text' ? [expected.attributes.encoding] : [],
+    )
+    if (!now || !sameState(now, expected)) throw new WrittenMeanwhileError(path)
+    if (attributes.type === 'absent' || !bytes) {
       if (there) await discard(path)
       return
     }
-    const bytes = await this.#bytes(path, state)
     if (there && (there.isSymbolicLink() || attributes.type === 'link')) await fileSystem.remove(path)
     if (attributes.type === 'link') {
       await withEntry(path, entry => symlink(attributes.target, entry))
@@ -142,8 +161,15 @@ export class FileStates {
     }
     const info = there?.isFile() ? await fileSystem.stat(path) : undefined
     if (info && !(info.mode & 0o200)) await setMode(path, info.mode | 0o200)
-    await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode })
+    await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode }, isExpected)
     await setMode(path, attributes.mode)
+  }
+
+  async #isExpected(path: string, expected: FileState): Promise<(bytes: Uint8Array) => boolean> {
+    const { type } = expected.attributes
+    if (type !== 'text' && type !== 'binary') return () => true
+    const bytes = await this.#bytes(path, expected)
+    return found => Buffer.compare(bytes, found) === 0
   }
 
   /** Sets only the mode. */
@@ -184,14 +210,25 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Says in words for the user that a path leads through a link. */
+/** The file isn't where or what it was, so nothing was written. The message is for the user. */
+export class LeftUnchangedError extends Error {
+  override readonly name = 'LeftUnchangedError'
+}
+
+/** Says in words for the user that a path leads through a link, or that the file was written meanwhile. */
 async function inPlace(work: Promise<void>): Promise<void> {
   try {
     await work
   } catch (error) {
-    if (!(error instanceof RedirectedError)) throw error
-    throw new Error(l10n.t('A link in its path leads elsewhere now. The file was left unchanged.'), {
-      cause: error,
-    })
+    const cause = { cause: error }
+    if (error instanceof RedirectedError) {
+      const text = l10n.t('A link in its path leads elsewhere now. The file was left unchanged.')
+      throw new LeftUnchangedError(text, cause)
+    }
+    if (error instanceof WrittenMeanwhileError) {
+      const text = l10n.t('The file was written at the same moment and was left unchanged. Try again.')
+      throw new LeftUnchangedError(text, cause)
+    }
+    throw error
   }
 }

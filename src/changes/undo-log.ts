@@ -29,6 +29,9 @@ export interface LeftFile {
   why?: Error
 }
 
+/** Stores a file before it's undone. Resolves to a function that withdraws it if it wasn't undone after all. */
+export type NoteUndone = (file: UndoneFile) => Promise<() => Promise<void>>
+
 export interface UndoStore {
   /** Replaces the stored undo. Resolves when it is on disk. */
   saveUndone(undone: Undone): Promise<void>
@@ -58,10 +61,7 @@ export class UndoLog {
   }
 
   /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
-  begin(
-    session: string | undefined,
-    into?: Undone,
-  ): { undone: Undone; note: (file: UndoneFile) => Promise<void> } {
+  begin(session: string | undefined, into?: Undone): { undone: Undone; note: NoteUndone } {
     const at = Date.now()
     const undone: Undone = into ?? {
       id: `${at}-${++this.#count}`,
@@ -69,12 +69,16 @@ export class UndoLog {
       ...(session !== undefined && { session }),
       files: [],
     }
-    const note = async (file: UndoneFile) => {
+    const note: NoteUndone = async file => {
       const { files: _, ...head } = undone
       // if it can't be stored, it isn't undone
       await this.#store.addUndone(head, file)
       undone.files.push(file)
       if (undone.files.length === 1) this.#undone.unshift(undone)
+      return () => {
+        undone.files.splice(undone.files.indexOf(file), 1)
+        return this.#saveRest(undone)
+      }
     }
     return { undone, note }
   }
@@ -109,14 +113,17 @@ export class UndoLog {
       if (!isRestored) left.unshift(one)
     }
     undone.files = left
-    if (left.length === 0) {
-      this.#undone.splice(this.#undone.indexOf(undone), 1)
-      this.#store.forgetUndone(id)
-    } else await this.#store.saveUndone(undone)
+    await this.#saveRest(undone)
     return [...new Set(left.map(one => one.before.path))].map(path => {
       const why = errors.get(path)
       return { path, ...(why && { why }) }
     })
+  }
+
+  async #saveRest(undone: Undone): Promise<void> {
+    if (undone.files.length > 0) return this.#store.saveUndone(undone)
+    this.#undone.splice(this.#undone.indexOf(undone), 1)
+    this.#store.forgetUndone(undone.id)
   }
 }
 

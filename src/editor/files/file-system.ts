@@ -35,6 +35,8 @@ export interface FileSystem extends Links {
   overwriteFile(path: string, bytes: Uint8Array): Promise<void>
   /** Renames an entry of a folder; both paths name that folder. */
   rename(from: string, to: string): Promise<void>
+  /** Gives an entry of a folder a second name in it, which must not exist. */
+  link(path: string, to: string): Promise<void>
   remove(path: string): Promise<void>
 }
 
@@ -74,9 +76,22 @@ export const disk: FileSystem = {
       await handle.truncate(bytes.byteLength)
       await handle.sync()
     }),
-  rename: (from, to) =>
-    withEntry(from, entry => fs.rename(entry, path.join(path.dirname(entry), path.basename(to)))),
+  rename: (from, to) => withEntry(from, entry => fs.rename(entry, besides(entry, to))),
+  link: (from, to) => withEntry(from, entry => fs.link(entry, besides(entry, to))),
   remove: path => withEntry(path, entry => fs.rm(entry, { force: true })),
+}
+
+function besides(entry: string, to: string): string {
+  return path.join(path.dirname(entry), path.basename(to))
+}
+
+/** Another program or the editor has written the file meanwhile. */
+export class WrittenMeanwhileError extends Error {
+  override readonly name = 'WrittenMeanwhileError'
+
+  constructor(realPath: string) {
+    super(`${realPath} was written meanwhile.`)
+  }
 }
 
 /** Why a file couldn't be read or written, in a sentence for the agent and the user. */
@@ -148,24 +163,70 @@ export function movedError(doing: string, path: string, cause?: unknown): FileEr
  * renamed, so that no reader sees half a file and a full disk doesn't damage the old one. Keeps the mode. Overwrites the
  * file in place if a rename or a new file isn't possible (a locked file on Windows, a bind-mounted file, a read-only
  * folder), or if it would break a hard link or change the owner.
+ *
+ * With `isExpected`, rejects with {@link WrittenMeanwhileError} if the file doesn't have the expected content (if
+ * `existing` is absent: if it exists). It's compared right before the file is replaced, and what was replaced once more
+ * after that; it's put back if it was written in between.
  */
 export async function writeAtomically(
   fileSystem: FileSystem,
   target: string,
   bytes: Uint8Array,
   existing: Pick<FileInfo, 'mode' | 'shared'> | undefined,
+  isExpected?: IsExpected,
 ): Promise<void> {
-  if (existing?.shared) return writeInPlace(fileSystem, target, bytes)
-  const temporary = path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.tmp`)
+  if (existing?.shared) return writeInPlace(fileSystem, target, bytes, isExpected)
+  const temporary = temporaryName(target)
   try {
     await fileSystem.createFile(temporary, bytes, existing?.mode)
-    await fileSystem.rename(temporary, target)
+    if (isExpected) await putInPlace(fileSystem, temporary, target, existing !== undefined, isExpected)
+    else await fileSystem.rename(temporary, target)
     return
   } catch (error) {
     await fileSystem.remove(temporary).catch(() => {})
     if (!existing || !OF_THE_FOLDER.has((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
-  await writeInPlace(fileSystem, target, bytes)
+  await writeInPlace(fileSystem, target, bytes, isExpected)
+}
+
+type IsExpected = (there: Uint8Array) => boolean
+
+function temporaryName(target: string): string {
+  return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.tmp`)
+}
+
+async function putInPlace(
+  fileSystem: FileSystem,
+  temporary: string,
+  target: string,
+  exists: boolean,
+  isExpected: IsExpected,
+): Promise<void> {
+  if (!exists) {
+    const isLinked = await fileSystem.link(temporary, target).then(
+      () => true,
+      (error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new WrittenMeanwhileError(target)
+        // the file system has no hard links
+        return false
+      },
+    )
+    return isLinked ? fileSystem.remove(temporary) : fileSystem.rename(temporary, target)
+  }
+  if (!isExpected(await fileSystem.readFile(target))) throw new WrittenMeanwhileError(target)
+  const replaced = temporaryName(target)
+  const isKept = await fileSystem.link(target, replaced).then(
+    () => true,
+    () => false,
+  )
+  try {
+    await fileSystem.rename(temporary, target)
+    if (!isKept || isExpected(await fileSystem.readFile(replaced))) return
+    await fileSystem.rename(replaced, target)
+    throw new WrittenMeanwhileError(target)
+  } finally {
+    if (isKept) await fileSystem.remove(replaced).catch(() => {})
+  }
 }
 
 /** Errors of a rename, or of a new file in the folder, that may not affect the file itself. */
@@ -180,8 +241,14 @@ const OF_THE_FOLDER = new Set([
   'ENAMETOOLONG',
 ])
 
-async function writeInPlace(fileSystem: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
+async function writeInPlace(
+  fileSystem: FileSystem,
+  target: string,
+  bytes: Uint8Array,
+  isExpected?: IsExpected,
+): Promise<void> {
   const before = await fileSystem.readFile(target)
+  if (isExpected?.(before) === false) throw new WrittenMeanwhileError(target)
   try {
     await fileSystem.overwriteFile(target, bytes)
   } catch (error) {

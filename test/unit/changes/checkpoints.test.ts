@@ -331,7 +331,7 @@ describe('a checkpoint', () => {
       file('a.txt'),
       () => true,
       {},
-      () => held,
+      () => held.then(() => async () => {}),
     )
     const ending = changes.endTurn()
     begin(2)

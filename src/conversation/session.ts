@@ -14,20 +14,20 @@ import type {
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
-import { asksForBackground, isAboutBackground, openRequests } from './entries/requests.ts'
+import { ConversationState } from './conversation-state.ts'
+import { openRequests } from './entries/requests.ts'
 import { toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
 import { PromptQueue, type TurnOutcome } from './prompt-queue.ts'
-import { isIdle, reduce } from './reducer/reduce.ts'
+import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
-import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
 import { type ReducerState, reportedBackground } from './reducer/step.ts'
-import { atOnce, type Steps } from './replay/align-turns.ts'
-import { Load } from './replay/load.ts'
+import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
 import { entriesOfRequests } from './requests/shown-requests.ts'
+import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
 import type {
   AnswerByRule,
   Change,
@@ -40,17 +40,6 @@ import type {
   ToolCallEntry,
 } from './state.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
-
-/** A late replay is over after this time without an update. Milliseconds. */
-const LATE_REPLAY_END_MS = 2000
-
-/** A merge in progress. */
-interface Merging {
-  /** updates that arrived meanwhile */
-  held: Array<() => void>
-  /** Runs the remaining steps at once. */
-  finish: () => void
-}
 
 /**
  * - `loading`: the agent replays the conversation, which is shown as it arrives; prompts wait.
@@ -85,7 +74,7 @@ export class Session implements Disposable {
   readonly agent: Agent
   readonly sessionId: string
   readonly #options: SessionOptions
-  readonly #changes = new Emitter<Change[]>()
+  readonly #conversation: ConversationState
   readonly #status = new Emitter<void>()
   readonly #end = new Emitter<AgentExit | undefined>()
   readonly #requests: PendingRequests
@@ -94,19 +83,10 @@ export class Session implements Disposable {
   readonly #now: () => number
   readonly #schedule: Schedule
   #setup: SessionSetup
-  #state: ReducingState
   #phase: SessionPhase
-  readonly #load: Load
-  /** A replay is being merged in steps; updates wait until it's done. */
-  #merging: Merging | undefined
-  /** how often an entry changed */
-  #edits = 0
-  #lateMerge: Disposable | undefined
-  #lateEnd: Disposable | undefined
+  readonly #replays: Replays
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
-  /** collects the changes that are reported together, if any */
-  #collected: Change[] | undefined
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
@@ -117,13 +97,18 @@ export class Session implements Disposable {
     this.#options = options
     this.#setup = options.setup
     this.#phase = options.phase
-    this.#load = new Load(options.kept)
-    this.#state = options.state ?? createSessionState()
-    if (options.phase === 'loading') this.#load.resume(this.#state)
     this.#now = options.now ?? Date.now
     this.#schedule = options.schedule ?? scheduleTimer
+    this.#conversation = new ConversationState(options.state ?? createSessionState(), () => this.#time())
+    this.#replays = new Replays({
+      conversation: this.#conversation,
+      kept: options.kept,
+      show: merged => this.#replace(merged),
+      schedule: this.#schedule,
+    })
+    if (options.phase === 'loading') this.#replays.resume(this.#state)
     this.#requests = new PendingRequests({
-      show: event => this.#local(event),
+      show: event => this.#conversation.applyLocal(event),
       shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
       answerByRule: (request, signal) =>
@@ -131,7 +116,7 @@ export class Session implements Disposable {
     })
     this.#optionChanges = new OptionChanges({
       options: () => this.#state.configOptions,
-      show: (optionId, value) => this.#local({ type: 'config_option', optionId, value }),
+      show: (optionId, value) => this.#conversation.applyLocal({ type: 'config_option', optionId, value }),
       send: (optionId, value) => this.agent.setConfigOption(this.sessionId, optionId, value),
       changed: () => this.#status.fire(),
     })
@@ -141,7 +126,7 @@ export class Session implements Disposable {
       sendCancel: () => this.agent.cancel(this.sessionId),
       canBegin: () => this.#phase === 'ready' && !this.#state.memory.running,
       endWork: idle => this.#endWork(idle),
-      accepted: messageId => this.#local({ type: 'prompt_accepted', messageId }),
+      accepted: messageId => this.#conversation.applyLocal({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
       schedule: this.#schedule,
       cancelGraceMs: options.cancelGraceMs ?? CANCEL_GRACE_MS,
@@ -150,7 +135,7 @@ export class Session implements Disposable {
 
   /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
   get onDidChange(): Event<Change[]> {
-    return this.#changes.event
+    return this.#conversation.onDidChange
   }
 
   get onDidChangeStatus(): Event<void> {
@@ -180,7 +165,7 @@ export class Session implements Disposable {
   giveTitle(title: string | undefined): void {
     if (this.#givenTitle === title) return
     this.#givenTitle = title
-    this.#tell([{ type: 'head', key: 'title' }])
+    this.#conversation.report([{ type: 'head', key: 'title' }])
   }
 
   get setup(): SessionSetup {
@@ -320,15 +305,11 @@ export class Session implements Disposable {
   /** Applies an update of the agent. */
   receive(update: SessionUpdate): void {
     if (!this.#isLive()) return
-    if (this.#merging) {
-      this.#merging.held.push(() => this.receive(update))
-      return
-    }
-    if (this.#takesLate(update)) return
+    if (this.#replays.holds(() => this.receive(update)) || this.#replays.takes(update)) return
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.reported()
-      this.#together(() => {
-        this.#tell(reduce(this.#state, this.#asStopped(update), this.#timeOfUpdate()))
+      this.#conversation.together(() => {
+        this.#conversation.apply(this.#asStopped(update), this.#timeOfUpdate())
         this.#withdrawOfIdleSubagent(update)
       })
       return
@@ -337,92 +318,19 @@ export class Session implements Disposable {
       if (!this.#turns.admits(update)) return
       this.#endWork(update)
     } else {
-      if (this.#phase === 'ready') this.#endLoad()
-      this.#tell(reduce(this.#state, update, this.#time()))
+      if (this.#phase === 'ready') this.#replays.end()
+      this.#conversation.apply(update, this.#time())
     }
     this.#turns.stateReported(update)
-  }
-
-  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with those that follow. */
-  #takesLate(update: SessionUpdate, within?: string): boolean {
-    if (!this.#load.takes(update, within)) return false
-    this.#lateMerge ??= this.#schedule(() => this.#mergeLate(), LATE_REPLAY_MS)
-    this.#awaitLateEnd()
-    return true
-  }
-
-  #awaitLateEnd(): void {
-    this.#lateEnd?.dispose()
-    this.#lateEnd = this.#load.isReplayed
-      ? this.#schedule(() => this.#endLoad(), LATE_REPLAY_END_MS)
-      : undefined
-  }
-
-  #mergeLate(): void {
-    if (!this.#lateMerge) return
-    this.#lateMerge.dispose()
-    this.#lateMerge = undefined
-    void this.#inSteps(
-      () => this.#load.merge(this.#state),
-      merged => this.#reset(merged),
-    )
-  }
-
-  /**
-   * Merges, each step in a task of its own; a short merge runs at once. Starts over if the conversation changes in between, and
-   * stops if the session ends.
-   */
-  async #inSteps(begin: () => Steps<ReducingState>, done: (merged: ReducingState) => void): Promise<void> {
-    let steps = begin()
-    let step = steps.next()
-    if (step.done) {
-      done(step.value)
-      return
-    }
-    const merging: Merging = {
-      held: [],
-      finish: () => {
-        this.#merging = undefined
-        done(atOnce(begin()))
-        for (const tell of merging.held) tell()
-      },
-    }
-    this.#merging = merging
-    for (let edits = this.#edits; !step.done; step = steps.next()) {
-      await new Promise(setImmediate)
-      if (this.#merging !== merging) return
-      if (edits === this.#edits) continue
-      edits = this.#edits
-      steps = begin()
-    }
-    this.#merging = undefined
-    done(step.value)
-    for (const tell of merging.held) tell()
-  }
-
-  /** Later updates aren't part of a replay. */
-  #endLoad(): void {
-    // finish a merge in progress at once
-    this.#merging?.finish()
-    while (this.#lateMerge) {
-      this.#mergeLate()
-      this.#merging?.finish()
-    }
-    this.#lateEnd?.dispose()
-    this.#lateEnd = undefined
-    this.#load.end()
   }
 
   /** Applies an update of a subagent's session that was announced in this session. */
   receiveWithin(subagent: string, update: SessionUpdate): void {
     if (!this.#isLive()) return
-    if (this.#merging) {
-      this.#merging.held.push(() => this.receiveWithin(subagent, update))
-      return
-    }
-    if (this.#takesLate(update, subagent)) return
-    this.#together(() => {
-      this.#tell(reduceWithin(this.#state, subagent, this.#asStopped(update), this.#time()))
+    if (this.#replays.holds(() => this.receiveWithin(subagent, update))) return
+    if (this.#replays.takes(update, subagent)) return
+    this.#conversation.together(() => {
+      this.#conversation.apply(this.#asStopped(update), this.#time(), subagent)
       this.#withdrawOfIdleSubagent(update, subagent)
     })
   }
@@ -460,37 +368,28 @@ export class Session implements Disposable {
 
   /** The user has completed what a URL was opened for. Ignores ids of other sessions. */
   elicitationComplete(elicitationId: string): void {
-    if (this.#isLive()) this.#local({ type: 'visit_done', elicitationId })
+    if (this.#isLive()) this.#conversation.applyLocal({ type: 'visit_done', elicitationId })
   }
 
   /** Adds a notice of Parley. `files`: absolute paths of the changed files that it's about. */
-  notify({ files, rewind, ...notice }: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
+  notify(notice: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     if (!this.#isLive()) return
-    const changes = reduce(this.#state, { type: 'notice', ...notice }, this.#time())
-    const entry = this.#state.entries.at(-1)
-    if (entry?.kind === 'notice') Object.assign(entry, { ...(files && { files }), ...(rewind && { rewind }) })
-    this.#tell(changes)
-    if (rewind) this.#status.fire()
+    this.#conversation.addNotice(notice)
+    if (notice.rewind) this.#status.fire()
   }
 
   /** The user undid a restore; `title` says so. */
   withdrawRewind(id: EntryId, title: string): void {
-    const entry = this.#state.entries[this.#state.index.get(id) ?? -1]
-    if (entry?.kind !== 'notice' || !entry.rewind) return
-    entry.rewind = { ...entry.rewind, withdrawn: true }
-    entry.title = title
-    delete entry.description
-    this.#tell([{ type: 'entry', id }])
-    this.#status.fire()
+    if (this.#conversation.withdrawRewind(id, title)) this.#status.fire()
   }
 
   /** Shows a terminal that the client runs for the agent. */
   upsertTerminal(terminal: TerminalPatch & { truncated?: boolean }): void {
-    this.#local({ type: 'terminal', terminal })
+    this.#conversation.applyLocal({ type: 'terminal', terminal })
   }
 
   appendTerminalOutput(terminalId: string, text: string): void {
-    this.#local({ type: 'terminal_output', terminalId, text })
+    this.#conversation.applyLocal({ type: 'terminal_output', terminalId, text })
   }
 
   // ---- for AgentSessions -------------------------------------------------------------------------------------------
@@ -504,19 +403,18 @@ export class Session implements Disposable {
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    this.#endLoad()
-    const shown = this.#load.begin({ state: this.#state, setup: this.#setup })
+    const shown = this.#replays.begin({ state: this.#state, setup: this.#setup })
     this.#optionChanges.clear()
     this.#setup = setup
     this.#phase = 'loading'
-    this.#reset(shown)
+    this.#replace(shown)
     this.#status.fire()
   }
 
   /** @internal Shows the latest saved state of a conversation that is open in another window. */
   follow(saved: KeptConversation): void {
     if (this.#isLive()) return
-    this.#tell(followState(this.#state, saved))
+    this.#conversation.report(followState(this.#state, saved))
   }
 
   /**
@@ -526,7 +424,7 @@ export class Session implements Disposable {
   catchUp(saved: KeptConversation): void {
     if (this.#isLive()) return
     const { configOptions, commands } = this.#state
-    this.#reset(Object.assign(restoreState(saved), { configOptions, commands }))
+    this.#replace(Object.assign(restoreState(saved), { configOptions, commands }))
   }
 
   /**
@@ -535,38 +433,32 @@ export class Session implements Disposable {
    */
   loaded(): Promise<void> {
     if (this.#phase !== 'loading') return Promise.resolve()
-    // updates that were replayed although the session was resumed
-    this.#merging?.finish()
-    return this.#inSteps(
-      () => this.#load.finish(this.#state),
-      shown => this.#showLoaded(shown),
-    )
+    return this.#replays.finish(shown => this.#showLoaded(shown))
   }
 
   #showLoaded(shown: ReducingState): void {
     const isMerged = shown !== this.#state
     this.#phase = 'ready'
-    if (isMerged) this.#reset(shown)
-    this.#local({ type: 'load_finished' })
-    this.#awaitLateEnd()
+    if (isMerged) this.#replace(shown)
+    this.#conversation.applyLocal({ type: 'load_finished' })
+    this.#replays.awaitLate()
     this.#status.fire()
     // A waiting prompt must not get between the entries of the replay.
     if (this.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
       if (!this.#isLive()) return
-      this.#tell(this.#load.mark(this.#state, false))
+      this.#replays.addSavedCopyNote(false)
       this.#turns.pump()
     }, LATE_REPLAY_MS)
   }
 
   /** @internal The load failed: restores the previous conversation, if any. */
   loadFailed(): void {
-    const before = this.#phase === 'loading' ? this.#load.undo() : undefined
+    const before = this.#phase === 'loading' ? this.#replays.undo() : undefined
     if (!before) return
-    this.#merging = undefined
     this.#setup = before.setup
     this.#phase = 'ready'
-    this.#reset(before.state)
+    this.#replace(before.state)
     this.#status.fire()
     this.#turns.pump()
   }
@@ -579,7 +471,7 @@ export class Session implements Disposable {
 
   dispose(): void {
     if (this.#isLive()) this.#finish('closed', undefined)
-    this.#changes.dispose()
+    this.#conversation.dispose()
     this.#status.dispose()
     this.#end.dispose()
   }
@@ -590,7 +482,7 @@ export class Session implements Disposable {
   }
 
   #withdrawRequests(): void {
-    this.#requests.withdraw(request => isOfTurn(request) && !asksForBackground(this.#state, request))
+    this.#requests.withdraw(request => endsWhenStopped(this.#state, request))
   }
 
   /** Many agents report tool calls as failed that the user stopped. */
@@ -607,11 +499,7 @@ export class Session implements Disposable {
         ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
         : update.type === 'state' && isIdle(update) && within
     const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
-    if (!subagent) return
-    const { background } = subagent.memory
-    this.#requests.withdraw(
-      request => request.sessionId === idle && !isAboutBackground(subagent, background, request),
-    )
+    if (subagent) this.#requests.withdraw(request => endsWithSubagent(subagent, request))
   }
 
   #isLive(): boolean {
@@ -619,9 +507,9 @@ export class Session implements Disposable {
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
-    this.#endLoad()
-    this.#tell(this.#load.mark(this.#state, true))
-    this.#local({ type: 'prompt', content })
+    this.#replays.end()
+    this.#replays.addSavedCopyNote(true)
+    this.#conversation.applyLocal({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
   }
 
@@ -636,15 +524,11 @@ export class Session implements Disposable {
   }
 
   #endWork(idle: IdleUpdate): void {
-    const { running, subagentStates } = this.#state.memory
+    const { running } = this.#state.memory
     const background = reportedBackground(idle)
-    this.#together(() => {
-      this.#tell(reduce(this.#state, this.#turns.attribute(idle), this.#time()))
-      if (!running) return
-      this.#requests.withdraw(request => {
-        if (!isOfTurn(request) || subagentStates.has(request.sessionId)) return false
-        return !(background && isAboutBackground(this.#state, background, request))
-      })
+    this.#conversation.together(() => {
+      this.#conversation.apply(this.#turns.attribute(idle), this.#time())
+      if (running) this.#requests.withdraw(request => endsWithTurn(this.#state, background, request))
     })
   }
 
@@ -654,12 +538,12 @@ export class Session implements Disposable {
       event.message = new AgentClosedError(exit).message
       if (typeof exit.exitCode === 'number') event.code = exit.exitCode
     }
-    this.#endLoad()
+    this.#replays.end()
     // An unfinished load must not lose the previous conversation.
-    const before = this.#load.undo()
-    this.#together(() => {
-      if (before) this.#reset(before.state)
-      this.#local(event)
+    const before = this.#replays.undo()
+    this.#conversation.together(() => {
+      if (before) this.#replace(before.state)
+      this.#conversation.applyLocal(event)
       this.#requests.withdraw()
     })
     this.#optionChanges.clear()
@@ -675,47 +559,17 @@ export class Session implements Disposable {
     return this.#exit ? new AgentClosedError(this.#exit) : new Error(l10n.t('The session is closed.'))
   }
 
+  get #state(): ReducingState {
+    return this.#conversation.state
+  }
+
   /** Replaces the conversation. Pending requests are added to the new one. */
-  #reset(state: ReducingState): void {
-    this.#together(() => {
-      this.#state = state
-      this.#tell([{ type: 'reset' }])
+  #replace(state: ReducingState): void {
+    this.#conversation.together(() => {
+      this.#conversation.replace(state)
       this.#requests.showAgain()
     })
   }
-
-  #local(event: LocalEvent): void {
-    this.#tell(reduceLocalWithin(this.#state, event, this.#time()))
-  }
-
-  #tell(changes: Change[]): void {
-    if (this.#merging && changes.some(({ type }) => type === 'entry' || type === 'text')) this.#edits += 1
-    if (this.#collected) for (const change of changes) this.#collected.push(change)
-    else if (changes.length > 0) this.#changes.fire(changes)
-  }
-
-  /** Reports all changes of `work` together, so that no listener sees or answers a request in between. */
-  #together(work: () => void): void {
-    if (this.#collected) {
-      work()
-      return
-    }
-    const changes: Change[] = []
-    this.#collected = changes
-    try {
-      work()
-    } finally {
-      this.#collected = undefined
-      this.#tell(changes)
-    }
-  }
-}
-
-/** Whether a request ends with the turn. An elicitation for a request of the client ends with that request. */
-function isOfTurn<R extends PermissionRequest | ElicitationRequest>(
-  request: R,
-): request is R & { sessionId: string } {
-  return request.sessionId !== undefined
 }
 
 /** Work of a session that can be stopped separately, by its id. */

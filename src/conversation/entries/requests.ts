@@ -12,7 +12,6 @@ import { lines } from '../block-text.ts'
 import { escaped, fenced, quoted } from '../markdown.ts'
 import {
   append,
-  type Background,
   entryAt,
   type ReducerState,
   type Step,
@@ -22,7 +21,7 @@ import {
 } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
-import { isBackgroundWork, TOOL_CALL, toolCallUpsert } from './tool-call.ts'
+import { TOOL_CALL, toolCallUpsert } from './tool-call.ts'
 
 /** The permission rule that answered a request. */
 export interface AppliedRule {
@@ -306,38 +305,4 @@ export function allowedToolCalls({ state }: Step): Set<string> {
     if (kind?.startsWith('allow')) allowed.add(toolCallId)
   }
   return allowed
-}
-
-/** Whether a request belongs to work that is known to continue in the background: the end of the turn leaves it pending. */
-export function asksForBackground(
-  state: ReducerState,
-  request: PermissionRequest | ElicitationRequest,
-): boolean {
-  const { sessionId } = request
-  const { background } = state.memory
-  const child = sessionId === undefined ? undefined : state.memory.subagentStates.get(sessionId)
-  if (child && sessionId !== undefined && background.subagents.has(sessionId)) return true
-  const asking = child ?? state
-  return isAboutBackground(asking, asking.memory.background, request)
-}
-
-/** Whether what a request is about is in `background`. `asking`: the state of the session that asks. */
-export function isAboutBackground(
-  asking: ReducerState,
-  background: Background,
-  request: PermissionRequest | ElicitationRequest,
-): boolean {
-  const { terminalId, toolCallId } = subjectOf(request)
-  if (terminalId !== undefined && background.terminals.has(terminalId)) return true
-  return toolCallId !== undefined && isBackgroundWork(asking, background, toolCallId)
-}
-
-function subjectOf(request: PermissionRequest | ElicitationRequest): {
-  toolCallId?: string
-  terminalId?: string
-} {
-  if (!('subject' in request)) return request
-  const { subject } = request
-  if (subject.type === 'tool_call') return subject.toolCall
-  return subject.type === 'command' ? subject : {}
 }

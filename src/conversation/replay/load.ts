@@ -136,7 +136,7 @@ export class Load {
   }
 
   /** Adds a note below a saved conversation that says where it comes from. `promptFollows`: a prompt follows, so the note stays. */
-  mark(state: ReducingState, promptFollows: boolean): Change[] {
+  addSavedCopyNote(state: ReducingState, promptFollows: boolean): Change[] {
     if (!this.#isEmpty) return []
     if (promptFollows) this.#isEmpty = false
     const last = state.entries.at(-1)

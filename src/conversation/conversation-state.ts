@@ -1,0 +1,92 @@
+import type { SessionUpdate } from '../acp/model.ts'
+import type { Disposable } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import type { LocalEvent } from './reducer/reduce-local.ts'
+import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
+import type { ReducingState } from './reducer/reducing-state.ts'
+import type { Change, EntryId, NoticeEntry } from './state.ts'
+
+/** The conversation of a session: the only place that changes its state, and reports what changed. */
+export class ConversationState implements Disposable {
+  readonly #changes = new Emitter<Change[]>()
+  readonly #time: () => number | undefined
+  #state: ReducingState
+  /** collects the changes that are reported together, if any */
+  #collected: Change[] | undefined
+
+  /** `time`: for what happens here, in milliseconds since the epoch; `undefined` during a replay, whose entries get no times. */
+  constructor(state: ReducingState, time: () => number | undefined) {
+    this.#state = state
+    this.#time = time
+  }
+
+  get state(): ReducingState {
+    return this.#state
+  }
+
+  /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
+  get onDidChange(): Event<Change[]> {
+    return this.#changes.event
+  }
+
+  /** Applies an update of the agent. `within`: of a subagent's session. */
+  apply(update: SessionUpdate, time: number | undefined, within?: string): void {
+    this.report(reduceWithin(this.#state, within, update, time))
+  }
+
+  /** Applies what happened on the client's side. */
+  applyLocal(event: LocalEvent): void {
+    this.report(reduceLocalWithin(this.#state, event, this.#time()))
+  }
+
+  /** Adds a notice of Parley. */
+  addNotice({ files, rewind, ...notice }: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
+    const changes = reduceWithin(this.#state, undefined, { type: 'notice', ...notice }, this.#time())
+    const entry = this.#state.entries.at(-1)
+    if (entry?.kind === 'notice') Object.assign(entry, { ...(files && { files }), ...(rewind && { rewind }) })
+    this.report(changes)
+  }
+
+  /** The user undid the restore of a notice; `title` says so. Returns false if the notice is about none. */
+  withdrawRewind(id: EntryId, title: string): boolean {
+    const entry = this.#state.entries[this.#state.index.get(id) ?? -1]
+    if (entry?.kind !== 'notice' || !entry.rewind) return false
+    entry.rewind = { ...entry.rewind, withdrawn: true }
+    entry.title = title
+    delete entry.description
+    this.report([{ type: 'entry', id }])
+    return true
+  }
+
+  /** Replaces the conversation. */
+  replace(state: ReducingState): void {
+    this.#state = state
+    this.report([{ type: 'reset' }])
+  }
+
+  /** Reports changes that were made to the state. */
+  report(changes: Change[]): void {
+    if (this.#collected) for (const change of changes) this.#collected.push(change)
+    else if (changes.length > 0) this.#changes.fire(changes)
+  }
+
+  /** Reports all changes of `work` together, so that no listener sees or answers a request in between. */
+  together(work: () => void): void {
+    if (this.#collected) {
+      work()
+      return
+    }
+    const changes: Change[] = []
+    this.#collected = changes
+    try {
+      work()
+    } finally {
+      this.#collected = undefined
+      this.report(changes)
+    }
+  }
+
+  dispose(): void {
+    this.#changes.dispose()
+  }
+}

@@ -1,0 +1,159 @@
+import type { SessionUpdate } from '../../acp/model.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { LATE_REPLAY_MS } from '../../common/limits.ts'
+import type { ConversationState } from '../conversation-state.ts'
+import type { ReducingState } from '../reducer/reducing-state.ts'
+import type { Schedule } from '../turns.ts'
+import { atOnce, type Steps } from './align-turns.ts'
+import { Load, type Loaded } from './load.ts'
+
+/** A late replay is over after this time without an update. Milliseconds. */
+const LATE_REPLAY_END_MS = 2000
+
+/** A merge in progress. */
+interface Merging {
+  /** updates that arrived meanwhile */
+  held: Array<() => void>
+  /** Runs the remaining steps at once. */
+  finish: () => void
+}
+
+export interface ReplaysOptions {
+  conversation: ConversationState
+  /** The saved conversation, in case a load replays nothing. */
+  kept: (() => ReducingState | undefined) | undefined
+  /** Shows a conversation that a late replay was merged with. */
+  show(merged: ReducingState): void
+  schedule: Schedule
+}
+
+/**
+ * What an agent replays of a session: before its response to a load, a resume or a fork, or some time after it. Merges it
+ * with the known conversation, in steps if it's long; updates that arrive meanwhile wait.
+ */
+export class Replays {
+  readonly #options: ReplaysOptions
+  readonly #load: Load
+  #merging: Merging | undefined
+  #lateMerge: Disposable | undefined
+  #lateEnd: Disposable | undefined
+
+  constructor(options: ReplaysOptions) {
+    this.#options = options
+    this.#load = new Load(options.kept)
+  }
+
+  /** The session is resumed with this conversation. If the agent replays it anyway, nothing is duplicated. */
+  resume(known: ReducingState): void {
+    this.#load.resume(known)
+  }
+
+  /** A load begins. Returns the conversation to show during the replay. */
+  begin(before: Loaded): ReducingState {
+    this.end()
+    return this.#load.begin(before)
+  }
+
+  /** Whether a merge is in progress. If so, `deliver` is called once it's done. */
+  holds(deliver: () => void): boolean {
+    this.#merging?.held.push(deliver)
+    return this.#merging !== undefined
+  }
+
+  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with those that follow. */
+  takes(update: SessionUpdate, within?: string): boolean {
+    if (!this.#load.takes(update, within)) return false
+    this.#lateMerge ??= this.#options.schedule(() => this.#mergeLate(), LATE_REPLAY_MS)
+    this.awaitLate()
+    return true
+  }
+
+  /** Some agents replay after their response: takes what arrives until nothing has for a while. */
+  awaitLate(): void {
+    this.#lateEnd?.dispose()
+    this.#lateEnd = this.#load.isReplayed
+      ? this.#options.schedule(() => this.end(), LATE_REPLAY_END_MS)
+      : undefined
+  }
+
+  /** The agent responded. Calls `done` with the conversation to show, in a later task if the merge is long. */
+  finish(done: (shown: ReducingState) => void): Promise<void> {
+    // updates that were replayed although the session was resumed
+    this.#merging?.finish()
+    return this.#inSteps(() => this.#load.finish(this.#options.conversation.state), done)
+  }
+
+  /** The load failed. Returns the conversation from before it, if any. */
+  undo(): Loaded | undefined {
+    const before = this.#load.undo()
+    if (before) this.#merging = undefined
+    return before
+  }
+
+  /** The user continues or the agent works: later updates aren't part of a replay. */
+  end(): void {
+    // finish a merge in progress at once
+    this.#merging?.finish()
+    while (this.#lateMerge) {
+      this.#mergeLate()
+      this.#merging?.finish()
+    }
+    this.#lateEnd?.dispose()
+    this.#lateEnd = undefined
+    this.#load.end()
+  }
+
+  /** Adds a note below a conversation that was only saved. `promptFollows`: so the note stays. */
+  addSavedCopyNote(promptFollows: boolean): void {
+    const { conversation } = this.#options
+    conversation.report(this.#load.addSavedCopyNote(conversation.state, promptFollows))
+  }
+
+  #mergeLate(): void {
+    if (!this.#lateMerge) return
+    this.#lateMerge.dispose()
+    this.#lateMerge = undefined
+    const { conversation, show } = this.#options
+    void this.#inSteps(() => this.#load.merge(conversation.state), show)
+  }
+
+  /**
+   * Merges, each step in a task of its own; a short merge runs at once. Starts over if the conversation changes in between, and
+   * stops if the load is undone.
+   */
+  async #inSteps(begin: () => Steps<ReducingState>, done: (merged: ReducingState) => void): Promise<void> {
+    let steps = begin()
+    let step = steps.next()
+    if (step.done) {
+      done(step.value)
+      return
+    }
+    const merging: Merging = {
+      held: [],
+      finish: () => {
+        this.#merging = undefined
+        done(atOnce(begin()))
+        for (const deliver of merging.held) deliver()
+      },
+    }
+    this.#merging = merging
+    let isChanged = false
+    const listener = this.#options.conversation.onDidChange(changes => {
+      if (changes.some(({ type }) => type === 'entry' || type === 'text')) isChanged = true
+    })
+    try {
+      for (; !step.done; step = steps.next()) {
+        await new Promise(setImmediate)
+        if (this.#merging !== merging) return
+        if (!isChanged) continue
+        isChanged = false
+        steps = begin()
+      }
+    } finally {
+      listener.dispose()
+    }
+    this.#merging = undefined
+    done(step.value)
+    for (const deliver of merging.held) deliver()
+  }
+}

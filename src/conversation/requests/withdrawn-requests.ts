@@ -1,0 +1,62 @@
+/** Which pending requests no longer need an answer, when work ends. */
+import type { ElicitationRequest, PermissionRequest } from '../../acp/model.ts'
+import { isBackgroundWork } from '../entries/tool-call.ts'
+import type { Background, ReducerState } from '../reducer/step.ts'
+
+type Request = PermissionRequest | ElicitationRequest
+
+/** The user stopped the turn: all requests of the session and its subagents, except those of background work. */
+export function endsWhenStopped(state: ReducerState, request: Request): boolean {
+  return isOfTurn(request) && !asksForBackground(state, request)
+}
+
+/**
+ * The turn ended: the requests of the session, except those of background work. `background`: as reported with the end;
+ * `undefined`: not reported. Those of a subagent end with the subagent.
+ */
+export function endsWithTurn(
+  state: ReducerState,
+  background: Background | undefined,
+  request: Request,
+): boolean {
+  if (!isOfTurn(request) || state.memory.subagentStates.has(request.sessionId)) return false
+  return !(background && isAboutBackground(state, background, request))
+}
+
+/** A subagent became idle: its requests, except those of its background work. */
+export function endsWithSubagent(subagent: ReducerState, request: Request): boolean {
+  if (request.sessionId !== subagent.within) return false
+  return !isAboutBackground(subagent, subagent.memory.background, request)
+}
+
+/** An elicitation for a request of the client ends with that request, not with a turn. */
+function isOfTurn<R extends Request>(request: R): request is R & { sessionId: string } {
+  return request.sessionId !== undefined
+}
+
+/** Whether a request belongs to work that is known to continue in the background: the end of the turn leaves it pending. */
+function asksForBackground(state: ReducerState, request: Request): boolean {
+  const { sessionId } = request
+  const { background } = state.memory
+  const child = sessionId === undefined ? undefined : state.memory.subagentStates.get(sessionId)
+  if (child && sessionId !== undefined && background.subagents.has(sessionId)) return true
+  const asking = child ?? state
+  return isAboutBackground(asking, asking.memory.background, request)
+}
+
+/** Whether what a request is about is in `background`. `asking`: the state of the session that asks. */
+function isAboutBackground(asking: ReducerState, background: Background, request: Request): boolean {
+  const { terminalId, toolCallId } = subjectOf(request)
+  if (terminalId !== undefined && background.terminals.has(terminalId)) return true
+  return toolCallId !== undefined && isBackgroundWork(asking, background, toolCallId)
+}
+
+function subjectOf(request: Request): {
+  toolCallId?: string
+  terminalId?: string
+} {
+  if (!('subject' in request)) return request
+  const { subject } = request
+  if (subject.type === 'tool_call') return subject.toolCall
+  return subject.type === 'command' ? subject : {}
+}

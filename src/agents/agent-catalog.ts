@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -12,6 +13,7 @@ import type { LaunchEnvironment } from './launch-environment.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from './presets.ts'
 import type { AgentIcons } from './registry/agent-icons.ts'
 import type { InstalledAgent, InstalledAgents } from './registry/installed-agents.ts'
+import { type ConfiguredLaunch, configuredLaunch } from './resolve-launch.ts'
 import type { SettingsSource } from './setting-layers.ts'
 import { describeProblem, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 
@@ -20,6 +22,8 @@ export interface CatalogAgent extends AgentDefinition {
   startable: boolean
   /** Why it can't be started, as a sentence. */
   reason?: string
+  /** The settings of the workspace define or change how it starts. */
+  startedByWorkspace?: true
 }
 
 /** Whether the workspace is trusted. */
@@ -62,6 +66,8 @@ export class AgentCatalog extends Owner {
   readonly #changed = this.register(new Emitter<void>())
   #fromSettings: AgentDefinition[] = []
   #changes: ReadonlyMap<string, AgentChange> = new Map()
+  /** The same without the settings of the workspace; `undefined` if it has none for agents. */
+  #ofUser: { agents: AgentDefinition[]; changes: ReadonlyMap<string, AgentChange> } | undefined
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
@@ -108,24 +114,34 @@ export class AgentCatalog extends Owner {
 
   /** Those of the settings in their order, then installed ones, presets and the demo agent. */
   get agents(): CatalogAgent[] {
-    const { trust, demo } = this.#options
+    const { trust } = this.#options
+    const all = this.#allWith(this.#fromSettings, this.#changes)
+    const ofUser = this.#ofUser && this.#allWith(this.#ofUser.agents, this.#ofUser.changes)
+    return [...all.values()].map(agent => {
+      const isSame =
+        !ofUser ||
+        isDeepStrictEqual(configuredLaunch(agent), configuredLaunch(ofUser.get(agent.id) ?? NO_LAUNCH))
+      const own = isSame ? agent : { ...agent, startedByWorkspace: true as const }
+      return trust.trusted
+        ? { ...own, startable: true }
+        : { ...own, startable: false, reason: l10n.t("Agents don't start until this workspace is trusted.") }
+    })
+  }
+
+  #allWith(
+    fromSettings: readonly AgentDefinition[],
+    changes: ReadonlyMap<string, AgentChange>,
+  ): Map<string, AgentDefinition> {
+    const { demo } = this.#options
     const byId = new Map<string, AgentDefinition>()
     for (const agent of [
-      ...this.#fromSettings,
-      ...this.#withChanges([...this.#installed(), ...this.#found()]),
+      ...fromSettings,
+      ...withChanges([...this.#installed(), ...this.#found()], changes),
       ...(demo ? [demo] : []),
     ]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
-    return [...byId.values()].map(agent =>
-      trust.trusted
-        ? { ...agent, startable: true }
-        : {
-            ...agent,
-            startable: false,
-            reason: l10n.t("Agents don't start until this workspace is trusted."),
-          },
-    )
+    return byId
   }
 
   get(id: string): CatalogAgent | undefined {
@@ -179,14 +195,6 @@ export class AgentCatalog extends Owner {
     return this.#search
   }
 
-  /** Applies settings of agents that don't set a command. */
-  #withChanges(agents: readonly AgentDefinition[]): AgentDefinition[] {
-    return agents.map(agent => {
-      const change = this.#changes.get(agent.id)
-      return change ? { ...agent, ...change, env: { ...agent.env, ...change.env } } : agent
-    })
-  }
-
   #installed(): AgentDefinition[] {
     const { installed, execPath = process.execPath } = this.#options
     return (installed?.agents ?? []).map(agent => ({
@@ -222,10 +230,10 @@ export class AgentCatalog extends Owner {
         (isThere || (installed && !this.#installedKnown) ? { name: id, icon: 'sparkle' } : undefined)
       )
     }
-    const { agents, changes, problems } = readAgentSettings(
-      this.#options.settings.layers('agents'),
-      wellKnown,
-    )
+    const layers = this.#options.settings.layers('agents')
+    const { agents, changes, problems } = readAgentSettings(layers, wellKnown)
+    const userLayers = layers.filter(({ scope }) => scope === 'default' || scope === 'user')
+    this.#ofUser = userLayers.length < layers.length ? readAgentSettings(userLayers, wellKnown) : undefined
     for (const problem of problems) this.#options.log.warn(describeProblem(problem))
     this.#fromSettings = agents
     this.#changes = changes
@@ -294,6 +302,19 @@ export class AgentCatalog extends Owner {
     const ids = this.agents.map(candidate => candidate.id).join(', ')
     return wrong(l10n.t('unknown agent ID "{0}" (available: {1})', id, ids), id)
   }
+}
+
+const NO_LAUNCH: ConfiguredLaunch = { command: '', args: [], env: {} }
+
+/** Applies settings of agents that don't set a command. */
+function withChanges(
+  agents: readonly AgentDefinition[],
+  changes: ReadonlyMap<string, AgentChange>,
+): AgentDefinition[] {
+  return agents.map(agent => {
+    const change = changes.get(agent.id)
+    return change ? { ...agent, ...change, env: { ...agent.env, ...change.env } } : agent
+  })
 }
 
 function presetAgent(preset: AgentPreset, launch: AgentPreset['launches'][number]): AgentDefinition {

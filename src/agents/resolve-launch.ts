@@ -103,6 +103,13 @@ export function expandHome(path: string, home: string): string {
   return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path
 }
 
+/** How an agent starts, as configured. */
+export type ConfiguredLaunch = Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd'>
+
+export function configuredLaunch({ command, args, env, cwd }: ConfiguredLaunch): ConfiguredLaunch {
+  return { command, args, env, cwd }
+}
+
 /** `agents/<id>/<version>-<unique>/`, the folder of an installed agent. */
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
@@ -116,8 +123,7 @@ export function launchFingerprint({
   env,
   cwd,
   source,
-}: Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd'> &
-  Partial<Pick<AgentDefinition, 'source'>>): string {
+}: ConfiguredLaunch & Partial<Pick<AgentDefinition, 'source'>>): string {
   // An updated version of an installed agent is still the same agent to the user.
   const plain = (path: string) => (source === 'installed' ? path.replace(VERSION_FOLDER, '$1') : path)
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -20,6 +20,8 @@ export interface McpServersOptions {
   settings: SettingsSource
   environment: { get(): Promise<LaunchEnvironment> }
   inputs: McpInputs
+  /** Asks whether servers that the workspace defines may be passed to an agent. */
+  allowWorkspaceServers: (servers: readonly McpServerDefinition[]) => Promise<boolean>
   /** The workspace folders on this machine's disk, absolute. */
   folders: () => ReadonlyArray<{ name: string; path: string }>
   userHome: string
@@ -65,14 +67,22 @@ export class McpServers extends Owner {
   async select(capabilities: AgentCapabilities['mcp'], cwd?: string): Promise<ServerSelection> {
     const { servers, inputs } = this.#settings
     const { environment, folders, userHome, log } = this.#options
-    const selection = await selectServers(servers, capabilities, async server =>
-      resolveServer(server, {
+    const ofWorkspace = servers.filter(server => isOfWorkspace(server) && capabilities[server.type])
+    const isAllowed = ofWorkspace.length === 0 || (await this.#mayPass(ofWorkspace))
+    const selection = await selectServers(servers, capabilities, async server => {
+      if (!isAllowed && isOfWorkspace(server))
+        return {
+          reason: l10n.t(
+            "Defined in workspace settings, which you didn't allow. Reload the window to be asked again.",
+          ),
+        }
+      return resolveServer(server, {
         environment: await environment.get(),
         folders: folders().toSorted((a, b) => Number(b.path === cwd) - Number(a.path === cwd)),
         userHome,
         input: (id, of) => this.#options.inputs.value(id, of, inputs),
-      }),
-    )
+      })
+    })
     for (const { name, passed, reason } of selection.notes) {
       if (!passed) log.warn(`The MCP server "${name}" wasn't passed to the agent: ${reason}`)
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
@@ -85,6 +95,15 @@ export class McpServers extends Owner {
       selection.notes.push({ name, type: 'unknown', passed: false, reason: describeProblem(problem) })
     }
     return selection
+  }
+
+  async #mayPass(servers: readonly McpServerDefinition[]): Promise<boolean> {
+    try {
+      return await this.#options.allowWorkspaceServers(servers)
+    } catch (error) {
+      this.#options.log.error(`The MCP servers of the workspace weren't passed: ${messageOf(error)}`)
+      return false
+    }
   }
 
   #read(): McpSettings {
@@ -100,6 +119,11 @@ function nameIn({ path }: SettingProblem): string | undefined {
   if (first === 'inputs' || first === undefined) return undefined
   const name = first === 'servers' || first === 'mcpServers' ? second : first
   return typeof name === 'string' ? name : undefined
+}
+
+/** Whether a server that is turned on comes from the files of the workspace, which others may have written. */
+function isOfWorkspace({ scope, disabled }: McpServerDefinition): boolean {
+  return !disabled && (scope === 'workspace' || scope === 'folder')
 }
 
 /** The servers of a session, and a note for each configured server. */

@@ -285,6 +285,7 @@ export class AgentRig {
         },
         environment: { get: async () => environment },
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
+        allowWorkspaceServers: async () => true,
         folders,
         userHome: this.home,
         log: silentLogger,

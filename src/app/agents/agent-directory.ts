@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
 import { type AgentLaunch, AgentStartError } from '../../acp/agent.ts'
 import type { AgentCatalog } from '../../agents/agent-catalog.ts'
 import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
@@ -10,12 +11,14 @@ import type { Logger } from '../../common/logger.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
+import type { LaunchConsent } from './launch-consent.ts'
 
 export interface AgentDirectoryParts {
   catalog: AgentCatalog
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
+  consent: Pick<LaunchConsent, 'agent'>
   /** The workspace folders. */
   folders: () => Array<{ name: string; path: string }>
   logFor: (agentId: string) => Logger
@@ -27,7 +30,7 @@ export interface AgentDirectoryParts {
 
 /** Provides the catalog of agents to the sessions. */
 export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
-  const { catalog, mcp, rules, environment, folders, logFor, signInEnvironment, onEnvironment } = parts
+  const { catalog, mcp, rules, environment, signInEnvironment, onEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
@@ -55,7 +58,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     isSearched: () => catalog.isSearched,
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
-      const launch = await launchOf(catalog, environment, folders(), agentId, logFor(agentId))
+      const launch = await launchOf(parts, agentId)
       Object.assign(launch.env, await signInEnvironment(agentId))
       onEnvironment((await environment.get()).env)
       return launch
@@ -78,18 +81,22 @@ function installableOf(agentId: string): { id: string; name: string } | undefine
 }
 
 async function launchOf(
-  catalog: AgentCatalog,
-  environment: LaunchEnvironmentSource,
-  folders: Array<{ name: string; path: string }>,
+  { catalog, consent, environment, folders, logFor }: AgentDirectoryParts,
   agentId: string,
-  log: Logger,
 ): Promise<AgentLaunch> {
   const definition = catalog.get(agentId)
-  if (!definition?.startable) {
-    const message = definition?.reason ?? `There is no agent "${agentId}".`
-    throw new AgentStartError({ kind: 'spawn', command: definition?.command ?? agentId, message }, message)
-  }
-  const context = { folders, userHome: homedir() }
+  const fail = (message: string) =>
+    new AgentStartError({ kind: 'spawn', command: definition?.command ?? agentId, message }, message)
+  if (!definition?.startable) throw fail(definition?.reason ?? `There is no agent "${agentId}".`)
+  if (definition.startedByWorkspace && !(await consent.agent(definition)))
+    throw fail(
+      l10n.t(
+        "The settings of this workspace define how {0} starts, and you didn't allow that. Try again to be asked again.",
+        definition.name,
+      ),
+    )
+  const log = logFor(agentId)
+  const context = { folders: folders(), userHome: homedir() }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
     // It may have been installed after the shell's environment was read.

@@ -13,6 +13,7 @@ import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { launchFingerprint } from '../../agents/resolve-launch.ts'
+import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
@@ -29,6 +30,7 @@ import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { installConfirmation } from './install-confirmation.ts'
+import { launchConsent } from './launch-consent.ts'
 
 interface AgentServicesOptions {
   platform: Platform
@@ -145,8 +147,14 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     askVariable(dialogs, agentId => nameOf(agentId)),
     secrets,
   )
+  const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcp = own.add(
-    new McpServers({ settings, environment, inputs, folders: workbench.folders, userHome: homedir(), log }),
+    new McpServers({
+      ...{ settings, environment, inputs, log },
+      allowWorkspaceServers: launches.mcpServers,
+      folders: workbench.folders,
+      userHome: homedir(),
+    }),
   )
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
@@ -162,6 +170,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   let commandEnvironment = environment.current().env
   const agents = agentDirectory({
     folders: workbench.folders,
+    consent: launches,
     catalog,
     mcp,
     rules,

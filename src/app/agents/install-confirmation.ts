@@ -2,7 +2,9 @@ import * as l10n from '@vscode/l10n'
 import type { InstallConfirmation } from '../../agents/registry/install-manager.ts'
 import type { InstallPlan, InstallScript } from '../../agents/registry/install-plan.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { visible } from '../../common/visible.ts'
 import type { Dialogs } from '../workbench.ts'
+import { quoted, quotedEnvironment } from './quoted.ts'
 
 /** Asks in modal dialogs, which show all of what would run. */
 export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallConfirmation {
@@ -34,7 +36,6 @@ export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallC
 /** Everything that an installation runs and that the agent is started with, one fact a line. */
 function planDetails(plan: InstallPlan, replaced: string | undefined): string {
   const { distribution, action, program, args, env, sha256, missing } = plan
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`)
   const lines = [
     distribution === 'binary' ? l10n.t('Downloads: {0}', action) : l10n.t('Runs: {0}', action),
     distribution === 'binary' &&
@@ -43,7 +44,7 @@ function planDetails(plan: InstallPlan, replaced: string | undefined): string {
         : l10n.t('SHA-256 checksum: {0}', sha256)),
     program !== undefined && l10n.t('Program: {0}', quoted(program)),
     args.length > 0 && l10n.t('Arguments: {0}', args.map(quoted).join(' ')),
-    variables.length > 0 && l10n.t('Environment: {0}', variables.join(' ')),
+    Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
     replaced !== undefined && l10n.t('Replaces: version {0}', replaced),
     missing === 'npm' && l10n.t('Requires Node.js with npm.'),
     missing === 'uv' && l10n.t('Requires uv.'),
@@ -60,20 +61,11 @@ function scriptsDetails(scripts: readonly InstallScript[]): string {
   const lines = scripts
     .slice(0, MAX_SCRIPTS)
     .map(
-      ({ package: name, event, command }) => `${visible(name)} (${event}): ${visible(command).slice(0, 300)}`,
+      ({ package: name, event, command }) =>
+        `${visible(name)} (${event}): ${visible(command).replaceAll(/\s+/g, ' ').slice(0, 300)}`,
     )
   const more = scripts.length - lines.length
   return [...lines, ...(more > 0 ? [l10n.t('… and {0} more', more)] : [])].join('\n')
 }
 
 const MAX_SCRIPTS = 12
-
-/** As a shell user would write it: what isn't plain is in quotes, so that nothing looks like two words or another line. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(text) ? text : visible(JSON.stringify(text))
-}
-
-/** Control and formatting characters, which could disguise a text, as their codes. */
-function visible(text: string): string {
-  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, char => `\\u{${char.codePointAt(0)!.toString(16)}}`)
-}

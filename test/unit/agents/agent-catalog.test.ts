@@ -249,6 +249,48 @@ describe('AgentCatalog', () => {
     assert.deepEqual(ids(agents), ['gemini', 'demo'])
   })
 
+  describe('with settings of the workspace', () => {
+    const startedByWorkspace = (workspace: object, ofUser: object = {}) => {
+      values.agents = [
+        { scope: 'user', value: ofUser },
+        { scope: 'workspace', value: workspace },
+      ]
+      const agents = catalog()
+      const names = agents.agents.filter(agent => agent.startedByWorkspace).map(({ id }) => id)
+      agents.dispose()
+      return names
+    }
+    const mine = { mine: { command: 'x', args: ['--acp'], env: { A: 'b' } } }
+
+    it('knows the agents that they define or start differently', () => {
+      assert.deepEqual(startedByWorkspace({ theirs: { command: 'y' } }, mine), ['theirs'])
+      for (const change of [
+        { command: 'y' },
+        { args: ['--acp', '--yolo'] },
+        { args: [] },
+        { env: { NODE_OPTIONS: '--require ./evil.js' } },
+        { env: { A: 'c' } },
+        { cwd: 'elsewhere' },
+      ])
+        assert.deepEqual(startedByWorkspace({ mine: change }, mine), ['mine'], JSON.stringify(change))
+    })
+
+    it('knows well-known agents that they change', async () => {
+      put(bin, 'gemini')
+      values.agents = [
+        { scope: 'folder', folder: 'one', value: { gemini: { env: { NODE_OPTIONS: '-r x' } } } },
+      ]
+      const agents = catalog()
+      await agents.ready()
+      assert.equal(agents.get('gemini')?.startedByWorkspace, true)
+    })
+
+    it('knows that names and icons start nothing, and that the same values change nothing', () => {
+      assert.deepEqual(startedByWorkspace({ mine: { name: 'Other', icon: 'bug' } }, mine), [])
+      assert.deepEqual(startedByWorkspace(mine, mine), [])
+    })
+  })
+
   describe('the default agent', () => {
     beforeEach(() => {
       put(bin, 'gemini')

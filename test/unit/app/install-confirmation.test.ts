@@ -64,7 +64,7 @@ describe('the confirmation of an installation', () => {
     assert.equal(text.split('\n').length, 3)
     assert.doesNotMatch(text, /[\u202e\u2028]/)
     const script = { package: 'mine@1.0.0', event: 'install', command: 'x\n\u202ey' } as const
-    assert.equal(await scriptsDetails([script]), 'mine@1.0.0 (install): x\\u{a}\\u{202e}y')
+    assert.equal(await scriptsDetails([script]), 'mine@1.0.0 (install): x ‹U+202E›y')
   })
 
   it('names the first scripts and the number of the others', async () => {

@@ -41,6 +41,9 @@ describe('the MCP servers of a session', () => {
   }
   const log: Logger = { trace: write, debug: write, info: write, warn: write, error: write }
 
+  /** the workspace's servers that the user was asked about, each time */
+  let offered: string[][]
+  let allow: () => Promise<boolean>
   const open = (workspace = 'file:///w') => {
     const inputs = new McpInputs(
       {
@@ -62,6 +65,10 @@ describe('the MCP servers of a session', () => {
         }),
       },
       inputs,
+      allowWorkspaceServers: servers => {
+        offered.push(servers.map(({ name }) => name))
+        return allow()
+      },
       folders: () => [
         { name: 'one', path: join(root, 'one') },
         { name: 'two', path: join(root, 'two') },
@@ -105,6 +112,8 @@ describe('the MCP servers of a session', () => {
     layers = []
     secrets = new Secrets()
     asked = []
+    offered = []
+    allow = async () => true
     answers = { key: 'sk-secret' }
     lines = []
   })
@@ -402,5 +411,41 @@ describe('the MCP servers of a session', () => {
     assert.equal(servers.definitions.length, 1)
     assert.equal(servers.problems.length, 1)
     servers.dispose()
+  })
+
+  it('passes the servers of the workspace only if the user allows them', async () => {
+    layers = [
+      { scope: 'user', value: { mine: { command: 'server' } } },
+      {
+        scope: 'workspace',
+        value: { theirs: { command: 'server' }, off: { command: 'server', disabled: true } },
+      },
+      { scope: 'folder', folder: 'one', value: { remote: { url: 'https://example.com' } } },
+    ]
+    assert.deepEqual(
+      (await select()).passed.map(({ name }) => name),
+      ['mine', 'theirs', 'remote'],
+    )
+    assert.deepEqual(offered, [['theirs', 'remote']])
+    allow = async () => false
+    const { passed, notes } = await select()
+    assert.deepEqual(
+      passed.map(({ name }) => name),
+      ['mine'],
+    )
+    assert.match(notes.find(({ name }) => name === 'theirs')?.reason ?? '', /didn't allow/)
+    allow = () => Promise.reject(new Error('no dialog'))
+    assert.deepEqual(
+      (await select()).passed.map(({ name }) => name),
+      ['mine'],
+    )
+    // a server of the user that the workspace replaces is the workspace's
+    layers[1] = { scope: 'workspace', value: { mine: { command: 'shows' } } }
+    allow = async () => false
+    assert.deepEqual((await select()).passed, [])
+    layers = layers.slice(0, 1)
+    offered = []
+    await select()
+    assert.deepEqual(offered, [], "the user's own servers need no consent")
   })
 })

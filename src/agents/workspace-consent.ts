@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { KeyValueStore } from '../common/key-value-store.ts'
+
+const KEPT = 'parley.acceptedWorkspaceLaunches'
+const MAX_ACCEPTED = 500
+
+/**
+ * What the user allowed the settings of this workspace to run. Anyone who can change its files could otherwise run programs
+ * with the next pull. Each consent is for the exact content: anything else is asked about again.
+ */
+export class WorkspaceConsent {
+  readonly #store: KeyValueStore
+  readonly #asking = new Map<string, Promise<boolean>>()
+
+  constructor(store: KeyValueStore) {
+    this.#store = store
+  }
+
+  /** `content`: everything that determines what runs, as plain data. */
+  accepts(content: unknown): boolean {
+    return this.#accepted().includes(digest(content))
+  }
+
+  /** Asks, unless all was accepted before. Whoever asks about the same at the same time gets the same answer. */
+  async request(contents: readonly unknown[], ask: () => Promise<boolean>): Promise<boolean> {
+    const wanted = contents.map(digest)
+    const accepted = this.#accepted()
+    if (wanted.every(one => accepted.includes(one))) return true
+    const key = wanted.join(' ')
+    const running = this.#asking.get(key)
+    if (running) return running
+    const asking = ask().then(isAllowed => {
+      if (isAllowed)
+        this.#store.set(KEPT, [...new Set([...this.#accepted(), ...wanted])].slice(-MAX_ACCEPTED))
+      return isAllowed
+    })
+    this.#asking.set(key, asking)
+    try {
+      return await asking
+    } finally {
+      this.#asking.delete(key)
+    }
+  }
+
+  #accepted(): string[] {
+    const kept = this.#store.get<unknown>(KEPT)
+    return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
+  }
+}
+
+/** The same for equal content, regardless of the order of properties. */
+function digest(content: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(ordered(content)))
+    .digest('base64url')
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return entries.map(([key, part]) => [key, ordered(part)])
+}

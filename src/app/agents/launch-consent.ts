@@ -1,0 +1,84 @@
+import * as l10n from '@vscode/l10n'
+import type { AgentDefinition } from '../../agents/definition.ts'
+import { configuredLaunch } from '../../agents/resolve-launch.ts'
+import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { McpServerDefinition } from '../../mcp/mcp-settings.ts'
+import type { Dialogs } from '../workbench.ts'
+import { quoted, quotedEnvironment } from './quoted.ts'
+
+/** Asks before the settings of a workspace start a program. */
+export interface LaunchConsent {
+  /** Whether an agent may start in the way that the workspace defines. */
+  agent(definition: AgentDefinition): Promise<boolean>
+  /** Whether the MCP servers of the workspace may be passed to an agent. */
+  mcpServers(servers: readonly McpServerDefinition[]): Promise<boolean>
+}
+
+export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 'confirm'>): LaunchConsent {
+  const declined = new Set<string>()
+  return {
+    agent: definition =>
+      consent.request([{ agent: definition.id, ...configuredLaunch(definition) }], async () => {
+        const allow = l10n.t('Allow and Start')
+        const text = l10n.t('Start {0} with the settings of this workspace?', definition.name)
+        const detail = l10n.t(
+          'The workspace defines how this agent starts. Allow it only if you trust these values.\n\n{0}',
+          agentLines(definition),
+        )
+        return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
+      }),
+
+    async mcpServers(servers) {
+      const all = JSON.stringify(servers)
+      if (declined.has(all)) return false
+      const isAllowed = await consent.request(servers.map(contentOf), async () => {
+        const allow = l10n.t('Allow MCP Servers')
+        const text = l10n.t('Pass the MCP servers of this workspace to agents?')
+        const detail = l10n.t(
+          'The agent starts or contacts these servers. Allow them only if you trust these values.\n\n{0}',
+          servers.map(serverLines).join('\n\n'),
+        )
+        return (await dialogs.confirm(text, { detail }, allow)) === allow
+      })
+      // asked once in this window
+      if (!isAllowed) declined.add(all)
+      return isAllowed
+    },
+  }
+}
+
+/** The scope's name doesn't matter: the same server may move between the workspace's files. */
+function contentOf({ scope: _scope, folder: _folder, disabled: _disabled, ...server }: McpServerDefinition) {
+  return { mcpServer: server }
+}
+
+function agentLines({ command, args, env, cwd }: AgentDefinition): string {
+  return lines([
+    l10n.t('Command: {0}', [command, ...args].map(quoted).join(' ')),
+    Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
+    cwd !== undefined && l10n.t('Working directory: {0}', quoted(cwd)),
+  ])
+}
+
+function serverLines(server: McpServerDefinition): string {
+  const name = l10n.t('Name: {0}', quoted(server.name))
+  if (server.type !== 'stdio')
+    return lines([
+      name,
+      l10n.t('URL: {0}', quoted(server.url)),
+      Object.keys(server.headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(server.headers)),
+    ])
+  const { command, args, env, envFile, cwd } = server
+  return lines([
+    name,
+    l10n.t('Command: {0}', [command, ...args].map(quoted).join(' ')),
+    Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
+    envFile !== undefined && l10n.t('Environment file: {0}', quoted(envFile)),
+    cwd !== undefined && l10n.t('Working directory: {0}', quoted(cwd)),
+  ])
+}
+
+function lines(all: ReadonlyArray<string | false>): string {
+  return all.filter(line => line !== false).join('\n')
+}

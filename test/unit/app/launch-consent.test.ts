@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { AgentStartError } from '../../../src/acp/agent.ts'
+import type { CatalogAgent } from '../../../src/agents/agent-catalog.ts'
+import { WorkspaceConsent } from '../../../src/agents/workspace-consent.ts'
+import { type AgentDirectoryParts, agentDirectory } from '../../../src/app/agents/agent-directory.ts'
+import { launchConsent } from '../../../src/app/agents/launch-consent.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
+
+describe('an agent that the settings of the workspace start', () => {
+  let stored: Map<string, unknown>
+  let shown: string[]
+  let answer: string | undefined
+  const consent = () =>
+    launchConsent(
+      new WorkspaceConsent({
+        get: <T>(key: string) => stored.get(key) as T | undefined,
+        set: (key, value) => void stored.set(key, value),
+      }),
+      {
+        confirm: async (text, { detail = '' }) => {
+          shown.push(`${text}\n${detail}`)
+          return answer
+        },
+      },
+    )
+  const agent = (more: Partial<CatalogAgent> = {}): CatalogAgent => ({
+    ...{
+      id: 'mine',
+      name: 'Mine',
+      command: process.execPath,
+      args: ['--version'],
+      env: {},
+      source: 'settings',
+    },
+    ...{ startable: true, startedByWorkspace: true },
+    ...more,
+  })
+  const resolve = (definition: CatalogAgent, launches = consent()) =>
+    agentDirectory({
+      catalog: { get: () => definition },
+      environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
+      consent: launches,
+      folders: () => [{ name: 'w', path: process.cwd() }],
+      logFor: () => silentLogger,
+      signInEnvironment: async () => ({}),
+      onEnvironment() {},
+    } as unknown as AgentDirectoryParts).resolveLaunch('mine')
+
+  beforeEach(() => {
+    stored = new Map()
+    shown = []
+    answer = 'Allow and Start'
+  })
+
+  it("doesn't start unless the user allows what is shown", async () => {
+    answer = undefined
+    const evil = agent({ args: ['a b'], env: { NODE_OPTIONS: '--require ./evil.js\nEnvironment: none' } })
+    await assert.rejects(resolve(evil), AgentStartError)
+    assert.match(shown[0]!, /^Start Mine with the settings of this workspace\?$/m)
+    assert.match(shown[0]!, /^Command: .* "a b"$/m)
+    assert.match(shown[0]!, /^Environment: NODE_OPTIONS="--require \.\/evil\.js\\nEnvironment: none"$/m)
+    // and may be tried again
+    answer = 'Allow and Start'
+    assert.equal((await resolve(evil)).command, process.execPath)
+    assert.equal(shown.length, 2)
+  })
+
+  it('is asked about once, also in later windows, until anything changes', async () => {
+    const launches = consent()
+    await Promise.all([resolve(agent(), launches), resolve(agent(), launches)])
+    await resolve(agent({ name: 'Other name' }))
+    assert.equal(shown.length, 1)
+    for (const change of [
+      { args: ['--version', '--more'] },
+      { args: ['--version --more'] },
+      { env: { A: 'b' } },
+      { cwd: process.cwd() },
+      { id: 'other' },
+    ]) {
+      const count: number = shown.length
+      await resolve(agent(change))
+      assert.equal(shown.length, count + 1, JSON.stringify(change))
+    }
+    answer = undefined
+    await assert.rejects(resolve(agent({ env: { A: 'c' } })), AgentStartError)
+    await resolve(agent())
+  })
+
+  it("isn't asked about if the user's own settings start it the same way", async () => {
+    await resolve(agent({ startedByWorkspace: undefined }))
+    assert.deepEqual(shown, [])
+  })
+
+  it('never starts or asks in Restricted Mode', async () => {
+    await assert.rejects(resolve(agent({ startable: false, reason: 'Not trusted.' })), /Not trusted/)
+    assert.deepEqual(shown, [])
+  })
+
+  it('passes MCP servers only if the user allows them, and asks once in a window', async () => {
+    const server = (more: Partial<McpServerDefinition> = {}) =>
+      ({
+        ...{ name: 'theirs', type: 'stdio', scope: 'workspace', disabled: false },
+        ...{ command: 'run', args: ['x'], env: { TOKEN: 'y' } },
+        ...more,
+      }) as McpServerDefinition
+    answer = undefined
+    const launches = consent()
+    assert.equal(await launches.mcpServers([server()]), false)
+    assert.equal(await launches.mcpServers([server()]), false)
+    assert.equal(shown.length, 1)
+    assert.match(shown[0]!, /^Name: theirs\nCommand: run x\nEnvironment: TOKEN=y$/m)
+    answer = 'Allow MCP Servers'
+    assert.equal(await consent().mcpServers([server()]), true)
+    assert.equal(await consent().mcpServers([server({ scope: 'folder', folder: 'one' })]), true)
+    assert.equal(shown.length, 2)
+    assert.equal(await consent().mcpServers([server(), server({ name: 'new' })]), true)
+    assert.equal(
+      await consent().mcpServers([server({ command: 'other' } as Partial<McpServerDefinition>)]),
+      true,
+    )
+    assert.equal(shown.length, 4)
+  })
+})

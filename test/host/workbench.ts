@@ -1,32 +1,21 @@
-import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
-import { outDirectory } from './paths.ts'
 import type { Server } from './server.ts'
+import { type Theme, type ThemeKind, themes, VsCodeWindow } from './vscode-window.ts'
 import { succeeds, waitFor } from './wait-for.ts'
 import { touchWorkspaceFile } from './workspace-file.ts'
 
-/** The built-in themes to test by kind: their name, and the class of the workbench. */
-export const themes = {
-  dark: { label: 'Dark Modern', className: 'vs-dark' },
-  light: { label: 'Light Modern', className: 'vs' },
-  highContrast: { label: 'Dark High Contrast', className: 'hc-black' },
-  highContrastLight: { label: 'Light High Contrast', className: 'hc-light' },
-}
-export type ThemeKind = keyof typeof themes
-export type Theme = (typeof themes)[ThemeKind]
-
 export interface WindowOptions extends OpenOptions, ContextOptions {}
 
-/** A VS Code window in a browser, used as a person would: with keyboard and mouse, by what is visible. */
-export class Workbench {
+/** A window of the real workbench in a browser. */
+export class Workbench extends VsCodeWindow {
   readonly server: Server
   readonly #context: BrowserContext
   readonly #options: WindowOptions
   #opened: OpenedPage
 
   private constructor(server: Server, context: BrowserContext, options: WindowOptions, opened: OpenedPage) {
+    super()
     this.server = server
     this.#context = context
     this.#options = options
@@ -42,7 +31,7 @@ export class Workbench {
     return workbench
   }
 
-  get page(): Page {
+  override get page(): Page {
     return this.#opened.page
   }
 
@@ -79,7 +68,7 @@ export class Workbench {
     await this.#ready()
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if (!this.page.isClosed()) await this.#leave()
     await this.#context.close()
   }
@@ -92,7 +81,7 @@ export class Workbench {
   }
 
   /** The messages in the page's console, oldest first. */
-  get consoleMessages(): readonly string[] {
+  override get consoleMessages(): readonly string[] {
     return this.#opened.console
   }
 
@@ -114,15 +103,6 @@ export class Workbench {
     return this.#opened.refused
   }
 
-  get palette(): Locator {
-    return this.page.locator('.quick-input-widget')
-  }
-
-  /** The input of the open command palette or another quick input. */
-  get paletteInput(): Locator {
-    return this.palette.locator('input.input').first()
-  }
-
   /**
    * Opens the command palette and types a text. A busy window can miss the key, or lose the text while its list fills.
    */
@@ -134,22 +114,13 @@ export class Workbench {
     })
   }
 
-  /** Closes the open quick input, even if something else has the focus. */
-  async closePalette(): Promise<void> {
-    await waitFor('end of the palette', async () => {
-      if (!(await this.palette.isVisible())) return true
-      await succeeds(this.paletteInput.press('Escape', { timeout: 3000 }))
-      return succeeds(this.palette.waitFor({ state: 'hidden', timeout: 1000 }))
-    })
-  }
-
   /**
    * Runs a command by its title, including the category, from the command palette.
    * The palette lists the commands that exist when it opens, and extensions add theirs late in a new window, so the
    * palette is opened again until the command is listed. `from` moves the focus before each try, since VS Code moves it
    * to the active editor when the palette closes.
    */
-  async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
+  override async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
     const row = this.paletteRow(title)
     let timeout = 250
     await waitFor(`"${title}" in the command palette`, async () => {
@@ -163,26 +134,6 @@ export class Workbench {
     await this.paletteInput.press('Enter')
   }
 
-  /**
-   * Moves to a row of the open list with the keyboard, since the list can move under the pointer. Returns false if
-   * there is no such row.
-   */
-  async highlight(row: Locator, timeout: number): Promise<boolean> {
-    if (!(await succeeds(row.waitFor({ timeout })))) return false
-    const marked = this.palette.locator('.monaco-list-row.focused').first()
-    const indexOf = async (one: Locator) =>
-      Number(await one.getAttribute('data-index', { timeout: 500 }).catch(() => Number.NaN))
-    const isMarked = async () => {
-      const [wanted, at] = [await indexOf(row), await indexOf(marked)]
-      if (wanted === at) return true
-      await this.paletteInput.press(wanted < at ? 'ArrowUp' : 'ArrowDown', { timeout: 3000 })
-      const moved = async () => (await indexOf(marked)) !== at
-      await succeeds(waitFor('another marked row', moved, { timeout: 500, interval: 10 }))
-      return false
-    }
-    return succeeds(waitFor('the row to be marked', isMarked, { timeout: 10_000, interval: 0 }))
-  }
-
   /** The visible titles that the command palette lists for a text. */
   async commandTitles(text: string): Promise<string[]> {
     await this.#typeInPalette(`>${text}`)
@@ -193,47 +144,8 @@ export class Workbench {
     return titles
   }
 
-  /**
-   * Runs a command with a quick pick and moves to the row that contains a text. The quick pick lists what exists when
-   * it opens, so it's opened again until the row is listed.
-   */
-  async runAndHighlight(title: string, text: string): Promise<void> {
-    const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
-    await waitFor(`"${text}" of "${title}"`, async () => {
-      await this.runCommand(title)
-      const listed = await this.highlight(row, 5000)
-      if (!listed) await this.closePalette()
-      return listed
-    })
-  }
-
-  /** Runs a command with a quick pick and accepts the row that contains a text. */
-  async runAndPick(title: string, text: string): Promise<void> {
-    await this.runAndHighlight(title, text)
-    await this.paletteInput.press('Enter')
-  }
-
-  /** Accepts the row of the open list that contains a text. */
-  async pick(text: string | RegExp): Promise<void> {
-    const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
-    await waitFor(`"${text}" in the list`, () => this.highlight(row, 5000))
-    await this.paletteInput.press('Enter')
-  }
-
-  /** A row of the open quick pick, by its whole label. */
-  paletteRow(label: string): Locator {
-    const exactly = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
-    const name = this.page.locator('.label-name', { hasText: exactly })
-    return this.palette.locator('.monaco-list-row').filter({ has: name }).first()
-  }
-
-  /** A notification that contains a text. */
-  notification(text: string | RegExp): Locator {
-    return this.page.locator('.notification-toast', { hasText: text }).first()
-  }
-
   /** Opens a view container by its name in the activity bar. */
-  async openViewContainer(name: string): Promise<void> {
+  override async openViewContainer(name: string): Promise<void> {
     const label = this.page.locator(
       `.activitybar .action-item [aria-label="${name}"], .activitybar .action-item[aria-label="${name}"]`,
     )
@@ -248,31 +160,8 @@ export class Workbench {
     })
   }
 
-  /**
-   * Finds the frame of a webview by its content, since the order of open webviews is undefined. VS Code nests each in two
-   * frames, which it creates again when the webview is shown again.
-   */
-  webview(selector: string, { timeout = 30_000 } = {}): Promise<Frame> {
-    return waitFor(`webview with ${selector}`, () => this.#frameWith(selector), { timeout })
-  }
-
-  /** Doesn't wait for frames that don't respond because they never load. */
-  async #frameWith(selector: string): Promise<Frame | undefined> {
-    const inner = this.page.frames().filter(frame => frame.parentFrame() !== null)
-    const found = await Promise.all(
-      inner.map(frame => {
-        const count = frame
-          .locator(selector)
-          .count()
-          .catch(() => 0)
-        return Promise.race([count, delay(2000, 0, { ref: false })])
-      }),
-    )
-    return inner.find((_, at) => (found[at] ?? 0) > 0)
-  }
-
   /** Selects a color theme and resolves when the workbench shows it. */
-  async setTheme(theme: ThemeKind | Theme): Promise<void> {
+  override async setTheme(theme: ThemeKind | Theme): Promise<void> {
     const { label, className } = typeof theme === 'string' ? themes[theme] : theme
     const shown = this.page.locator(`.monaco-workbench.${className}`)
     await waitFor(`theme ${label}`, async () => {
@@ -320,12 +209,5 @@ export class Workbench {
     }
     if (await this.notification('').isVisible())
       await this.runCommand('Notifications: Clear All Notifications')
-  }
-
-  /** Saves a screenshot of the window to `out/screenshots/NAME.png` and returns the path. */
-  async screenshot(name: string): Promise<string> {
-    const path = join(outDirectory, 'screenshots', `${name}.png`)
-    await this.page.screenshot({ path })
-    return path
   }
 }

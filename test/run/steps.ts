@@ -76,8 +76,17 @@ const uiSuites = mochaSuites(
   ['--retries', '1', '--timeout', '90000', '--slow', '20000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
+/** The built webviews and the extension in plain Node, without a workbench. */
+const pageSuites = mochaSuites(
+  'page',
+  'test/page',
+  4,
+  ['--retries', '1', '--timeout', '60000', '--slow', '5000'],
+  ['package', 'install the browser', `install VS Code ${current.version}`],
+)
 const browserSuites: Step[] = [
   ...uiSuites,
+  ...pageSuites,
   suite(
     `integration in VS Code ${current.version}`,
     [tsx, 'test/host/run-integration.ts'],

@@ -1,4 +1,4 @@
-import { type Theme, themes } from '../host/workbench.ts'
+import { type Theme, themes } from '../host/vscode-window.ts'
 
 /** The themes for screenshots: the four that everything is checked in, and VS Code's colorful ones. */
 export const looks: Record<string, Theme> = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Frame } from 'playwright-core'
-import type { ThemeKind, Workbench } from '../../host/workbench.ts'
+import type { ThemeKind, VsCodeWindow } from '../../host/vscode-window.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const page = readFileSync(join(import.meta.dirname, 'axe-page.js'), 'utf8')
@@ -28,12 +28,12 @@ export interface ThemeLook {
 }
 
 /** Records what VS Code passes to a webview with this body in each of the four built-in themes. */
-export async function readThemeLooks(workbench: Workbench, body: string): Promise<ThemeLook[]> {
+export async function readThemeLooks(window: VsCodeWindow, body: string): Promise<ThemeLook[]> {
   const looks: ThemeLook[] = []
   // the default theme last, since it stays
   for (const kind of ['light', 'highContrast', 'highContrastLight', 'dark'] as const) {
-    await workbench.setTheme(kind)
-    const frame = await workbench.webview(`${body}${marks[kind]}`)
+    await window.setTheme(kind)
+    const frame = await window.webview(`${body}${marks[kind]}`)
     await frame.evaluate(page)
     looks.push({ kind, given: await frame.evaluate('parleyLook.read()') })
   }

@@ -1,7 +1,7 @@
 import type { Frame, Locator } from 'playwright-core'
 import type { ConversationHead } from '../../../src/bridge/conversation.ts'
+import type { VsCodeWindow } from '../../host/vscode-window.ts'
 import { waitFor } from '../../host/wait-for.ts'
-import type { Workbench } from '../../host/workbench.ts'
 
 /** The conversation view in the side bar, as a user reads and uses it. */
 export class ConversationPage {
@@ -12,14 +12,14 @@ export class ConversationPage {
   }
 
   /** Shows the view and resolves when it has content. */
-  static async open(workbench: Workbench): Promise<ConversationPage> {
-    await workbench.openViewContainer('Parley')
-    return ConversationPage.find(workbench)
+  static async open(window: VsCodeWindow): Promise<ConversationPage> {
+    await window.openViewContainer('Parley')
+    return ConversationPage.find(window)
   }
 
   /** Finds the view that is already displayed. */
-  static async find(workbench: Workbench): Promise<ConversationPage> {
-    return ConversationPage.inFrame(await workbench.webview('body[data-view="conversation"]'))
+  static async find(window: VsCodeWindow): Promise<ConversationPage> {
+    return ConversationPage.inFrame(await window.webview('body[data-view="conversation"]'))
   }
 
   /** The view in this frame, if there are several. */
@@ -31,10 +31,10 @@ export class ConversationPage {
   }
 
   /** Starts a session with an agent. Recognizes it by its key, since an already displayed one can look the same. */
-  static async startSession(workbench: Workbench, agent: string): Promise<ConversationPage> {
-    const before = await ConversationPage.#shownKeys(workbench)
-    await workbench.runAndPick('Parley: New Session with Agent…', agent)
-    const page = await ConversationPage.find(workbench)
+  static async startSession(window: VsCodeWindow, agent: string): Promise<ConversationPage> {
+    const before = await ConversationPage.#shownKeys(window)
+    await window.runAndPick('Parley: New Session with Agent…', agent)
+    const page = await ConversationPage.find(window)
     await waitFor(`a new session of ${agent}`, async () => {
       const key = await page.#key()
       return key !== undefined && !before.includes(key)
@@ -46,8 +46,8 @@ export class ConversationPage {
   }
 
   /** The keys of the displayed conversations. */
-  static async #shownKeys(workbench: Workbench): Promise<Array<string | undefined>> {
-    const keys = workbench.page.frames().map(frame => new ConversationPage(frame).#key())
+  static async #shownKeys(window: VsCodeWindow): Promise<Array<string | undefined>> {
+    const keys = window.page.frames().map(frame => new ConversationPage(frame).#key())
     return Promise.all(keys)
   }
 

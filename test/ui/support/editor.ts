@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../../host/wait-for.ts'
+import type { VsCodeWindow } from '../../host/vscode-window.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** Opens a file of the workspace by its name, like *Go to File*. */
@@ -42,8 +43,8 @@ export async function replaceWord(workbench: Workbench, word: string, text: stri
 }
 
 /** A visible line of the displayed output channel. */
-export function outputLine(workbench: Workbench, text: string | RegExp): Locator {
-  return workbench.page
+export function outputLine({ page }: VsCodeWindow, text: string | RegExp): Locator {
+  return page
     .locator('.part.panel .output-view-container .view-line, .part.panel .view-line', { hasText: text })
     .first()
 }

@@ -1,6 +1,6 @@
 import type { Frame, Locator } from 'playwright-core'
+import type { VsCodeWindow } from '../../host/vscode-window.ts'
 import { waitFor } from '../../host/wait-for.ts'
-import type { Workbench } from '../../host/workbench.ts'
 
 /** History, in the side bar or in an editor tab, as a user reads and uses it. */
 export class HistoryPage {
@@ -10,23 +10,23 @@ export class HistoryPage {
     this.frame = frame
   }
 
-  static async open(workbench: Workbench): Promise<HistoryPage> {
-    await workbench.runCommand('Parley: Open History')
-    const page = await HistoryPage.#in(await workbench.webview('body[data-view="conversation"] main.history'))
+  static async open(window: VsCodeWindow): Promise<HistoryPage> {
+    await window.runCommand('Parley: Open History')
+    const page = await HistoryPage.#in(await window.webview('body[data-view="conversation"] main.history'))
     // otherwise it could still take the focus from what the test does next
     await page.search.and(page.frame.locator(':focus')).waitFor()
     return page
   }
 
   /** History in an editor tab. */
-  static async openTab(workbench: Workbench): Promise<HistoryPage> {
-    await workbench.runCommand('Parley: Open History in Editor Tab')
-    return HistoryPage.findTab(workbench)
+  static async openTab(window: VsCodeWindow): Promise<HistoryPage> {
+    await window.runCommand('Parley: Open History in Editor Tab')
+    return HistoryPage.findTab(window)
   }
 
   /** Finds the editor tab that is already displayed. */
-  static async findTab(workbench: Workbench): Promise<HistoryPage> {
-    return HistoryPage.#in(await workbench.webview('body[data-view="history"]'))
+  static async findTab(window: VsCodeWindow): Promise<HistoryPage> {
+    return HistoryPage.#in(await window.webview('body[data-view="history"]'))
   }
 
   static async #in(frame: Frame): Promise<HistoryPage> {
@@ -74,8 +74,8 @@ export class HistoryPage {
   }
 
   /** Chooses an entry of the session's context menu, which VS Code shows. */
-  async chooseFromMenu(workbench: Workbench, title: string, entry: string): Promise<void> {
-    const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
+  async chooseFromMenu(window: VsCodeWindow, title: string, entry: string): Promise<void> {
+    const item = window.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
     await waitFor(`${entry} in the menu`, async () => {
       await this.row(title).click({ button: 'right' })
       // a menu ignores clicks right after it opens
@@ -83,7 +83,7 @@ export class HistoryPage {
         () => true,
         () => false,
       )
-      await workbench.page.keyboard.press(shown ? 'Enter' : 'Escape')
+      await window.page.keyboard.press(shown ? 'Enter' : 'Escape')
       return shown
     })
   }

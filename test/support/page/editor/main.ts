@@ -1,0 +1,182 @@
+/**
+ * The extension host of a window without a workbench: runs the built extension with our `vscode` in plain Node, and serves
+ * the window's page. A test controls it with messages: see `Control`.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire, registerHooks } from 'node:module'
+import { dirname, join } from 'node:path'
+import { URI } from 'vscode-uri'
+import type { StoredPanel } from './editors.ts'
+import { type Keybinding, Keybindings } from './keybindings.ts'
+import { options, served } from './options.ts'
+import { type Serving, servePage } from './server.ts'
+
+const api = new URL('./vscode.ts', import.meta.url).href
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'vscode' ? { url: api, shortCircuit: true } : next(specifier, context),
+})
+
+let startServing: (serving: Serving) => void = () => {}
+const { port } = await servePage(
+  new Promise(resolve => {
+    startServing = resolve
+  }),
+)
+served.origin = `http://127.0.0.1:${port}`
+const vscode = await import('./vscode.ts')
+const { editors, page } = vscode
+
+const storage = join(options.userData, 'User', 'workspaceStorage', workspaceKey(), 'parley.parley')
+const globalStorage = join(options.userData, 'User', 'globalStorage', 'parley.parley')
+const panelsFile = join(dirname(storage), 'panels.json')
+mkdirSync(storage, { recursive: true })
+mkdirSync(globalStorage, { recursive: true })
+
+function workspaceKey(): string {
+  return createHash('sha256')
+    .update(options.workspace ?? '')
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** Values in a file. */
+function stored(file: string): Map<string, unknown> {
+  return new Map(existsSync(file) ? Object.entries(JSON.parse(readFileSync(file, 'utf8')) as object) : [])
+}
+
+function memento(file: string) {
+  const values = stored(file)
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string, otherwise?: unknown) => values.get(key) ?? otherwise,
+    async update(key: string, value: unknown) {
+      if (value === undefined) values.delete(key)
+      else values.set(key, value)
+      writeFileSync(file, JSON.stringify(Object.fromEntries(values)))
+    },
+    setKeysForSync() {},
+  }
+}
+
+function secrets(file: string) {
+  const values = memento(file)
+  const changed = new vscode.EventEmitter<{ key: string }>()
+  const set = async (key: string, value: string | undefined) => {
+    await values.update(key, value)
+    changed.fire({ key })
+  }
+  return {
+    get: async (key: string) => values.get(key),
+    store: set,
+    delete: (key: string) => set(key, undefined),
+    onDidChange: changed.event,
+  }
+}
+
+const extensionUri = URI.file(options.extension)
+const extension = {
+  id: 'parley.parley',
+  packageJSON: vscode.manifest,
+  extensionUri,
+  extensionPath: options.extension,
+}
+const context = {
+  subscriptions: [] as Array<{ dispose(): unknown }>,
+  extension,
+  extensionUri,
+  extensionPath: options.extension,
+  extensionMode: 1,
+  workspaceState: memento(join(dirname(storage), 'state.json')),
+  globalState: memento(join(dirname(globalStorage), 'parley-state.json')),
+  secrets: secrets(join(dirname(globalStorage), 'parley-secrets.json')),
+  storageUri: options.workspace === undefined ? undefined : URI.file(storage),
+  globalStorageUri: URI.file(globalStorage),
+  logUri: URI.file(join(options.userData, 'logs')),
+}
+
+const keybindings = new Keybindings(
+  vscode.manifest.contributes.keybindings as Keybinding[],
+  vscode.contextKeys,
+  command => void vscode.commands.executeCommand(command),
+)
+page.onEvent(event => {
+  if (event.type === 'key') {
+    vscode.contextKeys.set('focusedView', event.webview?.startsWith('sideBar') ? 'parley.conversation' : '')
+    keybindings.press(event)
+  }
+  if (event.type === 'link') void vscode.env.openExternal(event.url)
+})
+
+const { activate, deactivate } = createRequire(import.meta.url)(
+  join(options.extension, 'dist', 'extension.cjs'),
+) as { activate(given: typeof context): void; deactivate(): Promise<void> }
+activate(context)
+startServing({ page, webview: id => editors.webview(id) })
+if (existsSync(panelsFile)) editors.restore(JSON.parse(readFileSync(panelsFile, 'utf8')) as StoredPanel[])
+
+async function stop(): Promise<void> {
+  writeFileSync(panelsFile, JSON.stringify(editors.stored()))
+  const ended = deactivate()
+  for (const one of context.subscriptions) one.dispose()
+  await ended
+}
+
+/** What a test can ask for, apart from what it does in the page. */
+const control = {
+  run: (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args.map(revive)),
+  openSideBar: () => editors.openSideBar(),
+  hideSideBar: () => editors.hideSideBar(),
+  openFile: async (path: string) => void (await editors.show(URI.file(path), { preview: true })),
+  selectLines: (count: number) => {
+    editors.active?.select(new vscode.Selection(0, 0, count, 0))
+  },
+  replaceWord: async (word: string, text: string) => {
+    const document = editors.active?.document
+    const before = document?.getText() ?? ''
+    if (!document || before.split(word).length !== 2)
+      throw new Error(`The editor doesn't contain ${word} once`)
+    document.type(before.replace(word, text))
+    await document.save()
+  },
+  tabs: () => page.shown.tabs,
+  contextKeys: () => Object.fromEntries(vscode.contextKeys),
+  builtIn: () => vscode.builtIn.map(({ command, args }) => ({ command, args: JSON.stringify(args) })),
+  openedUrls: () => vscode.openedUrls,
+  log: (channel: string) => vscode.channels.get(channel)?.lines ?? [],
+  clipboard: () => vscode.env.clipboard.readText(),
+  pickFiles: (paths: string[]) => void vscode.pickedFiles.push(paths.map(path => URI.file(path))),
+  stop,
+}
+export type Control = typeof control
+
+/** A path in a message that stands for a URI. */
+function revive(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'fileUri' in value
+    ? URI.file(String(value.fileUri))
+    : value
+}
+
+process.on(
+  'message',
+  async ({ id, method, args }: { id: number; method: keyof Control; args: unknown[] }) => {
+    try {
+      const result = await (control[method] as (...given: unknown[]) => unknown)(...args)
+      process.send?.({
+        id,
+        result: result === undefined ? null : JSON.parse(JSON.stringify(result) ?? 'null'),
+      })
+    } catch (error) {
+      process.send?.({ id, error: error instanceof Error ? error.message : String(error) })
+    }
+    if (method === 'stop') process.exit()
+  },
+)
+// the test ended without stopping it
+process.on('disconnect', () => void stop().finally(() => process.exit()))
+process.send?.({ origin: served.origin })
+if (!process.send) {
+  editors.openSideBar()
+  console.log(`Open ${served.origin}`)
+}

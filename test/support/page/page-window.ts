@@ -1,0 +1,256 @@
+import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { atExit } from '../../host/at-exit.ts'
+import { type ContextOptions, newContext } from '../../host/browser.ts'
+import { installVsCode } from '../../host/install-vscode.ts'
+import type { IsolatedRoot } from '../../host/isolated-root.ts'
+import { projectDirectory, testDirectory } from '../../host/paths.ts'
+import { current } from '../../host/vscode-versions.ts'
+import { type ThemeKind, themes, VsCodeWindow } from '../../host/vscode-window.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import type { Control } from './editor/main.ts'
+import { optionsVariable, type PageWindowOptions } from './editor/options.ts'
+
+const program = join(testDirectory, 'support/page/editor/main.ts')
+
+/** The titles of the commands in the palette, with their ids. */
+const commandIds = readCommands()
+
+function readCommands(): Map<string, string> {
+  const read = (name: string) => JSON.parse(readFileSync(join(projectDirectory, name), 'utf8'))
+  const { commands } = read('package.json').contributes as {
+    commands: Array<{ command: string; category?: string; title: string }>
+  }
+  const texts = read('package.nls.json') as Record<string, string>
+  const ids = new Map([
+    ['View: Close All Editors', 'workbench.action.closeAllEditors'],
+    ['View: Close Editor', 'workbench.action.closeActiveEditor'],
+    ['Notifications: Clear All Notifications', 'notifications.clearAll'],
+  ])
+  // the first one with a title is that of the palette; the others are buttons in title bars
+  for (const { command, category, title } of [...commands].reverse()) {
+    const text = title.replace(/^%(.*)%$/, (_, key: string) => texts[key] ?? key)
+    ids.set(category === undefined ? text : `${category}: ${text}`, command)
+  }
+  return ids
+}
+
+export interface PageWindowSettings extends ContextOptions {
+  workspace?: string
+  language?: 'zh-cn'
+  /** of the extension host and its agents */
+  env?: NodeJS.ProcessEnv
+}
+
+/** The extension host: the built extension in plain Node, in a process of its own. */
+class ExtensionHost {
+  readonly origin: string
+  readonly #child: ReturnType<typeof fork>
+  readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>()
+  readonly #forget: () => void
+  #next = 0
+  #output = ''
+
+  private constructor(child: ReturnType<typeof fork>, origin: string) {
+    this.#child = child
+    this.origin = origin
+    this.#forget = atExit(() => child.kill('SIGKILL'))
+    child.on('message', ({ id, result, error }: { id: number; result?: unknown; error?: string }) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (error === undefined) waiting?.resolve(result)
+      else waiting?.reject(new Error(error))
+    })
+    child.on('exit', () => {
+      for (const waiting of this.#waiting.values())
+        waiting.reject(new Error(`The host ended\n${this.#output}`))
+    })
+  }
+
+  static async start(options: PageWindowOptions, env: NodeJS.ProcessEnv): Promise<ExtensionHost> {
+    // the Node of VS Code's extension host has SQLite
+    const { node } = await installVsCode(current)
+    const child = fork(program, {
+      execPath: node,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      env: { ...env, [optionsVariable]: JSON.stringify(options) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        if (host) host.#output += text
+      })
+    let host: ExtensionHost | undefined
+    const origin = await new Promise<string>((resolve, reject) => {
+      child.once('message', ({ origin }: { origin: string }) => resolve(origin))
+      child.once('exit', () => reject(new Error(`The extension host didn't start\n${output}`)))
+    })
+    host = new ExtensionHost(child, origin)
+    host.#output = output
+    return host
+  }
+
+  get output(): string {
+    return this.#output
+  }
+
+  call<M extends keyof Control>(
+    method: M,
+    ...args: Parameters<Control[M]>
+  ): Promise<Awaited<ReturnType<Control[M]>>> {
+    const id = ++this.#next
+    const result = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }))
+    this.#child.send({ id, method, args })
+    return result as Promise<Awaited<ReturnType<Control[M]>>>
+  }
+
+  /** As when the window closes: the extension has time to end its processes. */
+  async stop(): Promise<void> {
+    const ended = new Promise(resolve => this.#child.once('exit', resolve))
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      await this.call('stop').catch(() => {})
+      await ended
+    }
+    this.#forget()
+  }
+
+  /** As when the extension host crashes. */
+  async kill(): Promise<void> {
+    const ended = new Promise(resolve => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+    this.#forget()
+  }
+}
+
+/**
+ * A window without a workbench: a page with Parley's webviews, tabs, notifications and quick inputs, and the extension in
+ * plain Node. Everything of Parley is real; only VS Code is ours.
+ */
+export class PageWindow extends VsCodeWindow {
+  readonly root: IsolatedRoot
+  readonly #context: BrowserContext
+  readonly #settings: PageWindowSettings
+  readonly #console: string[] = []
+  #host: ExtensionHost
+  #page: Page | undefined
+
+  private constructor(
+    root: IsolatedRoot,
+    context: BrowserContext,
+    host: ExtensionHost,
+    settings: PageWindowSettings,
+  ) {
+    super()
+    this.root = root
+    this.#context = context
+    this.#host = host
+    this.#settings = settings
+  }
+
+  static async open(
+    browser: Browser,
+    root: IsolatedRoot,
+    settings: PageWindowSettings = {},
+  ): Promise<PageWindow> {
+    const [context, host] = await Promise.all([newContext(browser, settings), startHost(root, settings)])
+    const window = new PageWindow(root, context, host, settings)
+    await window.#load()
+    return window
+  }
+
+  async #load(): Promise<void> {
+    const page = await this.#context.newPage()
+    this.#page = page
+    page.on('console', message => this.#console.push(`${message.type()}: ${message.text()}`))
+    page.on('pageerror', error => this.#console.push(`uncaught: ${error.stack ?? error.message}`))
+    await page.goto(this.#host.origin)
+    await page.locator('body[data-drawn]').waitFor({ state: 'attached' })
+  }
+
+  get page(): Page {
+    if (!this.#page) throw new Error('The window is closed')
+    return this.#page
+  }
+
+  get consoleMessages(): readonly string[] {
+    return this.#console
+  }
+
+  /** The workspace that the window shows. */
+  get workspace(): string {
+    return this.#settings.workspace ?? ''
+  }
+
+  /** What the extension host wrote. */
+  get hostOutput(): string {
+    return this.#host.output
+  }
+
+  /** Asks the extension host: see `control` in `editor/main.ts`. */
+  get host(): Pick<ExtensionHost, 'call' | 'kill'> {
+    return this.#host
+  }
+
+  /** Doesn't wait for the command, like the palette. */
+  async runCommand(title: string): Promise<void> {
+    const id = commandIds.get(title)
+    if (id === undefined) throw new Error(`No command is titled "${title}"`)
+    const ended = this.#host.call('run', id)
+    ended.catch(() => {})
+    // so that errors of the call itself aren't missed; a command that asks the person takes longer
+    await Promise.race([ended, this.#host.call('tabs')])
+  }
+
+  /** Another one than Parley's takes its place. */
+  async openViewContainer(name: string): Promise<void> {
+    await this.#host.call(name === 'Parley' ? 'openSideBar' : 'hideSideBar')
+  }
+
+  async setTheme(theme: ThemeKind): Promise<void> {
+    await this.page.evaluate(`setTheme(${JSON.stringify(theme)})`)
+    await this.page.locator(`.monaco-workbench.${themes[theme].className}`).waitFor()
+  }
+
+  async setSideBarWidth(width: number): Promise<void> {
+    await this.page.evaluate(`setSideBarWidth(${width})`)
+  }
+
+  /** Closes all editors without saving, and the notifications. */
+  async closeEditorsAndPanel(): Promise<void> {
+    await this.runCommand('View: Close All Editors')
+    await this.runCommand('Notifications: Clear All Notifications')
+    await waitFor('end of all editors', async () => (await this.page.locator('.tab').count()) === 0)
+  }
+
+  /** Like *Developer: Reload Window*: keeps what the extension stored. */
+  async reload(): Promise<void> {
+    await this.#page?.close()
+    await this.#host.stop()
+    this.#host = await startHost(this.root, this.#settings)
+    await this.#load()
+  }
+
+  async close(): Promise<void> {
+    await this.#context.close()
+    this.#page = undefined
+    await this.#host.stop()
+  }
+}
+
+function startHost(
+  root: IsolatedRoot,
+  { workspace, language, env }: PageWindowSettings,
+): Promise<ExtensionHost> {
+  const options: PageWindowOptions = {
+    extension: projectDirectory,
+    userData: root.userData,
+    ...(workspace !== undefined && { workspace }),
+    ...(language && { language, bundle: join(projectDirectory, `l10n/bundle.l10n.${language}.json`) }),
+  }
+  return ExtensionHost.start(options, root.environment(env))
+}

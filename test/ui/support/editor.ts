@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
-import { waitFor } from '../../host/wait-for.ts'
 import type { VsCodeWindow } from '../../host/vscode-window.ts'
+import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** Opens a file of the workspace by its name, like *Go to File*. */

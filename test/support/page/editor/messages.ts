@@ -167,6 +167,7 @@ export class QuickInputs {
       title: options.title ?? '',
       placeholder: options.placeHolder ?? '',
       canPickMany: options.canPickMany ?? false,
+      closesOnAccept: true,
       filters: {
         description: options.matchOnDescription ?? false,
         detail: options.matchOnDetail ?? false,
@@ -301,6 +302,7 @@ class QuickInput {
       isBusy: false,
       problem: '',
       canPickMany: false,
+      closesOnAccept: false,
       hasBack: false,
       filters: { description: false, detail: false },
     }

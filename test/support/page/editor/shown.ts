@@ -29,6 +29,8 @@ export interface ShownInput {
   isBusy: boolean
   problem: string
   canPickMany: boolean
+  /** A list that closes at once when the person chooses, before the extension knows. */
+  closesOnAccept: boolean
   hasBack: boolean
   /** `undefined` in an input box */
   rows?: ShownRow[]

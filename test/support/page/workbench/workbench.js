@@ -156,8 +156,10 @@ function notificationBox({ id, kind, text, buttons, isModal, detail }) {
 
 /** The open quick input: its text, and which row is marked, are the page's own. */
 let open
+/** The list that the person closed by choosing from it. */
+let accepted
 function drawInput({ input }) {
-  if (!input) {
+  if (!input || input.id === accepted) {
     if (!open) return
     open.widget.remove()
     open.before?.focus?.()
@@ -278,6 +280,10 @@ function accept() {
   if (input.rows && !picked && marked === undefined) return
   const chosen = picked ? [...picked] : marked === undefined ? [] : [marked]
   tell({ type: 'accept', id, value: field.value, picked: chosen })
+  if (input.closesOnAccept) {
+    accepted = id
+    drawInput({})
+  }
 }
 
 function onKey(event) {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
-import type { Workbench } from '../host/workbench.ts'
-import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, openGate } from './support/fixture-agent.ts'
-import { VsCodeSuite } from './support/vscode-suite.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
 
 describe('the first conversation', () => {
-  const vscode = new VsCodeSuite({
+  const vscode = new PageSuite({
     settings: root => ({
       'parley.agents': {
         late: fixtureAgent(root, 'Late Riser', { on: { 'session/new': [{ do: 'gate' }] } }),
@@ -16,7 +16,7 @@ describe('the first conversation', () => {
     }),
   })
   const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
-  let workbench: Workbench
+  let workbench: PageWindow
   let conversation: ConversationPage
 
   beforeEach(async () => {
@@ -79,14 +79,14 @@ describe('the first conversation', () => {
     await conversation.waitForPhase('starting')
     await conversation.composer.fill('first words')
     await conversation.composer.press('Enter')
-    openGate(vscode.server.root, 'Late Riser')
+    openGate(vscode.root, 'Late Riser')
     await conversation.text('You said: first words').waitFor()
     await waitFor('an empty composer', async () => (await conversation.composerText()) === '')
 
     await workbench.runCommand('Parley: New Session')
     await conversation.waitForPhase('starting')
     await conversation.composer.fill('second words')
-    openGate(vscode.server.root, 'Late Riser')
+    openGate(vscode.root, 'Late Riser')
     await conversation.waitForPhase('ready')
     await waitFor('what was written', async () => (await conversation.composerText()) === 'second words')
   })

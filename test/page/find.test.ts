@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import type { Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
-import type { Workbench } from '../host/workbench.ts'
-import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent } from './support/fixture-agent.ts'
-import { VsCodeSuite } from './support/vscode-suite.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
 
 describe('find in a conversation of 1,000 turns', () => {
-  const vscode = new VsCodeSuite({
+  const vscode = new PageSuite({
     settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
   })
-  let workbench: Workbench
+  let workbench: PageWindow
   let conversation: ConversationPage
 
   beforeEach(async () => {

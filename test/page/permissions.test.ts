@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+
+describe('permission requests', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': { liar: fixtureAgent(root, 'Liar') },
+      'parley.permissionRules': [
+        { command: 'ls *', action: 'allow' },
+        { kind: 'edit', path: '**/*.js', action: 'reject' },
+      ],
+    }),
+  })
+  const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
+  let workbench: PageWindow
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+  })
+
+  it('are answered by a rule that rejects', async () => {
+    const before = planets()
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/edit planets.js')
+    await conversation.button(/^Rejected by your rule/).waitFor()
+    await conversation.text('You rejected the edit').waitFor()
+    assert.equal(planets(), before)
+  })
+
+  it('are shown if a command line contains more than the rule allows', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/run ls -la && date')
+    await conversation.permission.getByText('ls -la && date').waitFor()
+    await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
+    await conversation.text('No rule can allow this').waitFor()
+    await workbench.page.keyboard.press('Escape')
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await conversation.text('You rejected the command').waitFor()
+  })
+
+  it('are answered by a rule that the user reviewed and saved', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/run echo one')
+    await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
+    const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
+    await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
+    await offers.getByText('Demo Agent may do this without asking: Commands that start with echo.').waitFor()
+    await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
+    await offers.waitFor({ state: 'detached' })
+    await conversation.button(/^Allowed once/).waitFor()
+    await conversation.text('exit code 0').waitFor()
+    await conversation.send('/run echo two')
+    await conversation.button(/^Allowed by your rule/).waitFor()
+  })
+
+  it('have rules that can be listed, changed and deleted with a command', async () => {
+    const { palette } = workbench
+    const rows = palette.locator('.monaco-list-row')
+    await workbench.runCommand('Parley: Manage Permission Rules')
+    await rows.filter({ hasText: 'Edits: **/*.js' }).filter({ hasText: 'Reject' }).waitFor()
+    const list = rows.filter({ hasText: 'Commands that start with ls' })
+    await workbench.pick('Commands that start with ls')
+    await workbench.pick('Ask')
+    await list.filter({ hasText: 'Ask' }).waitFor()
+    await workbench.pick('Commands that start with ls')
+    await workbench.pick('Remove')
+    await rows.filter({ hasText: 'Edits: **/*.js' }).waitFor()
+    await list.waitFor({ state: 'detached' })
+    await workbench.closePalette()
+  })
+
+  it('are shown one at a time if thirty arrive at once', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Liar')
+    await conversation.send('[[permissions 30]]')
+    // in one call, because ninety calls take half a minute
+    const look = () =>
+      conversation.frame.evaluate<Array<string | null | undefined>>(`(() => {
+        const first = document.querySelector('.permission.first[role="group"]')
+        const focus = first?.contains(document.activeElement) ? document.activeElement : undefined
+        return [
+          first?.getAttribute('aria-label'),
+          first?.querySelector('.permission-count')?.textContent,
+          focus?.querySelector('.button-label')?.textContent,
+        ]
+      })()`)
+    for (let left = 30; left > 0; left--) {
+      const wanted = [`Permission needed: Question ${30 - left}`, left > 1 ? `1 of ${left}` : null, 'Allow']
+      await waitFor(wanted.join(', '), async () => {
+        const seen = await look()
+        return wanted.every((one, at) => one === (seen[at] ?? null))
+      })
+      await workbench.page.keyboard.press(left % 2 ? '3' : 'Enter')
+    }
+    await conversation.text(/^(allow reject ?){15}$/).waitFor()
+  })
+})

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
-import { dropFile, pasteImage, pasteText, pressEnterDuringIme } from './support/clipboard.ts'
+import { pasteImage } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { storedDrafts } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
@@ -53,92 +50,6 @@ describe('the composer', () => {
   }
   const attached = () => conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem')
 
-  it('completes a file name after @, and sends the content at its place in the text', async () => {
-    await begin('Capable')
-    await type('Look at @plnjs')
-    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
-    await press('Enter')
-    await chips().filter({ hasText: 'planets.js' }).waitFor()
-    await type('and say why.')
-    await isWritten('Look at planets.js and say why.')
-    await press('Enter')
-    const [before, file, after] = await waitFor('prompt', () => prompts('Capable').at(-1))
-    assert.deepEqual(before, { type: 'text', text: 'Look at ' })
-    assert.match(file?.resource?.uri ?? '', /^file:\/\/.*\/planets-api\/planets\.js$/)
-    assert.match(file?.resource?.text ?? '', /planets/i)
-    assert.deepEqual(after, { type: 'text', text: ' and say why.' })
-    const shown = conversation.frame.locator('.prompt-text').last()
-    await shown.getByRole('button', { name: 'planets.js' }).click()
-    await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
-  })
-
-  it("links what an agent can't embed, and reports that it doesn't support images", async () => {
-    await begin('Plain')
-    await type('@server.js')
-    await rows().filter({ hasText: 'server.js' }).first().waitFor()
-    await press('Tab')
-    await chips().waitFor()
-    await type('please')
-    await pasteImage(conversation.frame, 20, 20)
-    await conversation.frame.getByRole('alert').getByText("Plain doesn't support images").waitFor()
-    assert.equal(await attached().count(), 0)
-    await press('Enter')
-    const [link, text] = await waitFor('prompt', () => prompts('Plain').at(-1))
-    assert.equal(link?.type, 'resource_link')
-    assert.match(link?.uri ?? '', /\/planets-api\/server\.js$/)
-    assert.equal(text?.text, ' please')
-  })
-
-  it('resizes a pasted image, shows it, and sends it', async () => {
-    await begin('Capable')
-    await pasteImage(conversation.frame, 4000, 1000)
-    await attached().getByRole('img').waitFor()
-    await pasteImage(conversation.frame, 30, 30)
-    await attached().nth(1).getByRole('img').waitFor()
-    await attached()
-      .nth(1)
-      .getByRole('button', { name: /^Remove/ })
-      .click()
-    const size = await waitFor('a picture', async () => {
-      const [width, height] = await conversation.frame.evaluate<[number, number]>(
-        `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.thumbnail img'))`,
-      )
-      return width > 0 && [width, height]
-    })
-    assert.deepEqual(size, [1568, 392])
-    await conversation.send('What is this?')
-    const [text, image] = await waitFor('prompt', () =>
-      prompts('Capable').find(one => one[1]?.type === 'image'),
-    )
-    assert.equal(text?.text, 'What is this?')
-    assert.match(image?.mimeType ?? '', /^image\//)
-    await conversation.frame.locator('.prompt').last().getByRole('img').waitFor()
-    await attached().first().waitFor({ state: 'detached' })
-  })
-
-  it('collapses a long pasted text into an expandable chip, and sends all of it', async () => {
-    await begin('Capable')
-    const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
-    await type('See ')
-    await pasteText(conversation.frame, long)
-    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
-    await type('now')
-    await press('Enter')
-    const sent = await waitFor('prompt', () =>
-      prompts('Capable').find(one => one[0]?.text?.startsWith('See ')),
-    )
-    assert.deepEqual(sent, [{ type: 'text', text: `See ${long} now` }])
-    await conversation.composer.click()
-    await conversation.waitForFocus(conversation.composer)
-    await pasteText(conversation.frame, long)
-    await chips().dblclick()
-    await waitFor('unfolded text', async () => (await conversation.composerText()).includes('line 60'))
-    await press('Control+z')
-    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
-    await press('Control+a')
-    await press('Delete')
-  })
-
   it('deletes a chip with one key, and restores it with Undo', async () => {
     await begin('Capable')
     await type('a @ideas')
@@ -161,69 +72,6 @@ describe('the composer', () => {
     await conversation.waitForFocus(conversation.composer)
     await press('Control+a')
     await press('Delete')
-  })
-
-  it('adds a dropped file, and the selection in the editor', async () => {
-    await begin('Capable')
-    const file = join(dirname(vscode.workspace), 'planets-web/app.js')
-    await dropFile(conversation.frame, `file://${file}`)
-    await attached().filter({ hasText: 'app.js' }).waitFor()
-    await openFile(workbench, 'planets.js')
-    await selectLines(workbench, 2)
-    await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
-    await conversation.frame.getByRole('option', { name: /^Selection/ }).click()
-    await attached().filter({ hasText: 'planets.js:1-2' }).waitFor()
-    await conversation.send('both')
-    const sent = await waitFor('prompt', () => prompts('Capable').find(one => one[0]?.text === 'both'))
-    assert.match(sent[1]?.resource?.uri ?? '', /app\.js$/)
-    assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
-  })
-
-  it('adds the active file with one key, or to every prompt if the setting is on', async () => {
-    await begin('Capable')
-    await openFile(workbench, 'ideas.md')
-    const offer = conversation.frame.getByRole('button', { name: 'Add ideas.md (Alt+Enter)' })
-    const remove = conversation.frame.getByRole('button', { name: 'Remove ideas.md' })
-    const sent = (text: string) =>
-      waitFor(`the prompt “${text}”`, () => prompts('Capable').find(one => one[0]?.text === text))
-    await offer.waitFor()
-    await conversation.composer.click()
-    await conversation.waitForFocus(conversation.composer)
-    await press('Alt+Enter')
-    await remove.waitFor()
-    await conversation.runTurn('with the file')
-    assert.match((await sent('with the file'))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
-    await offer.waitFor()
-    const { root } = vscode.server
-    root.updateSettings({ 'parley.addActiveContext': true })
-    try {
-      for (const text of ['always', 'and again']) {
-        await remove.waitFor()
-        await conversation.runTurn(text)
-        assert.match((await sent(text))[1]?.resource?.uri ?? '', /\/ideas\.md$/)
-      }
-      await remove.click()
-      await offer.waitFor()
-      await conversation.runTurn('but not now')
-      assert.equal((await sent('but not now')).length, 1)
-    } finally {
-      root.updateSettings({ 'parley.addActiveContext': undefined })
-    }
-  })
-
-  it("doesn't send with an Enter key during IME input", async () => {
-    await begin('Capable')
-    const count = prompts('Capable').length
-    const session = await workbench.page.context().newCDPSession(workbench.page)
-    await session.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 })
-    await isWritten('にほ')
-    await pressEnterDuringIme(conversation.frame)
-    await session.send('Input.insertText', { text: '日本' })
-    await isWritten('日本')
-    assert.equal(prompts('Capable').length, count)
-    await press('Enter')
-    const sent = await waitFor('prompt', () => prompts('Capable')[count])
-    assert.deepEqual(sent, [{ type: 'text', text: '日本' }])
   })
 
   it('keeps a draft with its chips and images when the window is reloaded', async () => {
@@ -256,57 +104,5 @@ describe('the composer', () => {
       sent.map(block => block.type),
       ['text', 'resource', 'text', 'image'],
     )
-  })
-
-  it('finds a file that was just created', async () => {
-    await begin('Capable')
-    await type('@planets')
-    await rows().first().waitFor()
-    writeFileSync(join(dirname(vscode.workspace), 'planets-api/zyxwv.txt'), 'new')
-    await waitFor('new file', async () => {
-      await press('Control+a')
-      await type('@zyxwv')
-      return rows()
-        .filter({ hasText: 'zyxwv.txt' })
-        .first()
-        .waitFor({ timeout: 2000 })
-        .then(
-          () => true,
-          () => false,
-        )
-    })
-    await press('Escape')
-    await press('Control+a')
-    await press('Delete')
-  })
-
-  it('queues prompts, which can be reordered with keys, edited, and sent now', async () => {
-    await begin('Capable')
-    await conversation.send('[[slow 60000]]')
-    await conversation.button(/^Stop/).waitFor()
-    for (const prompt of ['one', 'two', 'three']) await conversation.send(prompt)
-    const queue = conversation.frame.getByRole('region', { name: 'Queued prompts' }).getByRole('listitem')
-    await queue.nth(2).waitFor()
-    const order = async () => (await queue.locator('.queue-text').allTextContents()).join(' ')
-    await queue.nth(2).getByRole('button', { name: /^Move/ }).press('ArrowUp')
-    await waitFor('new order', async () => (await order()) === 'one three two')
-    await queue.nth(0).getByRole('button', { name: 'Edit' }).click()
-    await isWritten('one')
-    await queue.nth(1).getByRole('button', { name: 'Stop and Send Now' }).click()
-    await waitFor('prompt', () => prompts('Capable').some(one => one[0]?.text === 'two'))
-    await waitFor('the rest', () => prompts('Capable').some(one => one[0]?.text === 'three'))
-    await queue.first().waitFor({ state: 'detached' })
-  })
-
-  it('has commands for the active file, the mode and the model', async () => {
-    await begin('Demo Agent')
-    await openFile(workbench, 'server.js')
-    await workbench.runCommand('Parley: Add File to Conversation')
-    await attached().filter({ hasText: 'server.js' }).waitFor()
-    await attached().getByRole('button', { name: 'Remove server.js' }).click()
-    await workbench.runAndPick('Parley: Change Model…', 'Demo Thorough')
-    await conversation.button('Model: Demo Thorough').waitFor()
-    await workbench.runAndPick('Parley: Change Mode…', 'Edit freely')
-    await conversation.button('Mode: Edit freely').waitFor()
   })
 })

@@ -1,5 +1,4 @@
-import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
@@ -7,7 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { outputLine } from './support/editor.ts'
-import { fixtureAgent, openGate } from './support/fixture-agent.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
 import { storedConversations } from './support/stored.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -53,99 +52,6 @@ describe('an agent that fails', () => {
     return card.locator('.card-detail')
   }
 
-  it('is reported if its setting is invalid, and the other agents stay available', async () => {
-    const card = conversation.card('Invalid Setting')
-    await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
-    await card.getByRole('button', { name: 'Open Settings' }).waitFor()
-    await conversation.button(/^Honest/).waitFor()
-    assert.equal(await conversation.button(/^Broken/).count(), 0)
-  })
-
-  it('is searched for again on Retry', async () => {
-    await pick('Absent')
-    const card = conversation.card("Absent isn't installed")
-    await card.getByText("The command “an-agent-that-comes-later” wasn't found.").waitFor()
-    const details = await detailsOf(card)
-    const place = join(vscode.server.root.home, 'bin')
-    await details.filter({ hasText: 'Searched in' }).getByText(place).waitFor()
-
-    const { command, args, env } = agents(vscode.server.root).honest
-    const program = join(place, 'an-agent-that-comes-later')
-    writeFileSync(program, `#!/bin/sh\nexec '${command}' '${args?.join("' '")}'\n`)
-    chmodSync(program, 0o755)
-    assert.ok(env)
-    await card.getByRole('button', { name: 'Retry' }).click()
-    await conversation.waitForPhase('ready')
-    await card.waitFor({ state: 'detached' })
-  })
-
-  it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await pick('Exits')
-    const card = conversation.card('Exits stopped during startup')
-    await card.getByText('exited with code 3').waitFor()
-    await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
-    await conversation.waitForAgent('Honest')
-  })
-
-  it('shows what it printed instead of protocol messages', async () => {
-    await pick('Talks')
-    const card = conversation.card('Talks stopped during startup')
-    const noise = (await detailsOf(card)).filter({ hasText: 'Non-protocol output' })
-    await noise.getByText(/Usage: fixture \[options\]/).waitFor()
-  })
-
-  it('is reported if it uses an unsupported version', async () => {
-    await pick('Newer')
-    await conversation
-      .card('Newer uses an unsupported protocol version')
-      .getByText(/protocol version 99/)
-      .waitFor()
-  })
-
-  it('signs in if required, and then continues', async () => {
-    await pick('Locked')
-    const card = conversation.card('Locked requires sign-in')
-    await card.getByRole('button', { name: /^Sign in / }).click()
-    await card.waitFor({ state: 'detached' })
-    await conversation.waitForPhase('ready')
-    await conversation.send('hello')
-    await conversation.text('You said: hello').waitFor()
-  })
-
-  it('signs in during a conversation, and keeps the prompt', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await conversation.send('[[auth]]')
-    await conversation
-      .card('Honest requires sign-in')
-      .getByText(/Sign in with .* command line/)
-      .waitFor()
-    await conversation.text('[[auth]]').waitFor()
-  })
-
-  it('keeps the conversation if it exits during a turn, and can continue it', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await conversation.send('remember me')
-    await conversation.text('You said: remember me').waitFor()
-    await conversation.send('[[gate]] [[crash 7]]')
-    await conversation.send('never sent')
-    await conversation.text('1 prompt queued').waitFor()
-    openGate(vscode.server.root, 'Honest')
-    const card = conversation.card('Honest stopped')
-    await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
-    await conversation.text('You said: remember me').waitFor()
-    // the queued prompt is back in the composer, and nowhere else
-    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
-    await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
-    await card.getByRole('button', { name: 'Restart and Continue' }).click()
-    await card.waitFor({ state: 'detached' })
-    await conversation.waitForPhase('ready')
-    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
-    await conversation.text('You said: remember me').waitFor()
-    await conversation.send('still there?')
-    await conversation.text('You said: still there?').waitFor()
-  })
-
   it('shows that a turn was interrupted by a reload of the window', async () => {
     await ConversationPage.startSession(workbench, 'Honest')
     const prompt = '[[slow 600000]]'
@@ -156,24 +62,6 @@ describe('an agent that fails', () => {
     await conversation.waitForPhase('ready')
     await conversation.text('The turn was interrupted').waitFor()
     await conversation.button('Resend Prompt').waitFor()
-  })
-
-  it('works once its setting is corrected', async () => {
-    await pick('Misplaced')
-    const card = conversation.card(/(Misplaced|Mended) isn't installed/)
-    await card.waitFor()
-    const { root } = vscode.server
-    root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
-    const agent = conversation.frame.locator('.header-agent')
-    await waitFor('session of the mended agent', async () => {
-      // VS Code reads the settings file a moment after it's written
-      await card
-        .getByRole('button', { name: 'Retry' })
-        .click({ timeout: 2000 })
-        .catch(() => {})
-      return agent.getByText('Mended').isVisible()
-    })
-    await conversation.waitForPhase('ready')
   })
 
   it("is stopped if it doesn't respond within the configured time", async () => {

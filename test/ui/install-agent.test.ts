@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -54,7 +53,6 @@ describe('installing an agent', () => {
 
   const publish = () => npm.publish(demoPackage())
   const row = () => conversation.frame.locator('.offer', { hasText: 'Codex' })
-  const click = (name: string) => row().getByRole('button', { name }).click()
   /** Clicks *Install* and confirms what will run, unless it's a retry. */
   async function install(): Promise<void> {
     const button = row().getByRole('button', { name: /^(Install|Retry installing) Codex$/ })
@@ -87,50 +85,6 @@ describe('installing an agent', () => {
     await conversation.composer.getByText(/^Ask Codex…/).waitFor()
     await row().waitFor({ state: 'detached' })
   }
-
-  it('is offered if there are no agents, and downloads nothing before the user asks for it', async () => {
-    for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
-      await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
-    await conversation.button(/^Try the Demo Agent/).waitFor()
-    // the demo agent isn't selected automatically
-    await conversation.composer.getByText('Choose or install an agent first').waitFor()
-    assert.equal(registry.requests.length, 0)
-  })
-
-  it('shows an error in place, with the output and a way to retry', async () => {
-    const asked = npm.server.requests.length
-    await click('Install Codex')
-    const dialog = workbench.page.getByRole('dialog')
-    await dialog.getByText('Runs: npm install --ignore-scripts @example/codex@1.0.0').waitFor()
-    await workbench.screenshot('install-confirmation')
-    assert.equal(npm.server.requests.length, asked, 'it was installed before it was said what runs')
-    await runInstall(workbench.page)
-    await row()
-      .getByRole('alert')
-      .getByText("The npm registry doesn't have the package @example/codex@1.0.0.")
-      .waitFor()
-    await row().getByText('Output', { exact: true }).click()
-    await row()
-      .getByText(/npm (error|ERR!) code E404/)
-      .waitFor()
-    await row().getByRole('button', { name: 'Retry installing Codex' }).waitFor()
-  })
-
-  it('can be canceled and started again, and then sends the prompt that was written meanwhile', async () => {
-    holdNpm()
-    publish()
-    await install()
-    await click('Cancel installing Codex')
-    await click('Install Codex')
-    await runInstall(workbench.page)
-    await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
-    await conversation.composer.getByText(/^Ask Codex…/).waitFor()
-    await conversation.send('/markdown')
-    await conversation.frame.locator('.prompt.outgoing', { hasText: '/markdown' }).waitFor()
-    letNpm()
-    await conversation.text('That was all of it.').waitFor()
-    await conversation.waitForAgent('Codex')
-  })
 
   it('is managed on a page that can search, check agents and set the default, and survives a reload', async () => {
     await installed()
@@ -169,110 +123,5 @@ describe('installing an agent', () => {
     await workbench.runCommand('Parley: Manage Agents')
     const tabs = workbench.page.getByRole('tab', { name: 'Manage Agents' })
     await waitFor('one tab', async () => (await tabs.count()) === 1)
-  })
-
-  it('can be undone, which deletes all files', async () => {
-    await installed()
-    await workbench.runAndPick('Parley: Remove Agent…', 'Codex')
-    await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await workbench.notification('Codex was removed.').waitFor()
-  })
-})
-
-describe('an agent whose package manager is missing', () => {
-  const env: Record<string, string> = { SHELL: '/bin/bash' }
-  let npm: NpmRegistry
-  let registry: LoopbackServer
-
-  // must run before the suite's own hook, which uses this
-  before(async () => {
-    npm = await NpmRegistry.start()
-    npm.publish(demoPackage())
-    env.npm_config_registry = npm.server.origin
-    const about = { version: '1.0.0', description: 'An agent' }
-    const agents = [
-      {
-        id: 'codex-acp',
-        name: 'Codex',
-        ...about,
-        distribution: { npx: { package: '@example/codex@1.0.0' } },
-      },
-      { id: 'snake', name: 'Snake', ...about, distribution: { uvx: { package: 'snake@1.0.0' } } },
-    ]
-    registry = await LoopbackServer.start((_request, response) =>
-      response.end(JSON.stringify({ version: '1.0.0', agents, extensions: [] })),
-    )
-  })
-  const bin = (root: IsolatedRoot) => join(root.home, 'programs')
-  const paths = (process.env.PATH ?? '').split(delimiter)
-  const vscode = new VsCodeSuite({
-    env,
-    settings: root => {
-      // every program on this machine except package managers
-      mkdirSync(bin(root))
-      const programs = paths.flatMap(folder => {
-        try {
-          return readdirSync(folder).map(name => [name, join(folder, name)] as const)
-        } catch {
-          return []
-        }
-      })
-      for (const [name, path] of new Map(programs.reverse()))
-        if (!/^(npm|npx|uvx?)$/.test(name)) symlinkSync(path, join(bin(root), name))
-      env.PATH = bin(root)
-      writeFileSync(join(root.home, '.bash_profile'), `PATH='${bin(root)}'\n`)
-      return { 'parley.agentRegistry': `${registry.origin}/registry.json` }
-    },
-  })
-  after(() => Promise.all([npm.server.stop(), registry.stop()]))
-
-  it('says what is missing and where to get it, downloads nothing, and can be installed once that is available', async () => {
-    const workbench = await vscode.open()
-    const conversation = await ConversationPage.open(workbench)
-    const { frame } = conversation
-    const offer = frame.locator('.offer', { hasText: 'Codex' })
-    const asked = npm.server.requests.length
-    await offer.getByRole('button', { name: 'Install Codex' }).click()
-    await workbench.page
-      .getByRole('dialog')
-      .getByText(/Requires Node.js with npm\./)
-      .waitFor()
-    await runInstall(workbench.page)
-    const why = offer.getByRole('alert')
-    await why
-      .getByText('npm is needed to install this agent. Install Node.js, which includes npm, and try again.')
-      .waitFor()
-    assert.match(
-      (await why.getByRole('link', { name: 'Get Node.js' }).getAttribute('href')) ?? '',
-      /nodejs\.org/,
-    )
-
-    await workbench.runCommand('Parley: Manage Agents')
-    const page = await workbench.webview('body[data-view="agents"]')
-    const row = (section: string, name: string) =>
-      page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
-    await row('In the Registry', 'Codex').getByRole('link', { name: 'Get Node.js' }).waitFor()
-    const snake = row('In the Registry', 'Snake')
-    await snake.getByText('Requires uv. Runs: uv tool install snake@1.0.0').waitFor()
-    await snake.getByRole('button', { name: 'Install: Snake' }).click()
-    await runInstall(workbench.page)
-    const reason = snake.getByRole('alert')
-    await reason.getByText('uv is needed to install this agent. Install uv and try again.').waitFor()
-    assert.match(
-      (await reason.getByRole('link', { name: 'Get uv' }).getAttribute('href')) ?? '',
-      /astral\.sh\/uv/,
-    )
-    // neither the agent nor npm was downloaded
-    assert.equal(npm.server.requests.length, asked)
-
-    const real = paths.map(folder => join(folder, 'npm')).find(path => existsSync(path))
-    symlinkSync(real!, join(bin(vscode.server.root), 'npm'))
-    await row('In the Registry', 'Codex')
-      .getByRole('button', { name: /^Retry/ })
-      .click()
-    const installed = row('Installed', 'Codex')
-    await installed.getByRole('button', { name: 'Check: Codex' }).click()
-    await installed.getByText(/started and uses ACP version 1\./).waitFor()
-    assert.ok(npm.server.requests.length > asked)
   })
 })

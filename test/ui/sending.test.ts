@@ -44,23 +44,6 @@ describe('sending while an agent starts', () => {
     await workbench.page.keyboard.press('Delete')
   }
 
-  it('accepts several prompts and more text immediately, in order', async () => {
-    await start('Slow')
-    await type('one')
-    await enter()
-    await type('two')
-    await enter()
-    await type('three')
-    await isWritten('three')
-    await waitFor('both on their way', async () => (await outgoing().allTextContents()).join() === 'one,two')
-    openGate(vscode.server.root, 'Slow')
-    await conversation.waitForPhase('ready')
-    await waitFor('both prompts', () => prompts('Slow').length === 2)
-    assert.deepEqual(prompts('Slow'), ['one', 'two'])
-    await outgoing().first().waitFor({ state: 'detached' })
-    await isWritten('three')
-  })
-
   it('returns a refused prompt with its collapsed paste, in front of newer text', async () => {
     const session = await ConversationPage.startSession(await vscode.clearedWindow(), 'Plain')
     await session.composer.fill('for the session')

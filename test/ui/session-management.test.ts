@@ -88,23 +88,6 @@ describe('managing a session', () => {
     assert.deepEqual(told().slice(before), ['By key', 'By menu', 'By command'])
   })
 
-  it('forks it from its header and from History', async () => {
-    const { workbench, conversation } = await begin('Able', 'a fork')
-    await conversation.frame.locator('.header').getByRole('button', { name: /^Fork/ }).click()
-    await waitFor('the fork', () => asked('Able', 'session/fork').length > 0)
-    await (await conversation.openDetails()).getByText(/^fork-/).waitFor()
-    await workbench.page.keyboard.press('Escape')
-    await conversation.text('You said: a fork').waitFor()
-    await conversation.send('in the fork')
-    await conversation.text('You said: in the fork').waitFor()
-    const [prompt] = asked('Able', 'session/prompt').slice(-1)
-    assert.match(String(prompt?.sessionId), /^fork-/)
-    const history = await HistoryPage.open(workbench)
-    await waitFor('both in History', async () => (await history.rows.count()) >= 2)
-    await history.clickAction('a fork', 'Fork')
-    await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
-  })
-
   it('archives and unarchives it', async () => {
     const { workbench, conversation } = await begin('Able', 'an archive')
     const history = await HistoryPage.open(workbench)

@@ -132,21 +132,8 @@ const control = {
   selectLines: (count: number) => {
     editors.active?.select(new vscode.Selection(0, 0, count, 0))
   },
-  replaceWord: async (word: string, text: string) => {
-    const document = editors.active?.document
-    const before = document?.getText() ?? ''
-    if (!document || before.split(word).length !== 2)
-      throw new Error(`The editor doesn't contain ${word} once`)
-    document.type(before.replace(word, text))
-    await document.save()
-  },
   tabs: () => page.shown.tabs,
-  contextKeys: () => Object.fromEntries(vscode.contextKeys),
-  builtIn: () => vscode.builtIn.map(({ command, args }) => ({ command, args: JSON.stringify(args) })),
-  openedUrls: () => vscode.openedUrls,
   log: (channel: string) => vscode.channels.get(channel)?.lines ?? [],
-  clipboard: () => vscode.env.clipboard.readText(),
-  pickFiles: (paths: string[]) => void vscode.pickedFiles.push(paths.map(path => URI.file(path))),
   stop,
 }
 export type Control = typeof control

@@ -18,7 +18,7 @@ interface Item {
   description?: string
   detail?: string
   picked?: boolean
-  alwaysShow?: boolean
+  buttons?: ReadonlyArray<{ tooltip?: string }>
 }
 
 interface PickOptions {
@@ -130,6 +130,7 @@ export class QuickInputs {
       if (!open || !('id' in event) || event.id !== open.shown.id) return
       if (event.type === 'input') void open.type(event.value)
       else if (event.type === 'accept') void open.accept(event.value, event.picked)
+      else if (event.type === 'itemButton') open.onItemButton?.(event.index, event.button)
       else if (event.type === 'cancel') {
         if (event.isBack) open.back()
         else open.hide()
@@ -213,6 +214,11 @@ export class QuickInputs {
       return false
     }
     input.onBack = () => pressed.fire(QuickInputButtons.Back)
+    const itemPressed = new EventEmitter<{ item: Item; button: unknown }>()
+    input.onItemButton = (index, at) => {
+      const item = items[index]
+      if (item) itemPressed.fire({ item, button: item.buttons?.[at] })
+    }
     input.onHide = () => hid.fire()
     input.onType = value => changed.fire(value)
     const { shown } = input
@@ -230,6 +236,10 @@ export class QuickInputs {
       },
       get activeItems() {
         return selected
+      },
+      set activeItems([item]: readonly Item[]) {
+        shown.marked = item && items.indexOf(item)
+        updated()
       },
       set title(title: string) {
         shown.title = title
@@ -267,6 +277,7 @@ export class QuickInputs {
       onDidHide: hid.event,
       onDidChangeValue: changed.event,
       onDidTriggerButton: pressed.event,
+      onDidTriggerItemButton: itemPressed.event,
       show: () => this.show(input),
       hide: () => input.hide(),
       dispose: () => input.hide(),
@@ -286,6 +297,7 @@ class QuickInput {
   onAccept: ((answer: Answer) => boolean) | undefined
   onHide: (() => void) | undefined
   onBack: (() => void) | undefined
+  onItemButton: ((index: number, button: number) => void) | undefined
   onType: ((value: string) => void) | undefined
   readonly #inputs: QuickInputs
   #isHidden = false
@@ -328,11 +340,12 @@ class QuickInput {
 
   setItems(items: readonly Item[]): void {
     this.shown.rows = items.map(
-      ({ label, kind, description, detail, picked }, index): ShownRow => ({
+      ({ label, kind, description, detail, picked, buttons = [] }, index): ShownRow => ({
         index,
         label,
         isSeparator: kind === QuickPickItemKind.Separator,
         isPicked: picked ?? false,
+        buttons: buttons.map(({ tooltip = '' }) => tooltip),
         ...(description !== undefined && { description }),
         ...(detail !== undefined && { detail }),
       }),

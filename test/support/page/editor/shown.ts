@@ -17,6 +17,8 @@ export interface ShownRow {
   detail?: string
   isSeparator: boolean
   isPicked: boolean
+  /** the tooltips of its buttons */
+  buttons: string[]
 }
 
 export interface ShownInput {
@@ -34,6 +36,8 @@ export interface ShownInput {
   hasBack: boolean
   /** `undefined` in an input box */
   rows?: ShownRow[]
+  /** the row that is marked at first; the first one by default */
+  marked?: number
   filters: { description: boolean; detail: boolean }
 }
 
@@ -89,6 +93,7 @@ export type PageEvent =
   | { type: 'input'; id: number; value: string }
   | { type: 'accept'; id: number; value: string; picked: number[] }
   | { type: 'cancel'; id: number; isBack: boolean }
+  | { type: 'itemButton'; id: number; index: number; button: number }
   | { type: 'selectTab'; id: number }
   | { type: 'closeTab'; id: number }
   | { type: 'openSideBar' }

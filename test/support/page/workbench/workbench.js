@@ -236,6 +236,8 @@ function drawRows() {
   const rows = listedRows()
   const choices = rows.filter(({ isSeparator }) => !isSeparator)
   open.picked ??= input.canPickMany && new Set(choices.flatMap(row => (row.isPicked ? row.index : [])))
+  if (open.marked === undefined || open.suggested !== input.marked) open.marked = input.marked
+  open.suggested = input.marked
   if (!choices.some(({ index }) => index === open.marked)) open.marked = choices[0]?.index
   let at = -1
   list.replaceChildren(
@@ -260,6 +262,13 @@ function drawRows() {
       created.append(element('span', 'label-name', withoutIcons(row.label)))
       if (row.description) created.append(element('span', 'label-description', withoutIcons(row.description)))
       if (row.detail) created.append(element('span', 'label-detail', withoutIcons(row.detail)))
+      for (const [at, tooltip] of row.buttons.entries()) {
+        const pressed = button(tooltip, event => {
+          event.stopPropagation()
+          tell({ type: 'itemButton', id: input.id, index: row.index, button: at })
+        })
+        created.append(pressed)
+      }
       created.addEventListener('click', () => {
         open.marked = row.index
         if (open.picked) toggle(row.index)

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
-import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
-import { VsCodeSuite } from './support/vscode-suite.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
 const text = (value: string) => [{ type: 'text', text: value }]
 
@@ -106,7 +106,7 @@ const agents = (root: IsolatedRoot) => ({
 })
 
 describe('an agent with a configured protocol version or system prompt', () => {
-  const vscode = new VsCodeSuite({
+  const vscode = new PageSuite({
     settings: root => {
       // the command of the preset, on the PATH
       const { command, args = [], env = {} } = fixtureAgent(root, 'Codex')
@@ -122,7 +122,7 @@ describe('an agent with a configured protocol version or system prompt', () => {
       return { 'parley.agents': agents(root), 'parley.systemPrompt': 'Be brief.' }
     },
   })
-  const received = (agent: string, method: string) => receivedParams(vscode.server.root, agent, method)
+  const received = (agent: string, method: string) => receivedParams(vscode.root, agent, method)
 
   it("starts with that version, whether it's a custom agent or a preset", async () => {
     const workbench = await vscode.sharedWindow()
@@ -201,7 +201,7 @@ describe('an agent with a configured protocol version or system prompt', () => {
       await conversation.runTurn('[[say Here I am.]]')
       assert.deepEqual(received(agent, 'session/new')[0]?.systemPrompt, own)
       try {
-        vscode.server.root.updateSettings({ 'parley.systemPrompt': 'Take your time.' })
+        vscode.root.updateSettings({ 'parley.systemPrompt': 'Take your time.' })
         await workbench.reload()
         const restored = await ConversationPage.open(workbench)
         await restored.waitForAgent(agent)
@@ -217,7 +217,7 @@ describe('an agent with a configured protocol version or system prompt', () => {
           content: text('Take your time.'),
         })
       } finally {
-        vscode.server.root.updateSettings({ 'parley.systemPrompt': 'Be brief.' })
+        vscode.root.updateSettings({ 'parley.systemPrompt': 'Be brief.' })
       }
     })
 })

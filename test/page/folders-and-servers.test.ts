@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { dirname, join } from 'node:path'
-import type { Workbench } from '../host/workbench.ts'
-import { ConversationPage } from './support/conversation-page.ts'
-import { openFile } from './support/editor.ts'
-import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
-import { VsCodeSuite } from './support/vscode-suite.ts'
+import { openFile } from '../support/page/editor.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
 /** An agent that supports one folder and local MCP servers only. */
 const narrow = {
@@ -19,7 +19,7 @@ const narrow = {
 }
 
 describe('the folders and servers of a session', () => {
-  const vscode = new VsCodeSuite({
+  const vscode = new PageSuite({
     settings: root => ({
       'parley.agents': {
         narrow: fixtureAgent(root, 'Narrow', narrow),
@@ -34,14 +34,14 @@ describe('the folders and servers of a session', () => {
       },
     }),
   })
-  let workbench: Workbench
+  let workbench: PageWindow
 
   beforeEach(async () => {
     workbench = await vscode.sharedWindow()
   })
 
   const folder = (name: string) => join(dirname(vscode.workspace), name)
-  const lastSession = (agent: string) => receivedParams(vscode.server.root, agent, 'session/new').at(-1)
+  const lastSession = (agent: string) => receivedParams(vscode.root, agent, 'session/new').at(-1)
 
   it('are complete if the agent supports all of them, as the details show', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Wide')

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
+
+const agents = (root: IsolatedRoot) => ({
+  absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
+  misplaced: { name: 'Misplaced', command: '/nowhere/agent' },
+  broken: { name: 'Broken', command: 5 },
+  exits: fixtureAgent(root, 'Exits', 'exit-start'),
+  talks: fixtureAgent(root, 'Talks', 'garbage-start'),
+  newer: fixtureAgent(root, 'Newer', 'version-99'),
+  silent: fixtureAgent(root, 'Silent', 'hang-initialize'),
+  locked: fixtureAgent(root, 'Locked', 'auth-required'),
+  honest: fixtureAgent(root, 'Honest'),
+})
+
+describe('an agent that fails', () => {
+  const vscode = new PageSuite({
+    settings: root => {
+      writeFileSync(join(root.home, '.profile'), 'export PATH="$HOME/bin:$PATH"\n')
+      mkdirSync(join(root.home, 'bin'))
+      return { 'parley.agents': agents(root) }
+    },
+  })
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.open(workbench)
+  })
+
+  /** Selects an agent like a user: in the empty view if that's visible, else in the quick pick. */
+  async function pick(name: string): Promise<void> {
+    const inView = conversation.button(new RegExp(`^${name} `))
+    if (await inView.isVisible()) return inView.click()
+    await workbench.runAndPick('Parley: New Session with Agent…', name)
+  }
+
+  async function detailsOf(card: Locator): Promise<Locator> {
+    await card.waitFor()
+    // the details contain the last output of the process
+    if (!(await card.locator('details[open]').isVisible())) await card.getByText('Details').click()
+    return card.locator('.card-detail')
+  }
+
+  it('is reported if its setting is invalid, and the other agents stay available', async () => {
+    const card = conversation.card('Invalid Setting')
+    await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
+    await card.getByRole('button', { name: 'Open Settings' }).waitFor()
+    await conversation.button(/^Honest/).waitFor()
+    assert.equal(await conversation.button(/^Broken/).count(), 0)
+  })
+
+  it('is searched for again on Retry', async () => {
+    await pick('Absent')
+    const card = conversation.card("Absent isn't installed")
+    await card.getByText("The command “an-agent-that-comes-later” wasn't found.").waitFor()
+    const details = await detailsOf(card)
+    const place = join(vscode.root.home, 'bin')
+    await details.filter({ hasText: 'Searched in' }).getByText(place).waitFor()
+
+    const { command, args, env } = agents(vscode.root).honest
+    const program = join(place, 'an-agent-that-comes-later')
+    writeFileSync(program, `#!/bin/sh\nexec '${command}' '${args?.join("' '")}'\n`)
+    chmodSync(program, 0o755)
+    assert.ok(env)
+    await card.getByRole('button', { name: 'Retry' }).click()
+    await conversation.waitForPhase('ready')
+    await card.waitFor({ state: 'detached' })
+  })
+
+  it('shows its last output when it exits immediately, and keeps the displayed conversation', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    await pick('Exits')
+    const card = conversation.card('Exits stopped during startup')
+    await card.getByText('exited with code 3').waitFor()
+    await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
+    await conversation.waitForAgent('Honest')
+  })
+
+  it('shows what it printed instead of protocol messages', async () => {
+    await pick('Talks')
+    const card = conversation.card('Talks stopped during startup')
+    const noise = (await detailsOf(card)).filter({ hasText: 'Non-protocol output' })
+    await noise.getByText(/Usage: fixture \[options\]/).waitFor()
+  })
+
+  it('is reported if it uses an unsupported version', async () => {
+    await pick('Newer')
+    await conversation
+      .card('Newer uses an unsupported protocol version')
+      .getByText(/protocol version 99/)
+      .waitFor()
+  })
+
+  it('signs in if required, and then continues', async () => {
+    await pick('Locked')
+    const card = conversation.card('Locked requires sign-in')
+    await card.getByRole('button', { name: /^Sign in / }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.waitForPhase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+  })
+
+  it('signs in during a conversation, and keeps the prompt', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.send('[[auth]]')
+    await conversation
+      .card('Honest requires sign-in')
+      .getByText(/Sign in with .* command line/)
+      .waitFor()
+    await conversation.text('[[auth]]').waitFor()
+  })
+
+  it('keeps the conversation if it exits during a turn, and can continue it', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.send('remember me')
+    await conversation.text('You said: remember me').waitFor()
+    await conversation.send('[[gate]] [[crash 7]]')
+    await conversation.send('never sent')
+    await conversation.text('1 prompt queued').waitFor()
+    openGate(vscode.root, 'Honest')
+    const card = conversation.card('Honest stopped')
+    await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
+    await conversation.text('You said: remember me').waitFor()
+    // the queued prompt is back in the composer, and nowhere else
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
+    await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
+    await card.getByRole('button', { name: 'Restart and Continue' }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.waitForPhase('ready')
+    await waitFor('the prompt', async () => (await conversation.composerText()) === 'never sent')
+    await conversation.text('You said: remember me').waitFor()
+    await conversation.send('still there?')
+    await conversation.text('You said: still there?').waitFor()
+  })
+
+  it('works once its setting is corrected', async () => {
+    await pick('Misplaced')
+    const card = conversation.card(/(Misplaced|Mended) isn't installed/)
+    await card.waitFor()
+    const { root } = vscode
+    root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
+    const agent = conversation.frame.locator('.header-agent')
+    await waitFor('session of the mended agent', async () => {
+      // VS Code reads the settings file a moment after it's written
+      await card
+        .getByRole('button', { name: 'Retry' })
+        .click({ timeout: 2000 })
+        .catch(() => {})
+      return agent.getByText('Mended').isVisible()
+    })
+    await conversation.waitForPhase('ready')
+  })
+})

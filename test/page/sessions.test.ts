@@ -1,0 +1,97 @@
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
+
+describe('sessions', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { lister: fixtureAgent(root, 'Lister', 'quirk-22') } }),
+  })
+  let workbench: PageWindow
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+  })
+
+  /** Starts a session with the demo agent and runs a turn. */
+  async function talk(prompt: string, answer: RegExp): Promise<ConversationPage> {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send(prompt)
+    await conversation.text(answer).waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    return conversation
+  }
+
+  it('are listed in History with their agent, folder and time, and can be searched', async () => {
+    await talk('/where are we', /the working directory/)
+    await talk('/help me', /\/compact/)
+    const history = await HistoryPage.open(workbench)
+    await history
+      .row('/help me')
+      .filter({ hasText: /open.*Demo Agent · planets-api · (just now|\d+ min ago)/s })
+      .waitFor()
+    await history.frame.getByText('Today', { exact: true }).waitFor()
+
+    await history.search.fill('where')
+    await history.row('/help me').waitFor({ state: 'detached' })
+    await history.row('/where are we').waitFor()
+    await history.search.fill('nothing of that kind')
+    await history.frame.getByText('No sessions match “nothing of that kind”.').waitFor()
+    await history.search.press('Escape')
+    await history.row('/help me').waitFor()
+  })
+
+  it("of an agent that isn't running are listed once it starts, including those of other folders", async () => {
+    const history = await HistoryPage.open(workbench)
+    const note = history.frame.getByText(/Lister isn't running/)
+    await note.getByRole('button').click()
+    await history.row('Milliseconds').waitFor()
+    await history.rows.filter({ hasText: 'Lister · in elsewhere' }).first().waitFor()
+    await note.waitFor({ state: 'detached' })
+  })
+
+  it('can be closed, loaded and resumed from History', async () => {
+    const conversation = await talk('/help once more', /\/compact/)
+    const history = await HistoryPage.open(workbench)
+    await history.clickAction('/help once more', 'Close')
+    await conversation.waitForPhase('empty')
+    const closed = history.row('/help once more').filter({ hasNotText: 'open' })
+    await closed.waitFor()
+    await history.back()
+    await conversation.button(/^Try the Demo Agent/).waitFor()
+    await HistoryPage.open(workbench)
+
+    await history.clickAction('/help once more', 'Resume')
+    await conversation.waitForPhase('ready')
+    await conversation.send('/stop refusal')
+    await conversation.text('The agent refused to continue').waitFor()
+    await HistoryPage.open(workbench)
+    await history.clickAction('/help once more', 'Close')
+    await conversation.waitForPhase('empty')
+    await closed.waitFor()
+
+    await history.search.fill('once more')
+    await history.search.press('Enter')
+    await conversation.text(/\/compact/).waitFor()
+    await conversation.text(/stop reason/).waitFor()
+    await HistoryPage.open(workbench)
+    await history.search.press('Escape')
+  })
+
+  it('can be loaded and resumed from the command palette', async () => {
+    const conversation = await talk('/think loudly', /Both were scripted/)
+    const history = await HistoryPage.open(workbench)
+    await history.clickAction('/think loudly', 'Close')
+    await conversation.waitForPhase('empty')
+    await workbench.runAndPick('Parley: Load Session…', '/think loudly')
+    await conversation.waitForPhase('ready')
+    await conversation.text(/Both were scripted/).waitFor()
+    await HistoryPage.open(workbench)
+    await history.clickAction('/think loudly', 'Close')
+    await conversation.waitForPhase('empty')
+    await workbench.runAndPick('Parley: Resume Session…', '/think loudly')
+    await conversation.waitForPhase('ready')
+    await conversation.frame.getByRole('heading', { name: '/think loudly' }).waitFor()
+  })
+})

@@ -1,8 +1,12 @@
 /** The placeholder for a secret. */
 export const REDACTED = '•••'
 
-/** Shorter values occur in too many ordinary words to be replaced. */
-const MIN_SECRET_LENGTH = 6
+/** Shorter values occur in too many ordinary words: they are replaced only where they stand alone. */
+const MIN_LENGTH_IN_WORDS = 6
+
+/** Members of a message or an entry whose texts the protocol defines, or that identify something. */
+const PROTOCOL_KEY =
+  /^(id|kind|type|role|status|state|toolKind|severity|stopReason|updateKind|priority|\w+Id|within|of)$/
 
 /**
  * The secrets that Parley itself knows: inputs of MCP servers, sign-in values, headers of providers. Code that resolves
@@ -13,15 +17,16 @@ export class SecretRegistry {
   #forms: Forms | undefined
 
   /**
-   * Values shorter than six characters aren't replaced. Secrets are never removed, because earlier output may be logged
-   * later.
+   * Values shorter than six characters are replaced where they stand alone. Secrets are never removed, because earlier
+   * output may be logged later.
    */
   add(value: string | undefined): void {
     if (value === undefined) return
-    // `Bearer abc…`: the agent may print the token alone
-    for (const part of [value, ...value.split(/\s+/)]) {
+    // `Bearer abc…`: the agent may print the token alone; short parts are ordinary words
+    const parts = value.split(/\s+/).filter(part => part.length >= MIN_LENGTH_IN_WORDS)
+    for (const part of [value, ...parts]) {
       const secret = part.trim()
-      if (secret.length < MIN_SECRET_LENGTH || this.#values.has(secret)) continue
+      if (secret === '' || this.#values.has(secret)) continue
       this.#values.add(secret)
       this.#forms = undefined
     }
@@ -33,16 +38,38 @@ export class SecretRegistry {
     return text.replace(this.#compiled.pattern, REDACTED)
   }
 
+  /**
+   * The same for JSON, which stays JSON: a short secret is replaced only in texts, not if it's a number, a key, or a word
+   * of the protocol.
+   */
+  redactJson(json: string): string {
+    if (this.#values.size === 0) return json
+    const { long, short, hasShort } = this.#compiled
+    const text = json.replace(long, REDACTED)
+    if (!hasShort.test(text)) return text
+    return JSON.stringify(
+      JSON.parse(text, (key, value: unknown) =>
+        typeof value === 'string' && !PROTOCOL_KEY.test(key) ? value.replace(short, REDACTED) : value,
+      ),
+    )
+  }
+
   /** A copy of a JSON value with all strings redacted; parts without a secret are shared. */
   redactAll<T>(value: T): T {
-    return this.#values.size === 0 ? value : (mapTexts(value, text => this.redact(text)) as T)
+    if (this.#values.size === 0) return value
+    const { long } = this.#compiled
+    return mapTexts(
+      value,
+      text => this.redact(text),
+      key => key.replace(long, REDACTED),
+    ) as T
   }
 
   /** Whether a secret starts in the first text and ends in the second, which follows it. */
   crosses(before: () => string, text: string): boolean {
     if (this.#values.size === 0) return false
     const { longest } = this.#compiled
-    const [end, start] = [before().slice(1 - longest), text.slice(0, longest - 1)]
+    const [end, start] = [before().slice(-longest), text.slice(0, longest)]
     return this.redact(end + start) !== this.redact(end) + this.redact(start)
   }
 
@@ -59,6 +86,8 @@ export class SecretRegistry {
 
 export class StreamRedactor {
   readonly #forms: () => Forms | undefined
+  /** the last character that was passed on: a short secret after it may not stand alone */
+  #before = ''
   #rest = ''
 
   constructor(forms: () => Forms | undefined) {
@@ -66,42 +95,67 @@ export class StreamRedactor {
   }
 
   push(chunk: string): string {
-    const text = this.#rest + chunk
+    const text = this.#before + this.#rest + chunk
     const forms = this.#forms()
-    const end = forms ? safeEnd(text, forms) : text.length
-    this.#rest = text.slice(end)
-    return replaced(text.slice(0, end), forms)
+    return this.#pass(text, forms ? safeEnd(text, this.#before.length, forms) : text.length, forms)
   }
 
   end(): string {
-    const text = replaced(this.#rest, this.#forms())
-    this.#rest = ''
-    return text
+    const text = this.#before + this.#rest
+    return this.#pass(text, text.length, this.#forms())
+  }
+
+  #pass(text: string, end: number, forms: Forms | undefined): string {
+    const from = this.#before.length
+    this.#rest = text.slice(end)
+    this.#before = text.slice(Math.max(0, end - 1), end)
+    if (!forms) return text.slice(from, end)
+    let passed = ''
+    let done = from
+    for (const match of matchesFrom(text, from, forms)) {
+      if (match.index >= end) break
+      passed += text.slice(done, match.index) + REDACTED
+      done = match.index + match[0].length
+    }
+    return passed + text.slice(done, end)
   }
 }
 
 /** All forms in which the secrets may appear. */
 interface Forms {
+  /** of all secrets */
   pattern: RegExp
-  /** the proper prefixes of all forms */
+  /** of those that are replaced within words, too */
+  long: RegExp
+  /** of the others, where they stand alone */
+  short: RegExp
+  /** whether a text contains a short one anywhere; it isn't global */
+  hasShort: RegExp
+  /** the beginnings of all forms to which the next character may still add */
   prefixes: Set<string>
+  /** the length of the longest of them, plus one */
   longest: number
 }
 
-function replaced(text: string, forms: Forms | undefined): string {
-  return forms ? text.replace(forms.pattern, REDACTED) : text
+function matchesFrom(text: string, from: number, { pattern }: Forms): Iterable<RegExpExecArray> {
+  // `matchAll` starts where the pattern does
+  pattern.lastIndex = from
+  const matches = [...text.matchAll(pattern)]
+  pattern.lastIndex = 0
+  return matches
 }
 
 /** The position up to which no later text can complete a secret. */
-function safeEnd(text: string, { pattern, prefixes, longest }: Forms): number {
+function safeEnd(text: string, from: number, forms: Forms): number {
+  const { prefixes, longest } = forms
   let end = text.length
-  for (let start = Math.max(0, text.length - longest + 1); start < text.length; start++) {
+  for (let start = Math.max(from, text.length - longest + 1); start < text.length; start++) {
     if (!prefixes.has(text.slice(start))) continue
     end = start
     break
   }
   // A match must not be cut in two.
-  for (const match of text.matchAll(pattern)) {
+  for (const match of matchesFrom(text, from, forms)) {
     if (match.index < end && match.index + match[0].length > end) end = match.index
   }
   return end
@@ -109,10 +163,27 @@ function safeEnd(text: string, { pattern, prefixes, longest }: Forms): number {
 
 function compile(values: ReadonlySet<string>): Forms {
   const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  const prefixes = new Set<string>()
+  const long = forms.filter(form => form.length >= MIN_LENGTH_IN_WORDS)
+  const short = forms.filter(form => form.length < MIN_LENGTH_IN_WORDS)
+  // the next character tells whether a short one stands alone
+  const prefixes = new Set(short)
   for (const form of forms) for (let end = 1; end < form.length; end++) prefixes.add(form.slice(0, end))
-  const pattern = new RegExp(forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'), 'g')
-  return { pattern, prefixes, longest: forms[0]?.length ?? 0 }
+  const [inWords, alone] = [anyOf(long), `(?<!${LETTER})(?:${anyOf(short)})(?!${LETTER})`]
+  return {
+    pattern: new RegExp(`${inWords}|${alone}`, 'g'),
+    long: new RegExp(inWords, 'g'),
+    short: new RegExp(alone, 'g'),
+    hasShort: new RegExp(anyOf(short)),
+    prefixes,
+    longest: Math.max(long[0]?.length ?? 0, (short[0]?.length ?? 0) + 1),
+  }
+}
+
+/** A letter or digit next to which a short secret is part of a word. */
+const LETTER = '[\\w\u00c0-\u024f]'
+
+function anyOf(forms: readonly string[]): string {
+  return forms.length === 0 ? '[]' : forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')
 }
 
 function formsOf(value: string): string[] {
@@ -124,7 +195,10 @@ function formsOf(value: string): string[] {
       encoded.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase()),
     )
   }
-  return [...forms, ...inBase64(value)].filter(form => form.length >= MIN_SECRET_LENGTH)
+  // a part of a short secret's base64 says nothing, and occurs elsewhere
+  return value.length < MIN_LENGTH_IN_WORDS
+    ? forms
+    : [...forms, ...inBase64(value).filter(form => form.length >= MIN_LENGTH_IN_WORDS)]
 }
 
 function inJson(text: string): string {
@@ -168,14 +242,16 @@ function inBase64(value: string): string[] {
   })
 }
 
-function mapTexts(value: unknown, map: (text: string) => string): unknown {
+function mapTexts(value: unknown, map: (text: string) => string, mapKey: (key: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    const items = value.map(item => mapTexts(item, map))
+    const items = value.map(item => mapTexts(item, map, mapKey))
     return items.some((item, i) => item !== value[i]) ? items : value
   }
-  const entries = Object.entries(value).map(([key, member]) => [map(key), mapTexts(member, map)] as const)
+  const entries = Object.entries(value).map(
+    ([key, member]) => [mapKey(key), mapTexts(member, map, mapKey)] as const,
+  )
   const same = entries.every(([key, member]) => (value as { [key: string]: unknown })[key] === member)
   return same ? value : Object.fromEntries(entries)
 }

@@ -217,7 +217,7 @@ export class Transcripts implements Disposable {
       this.#writeEntries(of, changes)
       this.#writeTerminals(of, changes)
       const head = changes.head && valueJson(changes.head)
-      if (head) this.#run('REPLACE INTO heads VALUES (?, ?, ?)', ...of, this.#withoutSecrets(head))
+      if (head) this.#run('REPLACE INTO heads VALUES (?, ?, ?)', ...of, this.#jsonWithoutSecrets(head))
       this.#revisions.set(sessionKey(...of), revision)
       return true
     }, false)
@@ -450,6 +450,10 @@ export class Transcripts implements Disposable {
     return this.#options.secrets?.redact(text) ?? text
   }
 
+  #jsonWithoutSecrets(json: string): string {
+    return this.#options.secrets?.redactJson(json) ?? json
+  }
+
   #completesSecret({ texts = [], outputs = [] }: TranscriptChanges): boolean {
     const { secrets } = this.#options
     return [...texts, ...outputs].some(({ before, text }) => before && secrets?.crosses(before, text))
@@ -461,7 +465,7 @@ export class Transcripts implements Disposable {
         'REPLACE INTO entries VALUES (?, ?, ?, ?)',
         ...of,
         position,
-        this.#withoutSecrets(entryJson(entry)),
+        this.#jsonWithoutSecrets(entryJson(entry)),
       )
       if (!replace) this.#run(`DELETE FROM texts ${OF} AND position = ?`, ...of, position)
     }
@@ -481,7 +485,12 @@ export class Transcripts implements Disposable {
       const { terminalId } = terminal
       const json = valueJson(terminal)
       if (json === undefined) continue
-      this.#run('REPLACE INTO terminals VALUES (?, ?, ?, ?)', ...of, terminalId, this.#withoutSecrets(json))
+      this.#run(
+        'REPLACE INTO terminals VALUES (?, ?, ?, ?)',
+        ...of,
+        terminalId,
+        this.#jsonWithoutSecrets(json),
+      )
       if (!replace) this.#run(`DELETE FROM outputs ${OF} AND terminal_id = ?`, ...of, terminalId)
     }
     for (const { terminalId, text } of outputs) {

@@ -93,7 +93,7 @@ export class ProtocolTraffic extends Owner {
 
   #write(name: string, frame: TraceFrame): void {
     const shownFrame = redact(frame.message, { maxLength: SHOWN_FRAME, secrets: this.#secrets })
-    const text = this.#secrets.redact(JSON.stringify(shownFrame))
+    const text = this.#secrets.redactJson(JSON.stringify(shownFrame))
     const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text
     const arrow = frame.direction === 'send' ? '→' : '←'
     this.#channel?.appendLine(`// ${new Date(frame.at).toISOString()} ${arrow} ${name}\n${shown}`)

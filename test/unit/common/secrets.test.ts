@@ -93,11 +93,74 @@ describe('SecretRegistry', () => {
   it('hides the token of a header even without its scheme', () => {
     const registry = registryOf('Bearer abcdef123456')
     assert.equal(registry.redact('token abcdef123456.'), 'token •••.')
+    assert.equal(registryOf('my cat is Schrödinger').redact('my cat is big'), 'my cat is big')
   })
 
-  it('ignores short values, and returns the same object if it contains no secret', () => {
+  const shortSecrets = fc.string({
+    minLength: 1,
+    maxLength: 5,
+    unit: fc.constantFrom(...'abXY09-_."\\/+é漢'),
+  })
+
+  it('hides a short value where it stands alone, and only there', () => {
+    const registry = registryOf('ab1', '1')
+    assert.equal(registry.redact('ab1, "ab1" x=ab1\nab1'), '•••, "•••" x=•••\n•••')
+    assert.equal(registry.redact('cab1 ab12 _ab1 éab1 21 1st'), 'cab1 ab12 _ab1 éab1 21 1st')
+    fc.assert(
+      fc.property(shortSecrets, secret => {
+        for (const text of [secret, `is ${secret}\n`, `(${secret})`, `a ${secret} b ${secret}`]) {
+          assert.ok(
+            !registryOf(secret)
+              .redact(text)
+              .split(/[\s()]/)
+              .includes(secret),
+            text,
+          )
+        }
+      }),
+    )
+  })
+
+  it('hides a short value in chunks just as in the whole text', () => {
+    const piece = fc.constantFrom('ab', 'a', 'b', ' ', '-', '1', 'é', 'ab1', 'hunter2-hunter2', 'hunter')
+    fc.assert(
+      fc.property(fc.array(shortSecrets, { maxLength: 2 }), fc.array(piece), (values, chunks) => {
+        const registry = registryOf('ab', 'ab1', '1', 'hunter2-hunter2', ...values)
+        const stream = registry.stream()
+        const redacted = chunks.map(chunk => stream.push(chunk)).join('') + stream.end()
+        assert.equal(redacted, registry.redact(chunks.join('')))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('keeps JSON valid, with its keys, numbers and words of the protocol', () => {
+    const registry = registryOf('text', '1', 'read', 'true', 'hunter2-hunter2')
+    const json = JSON.stringify({
+      kind: 'read',
+      toolCallId: '1',
+      text: 'read',
+      turn: 1,
+      list: [true, { type: 'text', text: '\n1 hunter2-hunter2' }],
+    })
+    assert.deepEqual(JSON.parse(registry.redactJson(json)), {
+      kind: 'read',
+      toolCallId: '1',
+      text: '•••',
+      turn: 1,
+      list: [true, { type: 'text', text: '\n••• •••' }],
+    })
+    fc.assert(
+      fc.property(fc.array(shortSecrets, { minLength: 1, maxLength: 3 }), fc.jsonValue(), (values, value) => {
+        const registry = registryOf(...values)
+        const redacted: unknown = JSON.parse(registry.redactJson(JSON.stringify({ value, text: values[0] })))
+        assert.equal((redacted as { text: string }).text, '•••')
+      }),
+    )
+  })
+
+  it('returns the same object if it contains no secret', () => {
     const registry = registryOf('yes', 'hunter2-hunter2')
-    assert.equal(registry.redact('yes, yes'), 'yes, yes')
     const part = { deep: ['text'] }
     const value = { part, secret: 'is hunter2-hunter2' }
     const redacted = registry.redactAll(value)

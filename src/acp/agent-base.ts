@@ -36,8 +36,8 @@ import { readCommand } from './wire/update.ts'
 
 /** maximum number of malformed parts of an agent's messages that are logged */
 const REPORTS = 500
-/** maximum number of sessions remembered for one agent */
-const SESSIONS = 10_000
+/** maximum number of sessions remembered for one agent that Parley didn't ask for */
+const MAX_UNREQUESTED = 1000
 
 /** What a version's surface needs from the link to its agent. */
 export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
@@ -62,7 +62,10 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly report: Report
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
+  /** that Parley has asked for */
   readonly #sessions = new Map<string, S>()
+  /** of which the agent has sent updates only: subagents, or a session whose response hasn't arrived yet */
+  readonly #unrequested = new Map<string, S>()
   readonly #abandoned = new AbandonedRequests()
 
   /** `offers`: whether the user can use a sign-in method. */
@@ -161,6 +164,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   async deleteSession(sessionId: string): Promise<void> {
     await this.#gone('session/delete', this.capabilities.delete, 'delete sessions', sessionId)
     this.#sessions.delete(sessionId)
+    this.#unrequested.delete(sessionId)
   }
 
   async setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void> {
@@ -240,7 +244,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     switch (method) {
       case 'session/update':
         if (isRecord(params) && typeof params.sessionId === 'string') {
-          this.readUpdate(params.update, this.session(params.sessionId))
+          this.readUpdate(params.update, this.#reported(params.sessionId))
         } else this.report('session/update without a session')
         return true
       case 'elicitation/complete': {
@@ -277,18 +281,30 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   readonly #emit = (sessionId: string, update: SessionUpdate): void => {
     if (this.#abandoned.drops(sessionId, update)) return
-    if (update.type === 'commands') this.session(sessionId).commands = update.commands
+    if (update.type === 'commands') this.#reported(sessionId).commands = update.commands
     this.#onUpdate.fire({ sessionId, update })
   }
 
+  /** A session that Parley asks for. */
   protected session(sessionId: string): S {
     let session = this.#sessions.get(sessionId)
     if (!session) {
-      // An agent may use a new id for each update; then the oldest are dropped.
-      const [oldest] = this.#sessions.size < SESSIONS ? [] : this.#sessions.keys()
-      if (oldest !== undefined) this.#sessions.delete(oldest)
-      session = this.createSession(sessionId, this.#emit, this.report)
+      session = this.#unrequested.get(sessionId) ?? this.createSession(sessionId, this.#emit, this.report)
+      this.#unrequested.delete(sessionId)
       this.#sessions.set(sessionId, session)
+    }
+    return session
+  }
+
+  /** A session of which the agent reports something. */
+  #reported(sessionId: string): S {
+    let session = this.#sessions.get(sessionId) ?? this.#unrequested.get(sessionId)
+    if (!session) {
+      // An agent may use a new id for each update; then the oldest are dropped.
+      const [oldest] = this.#unrequested.size < MAX_UNREQUESTED ? [] : this.#unrequested.keys()
+      if (oldest !== undefined) this.#unrequested.delete(oldest)
+      session = this.createSession(sessionId, this.#emit, this.report)
+      this.#unrequested.set(sessionId, session)
     }
     return session
   }

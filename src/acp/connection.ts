@@ -16,9 +16,10 @@ import { withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import { MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
+import { MAX_OPEN_BYTES, MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
+import { sizeOf } from '../common/size-of.ts'
 import type { TraceTap } from './agent.ts'
 import { RpcCode, RpcError } from './errors.ts'
 import { WriterClosedError } from './transport/ndjson-writer.ts'
@@ -77,7 +78,12 @@ export class Connection implements Disposable {
   readonly #handlers: ConnectionHandlers
   readonly #log: Logger
   readonly #tap: { current: TraceTap | undefined }
-  readonly #running = new Map<CancellationId, RequestCancellation>()
+  /** the agent's open requests */
+  readonly #running = new Set<RequestCancellation>()
+  /** by id, which agents may use for several open requests */
+  readonly #runningById = new Map<CancellationId, Set<RequestCancellation>>()
+  /** the size of the open requests, in bytes */
+  #runningBytes = 0
   /** rejects one of our pending requests */
   readonly #pending = new Set<(error: Error) => void>()
   /** by the id of our pending request: aborts when it ends */
@@ -237,8 +243,7 @@ export class Connection implements Disposable {
     if (this.#ended) return
     this.#ended = reason
     for (const fail of [...this.#pending]) fail(reason)
-    for (const running of this.#running.values()) running.cancel()
-    this.#running.clear()
+    this.#withdrawAll()
     this.#rpc.dispose()
   }
 
@@ -287,7 +292,31 @@ export class Connection implements Disposable {
   #withdraw(params: unknown): void {
     const { requestId, id } = (params ?? {}) as { requestId?: unknown; id?: unknown }
     const key = requestId ?? id
-    if (typeof key === 'string' || typeof key === 'number') this.#running.get(key)?.cancel()
+    if (typeof key !== 'string' && typeof key !== 'number') return
+    for (const running of this.#runningById.get(key) ?? []) running.cancel()
+  }
+
+  #withdrawAll(): void {
+    for (const running of this.#running) running.cancel()
+    this.#running.clear()
+    this.#runningById.clear()
+  }
+
+  #begin(id: CancellationId): RequestCancellation {
+    const running = new RequestCancellation(id)
+    this.#running.add(running)
+    const same = this.#runningById.get(id)
+    if (same) same.add(running)
+    else this.#runningById.set(id, new Set([running]))
+    return running
+  }
+
+  #end(running: RequestCancellation): void {
+    this.#running.delete(running)
+    const { id } = running.token
+    const same = this.#runningById.get(id)
+    same?.delete(running)
+    if (same?.size === 0) this.#runningById.delete(id)
   }
 
   #drop(method: string): void {
@@ -298,25 +327,42 @@ export class Connection implements Disposable {
   }
 
   async #answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {
-    const cancellation = token as RequestToken
+    const { running } = token as RequestToken
+    const size = sizeOf(params, MAX_OPEN_BYTES)
+    this.#runningBytes += size
     try {
-      if (this.#running.size > MAX_OPEN_REQUESTS) {
-        return new ResponseError(RpcCode.internalError, 'Too many requests are open.')
-      }
-      const answer = this.#handlers.request(method, params, cancellation.signal)
+      if (this.#running.size > MAX_OPEN_REQUESTS || this.#isFull()) return tooMany()
+      const answer = this.#handlers.request(method, params, running.signal)
       if (answer === undefined) {
         this.#log.debug(`The agent requested the unknown method ${method}`)
         return new ResponseError(RpcCode.methodNotFound, `Method not found: ${method}`)
       }
-      return (await answer) ?? {}
+      const result = (await answer) ?? {}
+      // Requests that ran at the same time may leave more than the agent reads.
+      return this.#isFull() ? tooMany() : this.#counted(result)
     } catch (error) {
       if (error instanceof RpcError) return new ResponseError(error.code, error.message, error.data)
       if (error instanceof CancelledError) return new ResponseError(RpcCode.requestCancelled, error.message)
       this.#log.warn(`${method} failed: ${messageOf(error)}`)
       return new ResponseError(RpcCode.internalError, messageOf(error))
     } finally {
-      this.#running.delete(cancellation.id)
+      this.#runningBytes -= size
+      this.#end(running)
     }
+  }
+
+  /** Until it's written, an answer isn't unread yet. */
+  #counted(result: unknown): unknown {
+    const size = sizeOf(result, MAX_OPEN_BYTES)
+    this.#runningBytes += size
+    setImmediate(() => {
+      this.#runningBytes -= size
+    })
+    return result
+  }
+
+  #isFull(): boolean {
+    return this.#runningBytes + (this.#writer.unreadBytes ?? 0) > MAX_OPEN_BYTES
   }
 
   #asRpcError(error: unknown): RpcError {
@@ -333,11 +379,8 @@ export class Connection implements Disposable {
   #cancellation(): CancellationStrategy {
     return {
       receiver: {
-        createCancellationTokenSource: (id: CancellationId): AbstractCancellationTokenSource => {
-          const source = new RequestCancellation(id)
-          this.#running.set(id, source)
-          return source
-        },
+        createCancellationTokenSource: (id: CancellationId): AbstractCancellationTokenSource =>
+          this.#begin(id),
       },
       sender: {
         sendCancellation: (connection, id) =>
@@ -387,16 +430,19 @@ export class Connection implements Disposable {
   #close(error: Error | undefined): void {
     if (this.#closed) return
     this.#closed = true
-    for (const running of this.#running.values()) running.cancel()
-    this.#running.clear()
+    this.#withdrawAll()
     this.#onDidClose.fire(error)
   }
 }
 
-/** The cancellation token of an incoming request, with an abort signal. */
+function tooMany(): ResponseError<unknown> {
+  return new ResponseError(RpcCode.internalError, 'Too many requests are open.')
+}
+
+/** The cancellation token of an incoming request. */
 interface RequestToken extends CancellationToken {
   readonly id: CancellationId
-  readonly signal: AbortSignal
+  readonly running: RequestCancellation
 }
 
 class RequestCancellation implements AbstractCancellationTokenSource {
@@ -408,12 +454,16 @@ class RequestCancellation implements AbstractCancellationTokenSource {
     const inner = this.#source.token
     this.token = {
       id,
-      signal: this.#controller.signal,
+      running: this,
       get isCancellationRequested() {
         return inner.isCancellationRequested
       },
       onCancellationRequested: inner.onCancellationRequested,
     }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
   }
 
   cancel(): void {

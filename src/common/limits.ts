@@ -57,6 +57,10 @@ export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 export const MAX_OPEN_REQUESTS = 1000
 /** Maximum size in bytes of answers that an agent hasn't read; beyond that, nothing more is read from it. */
 export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
+/** Maximum size in bytes of requests in progress and unread answers together; further requests are answered with an error. */
+export const MAX_OPEN_BYTES = 4 * MAX_UNREAD_BYTES
+/** Maximum size in bytes of updates that wait for the response with their session's id. */
+export const MAX_EARLY_BYTES = 64 * 1024 * 1024
 /** If the agent then reads nothing for this long, its connection is closed. */
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */

@@ -12,13 +12,15 @@ import type {
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { MAX_EARLY_BYTES } from '../common/limits.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
+import { sizeOf } from '../common/size-of.ts'
 import type { ReducingState } from './reducer/reducing-state.ts'
 import { Session, type SessionOptions } from './session.ts'
 
 export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'schedule' | 'cancelGraceMs'> {
   log?: Logger
-  limits?: UpdateBufferLimits
+  limits?: Partial<UpdateBufferLimits>
 }
 
 /** A session that is being loaded or resumed. It can be displayed at once. */
@@ -60,7 +62,12 @@ export class AgentSessions implements Disposable {
     this.#options = options
     this.#log = options.log ?? silentLogger
     this.#now = options.now ?? Date.now
-    this.#buffer = new UpdateBuffer(options.limits ?? { updates: 5000, ageMs: 600_000 })
+    this.#buffer = new UpdateBuffer({
+      updates: 5000,
+      bytes: MAX_EARLY_BYTES,
+      ageMs: 600_000,
+      ...options.limits,
+    })
     this.#owned.add(agent.onUpdate(({ sessionId, update }) => this.#route(sessionId, update)))
     this.#owned.add(agent.onDidClose(exit => this.#agentClosed(exit)))
   }
@@ -358,6 +365,8 @@ export class AgentSessions implements Disposable {
 interface UpdateBufferLimits {
   /** number of updates held */
   updates: number
+  /** their size in memory */
+  bytes: number
   /** how long they are held, in milliseconds */
   ageMs: number
 }
@@ -365,16 +374,18 @@ interface UpdateBufferLimits {
 interface Waiting {
   since: number
   updates: SessionUpdate[]
+  bytes: number
 }
 
 /**
  * Holds updates of unknown sessions, in order, since agents send some before the response with the session's id. Limited
- * in number and age; updates beyond that belong to sessions that weren't requested.
+ * in number, size and age; updates beyond that belong to sessions that weren't requested.
  */
 class UpdateBuffer {
   readonly #limits: UpdateBufferLimits
   readonly #bySession = new Map<string, Waiting>()
   #count = 0
+  #bytes = 0
 
   constructor(limits: UpdateBufferLimits) {
     this.#limits = limits
@@ -389,12 +400,15 @@ class UpdateBuffer {
     const dropped = this.#dropOld(now)
     let waiting = this.#bySession.get(sessionId)
     if (!waiting) {
-      waiting = { since: now, updates: [] }
+      waiting = { since: now, updates: [], bytes: 0 }
       this.#bySession.set(sessionId, waiting)
     }
+    const size = sizeOf(update, this.#limits.bytes)
     waiting.updates.push(update)
+    waiting.bytes += size
     this.#count += 1
-    while (this.#count > this.#limits.updates) {
+    this.#bytes += size
+    while (this.#count > this.#limits.updates || this.#bytes > this.#limits.bytes) {
       const oldest = this.#bySession.keys().next().value
       if (oldest === undefined) break
       this.#drop(oldest)
@@ -413,6 +427,7 @@ class UpdateBuffer {
   clear(): void {
     this.#bySession.clear()
     this.#count = 0
+    this.#bytes = 0
   }
 
   /** Sessions are in the order of their first update, so the oldest come first. */
@@ -427,7 +442,9 @@ class UpdateBuffer {
   }
 
   #drop(sessionId: string): void {
-    this.#count -= this.#bySession.get(sessionId)?.updates.length ?? 0
+    const waiting = this.#bySession.get(sessionId)
+    this.#count -= waiting?.updates.length ?? 0
+    this.#bytes -= waiting?.bytes ?? 0
     this.#bySession.delete(sessionId)
   }
 }

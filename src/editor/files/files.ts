@@ -108,6 +108,9 @@ function refusal(file: GuardedPath, operation: FileOperation, reason: AccessQues
  * document, so that the user can undo it and no editor shows outdated text; otherwise it writes to disk.
  */
 
+/** How many files are read at the same time. */
+const PARALLEL_READS = 4
+
 /** What all sessions of a window share. */
 export interface FilesShared {
   documents: Documents
@@ -157,6 +160,8 @@ export class SessionFiles implements Disposable {
   readonly #judging = new KeyedQueue()
   /** this session's work in progress, by file */
   readonly #own = new KeyedQueue()
+  readonly #reads = new KeyedQueue()
+  #nextRead = 0
   readonly #files: TextFiles
   readonly #writer: DocumentWriter
 
@@ -187,7 +192,11 @@ export class SessionFiles implements Disposable {
       }
       const info = await this.#files.stat(file, 'read')
       if (!info) throw new FileMissingError(`There is no file ${file.path}.`)
-      return readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request)
+      // An agent may request many large files at once, and their texts wait in memory until it reads them.
+      const turn = String(this.#nextRead++ % PARALLEL_READS)
+      return this.#reads.run(turn, () =>
+        readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request),
+      )
     })
   }
 

@@ -7,6 +7,7 @@ import { LineTooLongError } from '../../../src/acp/transport/line-splitter.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { type Logger, silentLogger } from '../../../src/common/logger.ts'
 import { MemoryPipe } from '../../support/memory-pipe.ts'
+import { until } from '../../support/until.ts'
 
 interface Opened {
   pipe: MemoryPipe
@@ -34,6 +35,29 @@ function open(handlers: Partial<ConnectionHandlers> = {}, pipe = new MemoryPipe(
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('Connection', () => {
+  describe('requests of the agent with an id that is in use', () => {
+    it('count, can all be withdrawn, and end one by one', async () => {
+      const signals: AbortSignal[] = []
+      const answers: Array<() => void> = []
+      const { pipe, connection } = open({
+        request: (_method, _params, signal) => {
+          signals.push(signal)
+          return new Promise(resolve => answers.push(() => resolve({})))
+        },
+      })
+      pipe.send(...Array.from({ length: 1100 }, () => ({ id: 7, method: 'ask', params: {} })))
+      await until(() => pipe.sent.length === 100, 'the refusals')
+      assert.ok(pipe.sent.every(({ error }) => error?.message === 'Too many requests are open.'))
+      assert.equal(signals.length, 1000)
+      answers[0]?.()
+      await until(() => pipe.sent.length === 101, 'the answer')
+      pipe.send({ method: '$/cancel_request', params: { requestId: 7 } })
+      await until(() => signals.slice(1).every(signal => signal.aborted), 'the cancellation')
+      assert.equal(signals[0]?.aborted, false)
+      connection.dispose()
+    })
+  })
+
   describe('requests to the agent', () => {
     it('resolve with the result and reject with the error, whatever its shape (quirk 16)', async () => {
       const { pipe, connection } = open()

@@ -91,6 +91,87 @@ describe('a hostile agent', () => {
     }
   })
 
+  /** Bytes by which this process grows at most while `work` runs. */
+  async function growthOf(work: () => Promise<void>): Promise<number> {
+    const before = process.memoryUsage().rss
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss - before)
+    }, 20)
+    try {
+      await work()
+    } finally {
+      clearInterval(watch)
+    }
+    return most
+  }
+
+  it("that requests thousands of large files and doesn't read them is disconnected before memory fills up", async () => {
+    let open = 0
+    const growth = await growthOf(async () => {
+      const [closed] = await start(
+        `
+        lines.close()
+        process.stdin.pause()
+        setInterval(() => {}, 1000)
+        for (let id = 1; id <= 900; id++) send({ id, method: 'fs/read_text_file', params: { sessionId: 's', path: '/' + id } })`,
+        {
+          readTextFile: async () => {
+            const turn = ++open
+            // all are open before the first one is answered
+            await until(() => open === 900, 'all requests')
+            for (let i = 0; i < turn; i++) await new Promise(setImmediate)
+            return Buffer.alloc(2_000_000, 'x').toString('latin1')
+          },
+        },
+      )
+      assert.match((await closed!).message ?? '', /doesn't read the responses/)
+    })
+    assert.ok(growth < 800e6, `${Math.round(growth / 1e6)} MB`)
+  })
+
+  it('that sends large requests faster than they can be handled gets errors for the excess', async () => {
+    const growth = await growthOf(async () => {
+      let writes = 0
+      await start(
+        `
+        let refused = 0
+        lines.on('line', line => {
+          const { id, error } = JSON.parse(line)
+          if (id >= 1000 && error && ++refused === 100) send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'refused' } } } })
+        })
+        const content = 'x'.repeat(1000000)
+        for (let id = 1000; id < 1200; id++) send({ id, method: 'fs/write_text_file', params: { sessionId: 's', path: '/a', content } })`,
+        {
+          writeTextFile: () => {
+            writes++
+            return new Promise(() => {})
+          },
+        },
+      )
+      await until(() => updates.length === 1, 'the refusals')
+      assert.ok(writes >= 10 && writes <= 100, `${writes} requests`)
+    })
+    assert.ok(growth < 500e6, `${Math.round(growth / 1e6)} MB`)
+  })
+
+  it("that uses thousands of session ids doesn't make Parley forget the user's session", async () => {
+    await start(`
+      const update = (sessionId, update) => send({ method: 'session/update', params: { sessionId, update } })
+      const mode = { id: 'o', name: 'O', type: 'select', currentValue: 'a', options: [{ value: 'a', name: 'A' }, { value: 'b', name: 'B' }] }
+      update('s', { sessionUpdate: 'config_option_update', configOptions: [mode] })
+      for (let i = 0; i < 20000; i++) update('other' + i, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x' } })
+      lines.on('line', line => {
+        const { id, method } = JSON.parse(line)
+        if (method === 'session/set_config_option') send({ id, result: {} })
+      })`)
+    await until(() => updates.length > 20_000, 'all updates')
+    await agent.setConfigOption('s', 'o', 'b')
+    const last = updates.at(-1)
+    assert.ok(last?.type === 'config_options')
+    assert.match(JSON.stringify(last.options[0]), /"currentValue":"b"/)
+  })
+
   it('that sends thousands of requests at once gets errors for the excess and answers to the rest', async () => {
     const answers: Array<() => void> = []
     await start(

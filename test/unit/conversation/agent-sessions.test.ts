@@ -119,6 +119,17 @@ describe('AgentSessions: updates of unknown sessions', () => {
     assert.deepEqual(summarize((await old).state), [])
   })
 
+  it('are limited in size, however few there are', async () => {
+    const { agent, sessions } = make({ limits: { bytes: 10_000 } })
+    const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
+    agent.say('old', chunk('agent', 'x'.repeat(4000)))
+    agent.say('s', chunk('agent', 'y'.repeat(2000)))
+    agent.newSessions[0]!.resolve({ sessionId: 'old' })
+    agent.newSessions[1]!.resolve({ sessionId: 's' })
+    assert.deepEqual(summarize((await session).state), [`agent: ${'y'.repeat(2000)}`])
+    assert.deepEqual(summarize((await old).state), [])
+  })
+
   it('are dropped after some time', async () => {
     let now = 0
     const { agent, sessions } = make({ limits: { updates: 10, ageMs: 1000 }, now: () => now })

@@ -1,9 +1,12 @@
 /** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
+import { relative } from 'node:path'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
 import { mergeLines, splitLines } from '../editor/line-edits.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameButEnds, textState } from './file-state.ts'
+import type { StateOf } from './folder-scan.ts'
+import { movedSince, type RepositoryPosition, writtenByGit } from './repository-moves.ts'
 import { TrackedFile } from './tracked-file.ts'
 
 /** What a tool call does to a file, as the agent reports it. */
@@ -28,6 +31,10 @@ export interface RunningTurn {
   /** The agent may be changing files now. */
   isWorking: () => boolean
   covers: (path: string) => boolean
+  /** The agent itself may have run Git. */
+  ranGit: () => boolean
+  /** where the repositories stood when it started */
+  repositories: Promise<RepositoryPosition[]>
 }
 
 /** The file as it presumably was before the first tool call that reported a change of it. */
@@ -152,19 +159,33 @@ export class Attribution {
   }
 
   /** The author of a change that no tool call reported completely. */
-  authorOf(key: string, file: TrackedFile, otherwise: Author): Author {
-    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise)
+  authorOf(key: string, file: TrackedFile, otherwise: Author, isGits: boolean): Author {
+    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise, isGits)
   }
 
-  #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user'): Author {
+  #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user', isGits = false): Author {
     const naming = claims.find(
       ({ begun, applied, change, patch }) =>
         begun && !applied && (!change || expectedText(change, file.text, patch) === undefined),
     )
     if (naming) return naming.author
+    if (isGits) return 'user'
     const turns = this.working(file.path)
     if (turns.length === 0) return otherwise
     return { turns: turns.flatMap(([, { author }]) => author.turns), uncertain: true }
+  }
+
+  /** Whether Git wrote the file like this during a turn whose agent didn't run Git. */
+  async isGits(path: string, now: FileState, stateWith: StateOf): Promise<boolean> {
+    const turns = this.working(path).map(([, turn]) => turn)
+    if (turns.length === 0 || turns.some(turn => turn.ranGit())) return false
+    for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {
+      if (relative(position.top, path).startsWith('..')) continue
+      const moved = await movedSince(position)
+      const files = new Map([[path, now]])
+      if (moved && (await writtenByGit(position, moved, files, stateWith)).has(path)) return true
+    }
+    return false
   }
 
   // ---- changes seen before their report ----------------------------------------------------------------------------

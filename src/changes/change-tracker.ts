@@ -34,6 +34,7 @@ import {
 import { FileWatch } from './file-watch.ts'
 import { FolderScan } from './folder-scan.ts'
 import { movedBack, movedTo } from './renames.ts'
+import { repositoryOf } from './repository-moves.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 import {
   type LeftFile,
@@ -444,12 +445,24 @@ export class ChangeTracker extends Owner {
 
   // ---- agents' actions -------------------------------------------------------------------------------------------------
 
-  /** A turn starts. `isWorking`: whether changes in the roots may be its work now. */
-  beginTurn(session: string, author: AgentAuthor, roots: readonly string[], isWorking: () => boolean): void {
+  /**
+   * A turn starts. `isWorking`: whether changes in the roots may be its work now. `ranGit`: whether the agent itself may have
+   * run Git.
+   */
+  beginTurn(
+    session: string,
+    author: AgentAuthor,
+    roots: readonly string[],
+    isWorking: () => boolean,
+    ranGit: () => boolean,
+  ): void {
     const { rules } = this.shared
     let real = roots
     const covers = (path: string) => real.some(root => rules.contains(root, path))
-    this.#attribution.begin(session, { author, isWorking, covers })
+    const repositories = Promise.all(roots.map(root => repositoryOf(root))).then(all =>
+      all.filter(one => one !== undefined),
+    )
+    this.#attribution.begin(session, { author, isWorking, covers, ranGit, repositories })
     void Promise.all(roots.map(root => this.#realPath(root))).then(paths => {
       real = paths
     })
@@ -554,7 +567,7 @@ export class ChangeTracker extends Owner {
       const before = this.#attribution.takeBackSeen(key, this.#files.get(key), now, reported)
       if (before) this.#files.set(key, before)
       this.#attribution.claim(key, author, reported)
-      this.#settle(key, this.#files.get(key)!, now)
+      await this.#settle(key, this.#files.get(key)!, now)
       if (first.done && !this.#attribution.release(key, first.toolCallId)) this.#forgetUnknown(key)
     })
   }
@@ -592,7 +605,12 @@ export class ChangeTracker extends Owner {
           this.#files.set(key, corrected)
           this.#edited(key, corrected, true)
         }
-        return this.#settle(key, corrected || file, now, isLate ? { ...author, uncertain: true } : 'user')
+        return await this.#settle(
+          key,
+          corrected || file,
+          now,
+          isLate ? { ...author, uncertain: true } : 'user',
+        )
       }
       const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
@@ -813,7 +831,7 @@ export class ChangeTracker extends Owner {
 
   async #observe(key: string, file: TrackedFile): Promise<void> {
     const now = await this.#readWhole(file)
-    if (now) this.#settle(key, file, now)
+    if (now) await this.#settle(key, file, now)
   }
 
   /** Programs empty a file before they write it, so read a file again that has just become empty. */
@@ -886,8 +904,9 @@ export class ChangeTracker extends Owner {
   }
 
   /** Attributes the difference between the last known file and the file as it is now. */
-  #settle(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): void {
+  async #settle(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): Promise<void> {
     if (!file.gone && sameState(file.state, now)) return
+    const isGits = await this.#attribution.isGits(file.path, now, (...one) => this.stateWith(...one))
     const isOtherText = file.text !== now.text
     const unsaved = this.#document(file.path)
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#saving.get(key)
@@ -901,11 +920,11 @@ export class ChangeTracker extends Owner {
     // or it has saved that, and the file was written again since
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
-    const rest = this.#attribution.authorOf(key, file, otherwise)
+    const rest = this.#attribution.authorOf(key, file, otherwise, isGits)
     if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
     const edited = file.editOnDisk(now, rest)
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
-    if (edited && !changed) this.#attribution.seen(key, file, before, isBehind)
+    if (edited && !changed && !isGits) this.#attribution.seen(key, file, before, isBehind)
     else this.#attribution.unsee(key)
     this.#edited(key, file, edited || changed)
   }

@@ -10,13 +10,6 @@ const MAX_ARGUMENTS = 20_000
 /** Time limit for a Git command; a repository where one takes longer isn't checked again. Milliseconds. */
 export const TIMEOUT_MS = 5000
 
-/** A folder's repository and its last commit; `undefined` if there is none. */
-export async function repositoryOf(root: string): Promise<{ top: string; commit: string } | undefined> {
-  const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD'])
-  const [top, commit] = where?.split('\n') ?? []
-  return top && commit ? { top, commit } : undefined
-}
-
 /** How a checkout converts committed content to files; read once, and only if needed. */
 export class Checkout {
   readonly #root: string
@@ -69,7 +62,7 @@ export class Checkout {
   }
 }
 
-async function git(
+export async function git(
   cwd: string,
   args: string[],
   input?: string,

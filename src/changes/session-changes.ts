@@ -355,11 +355,14 @@ export class SessionChanges extends ChangeScope {
     this.#guard = this.#guardOf(roots)
   }
 
-  /** A turn starts. `isWorking`: whether it may be changing files now. */
-  beginTurn(turn: number, isWorking: () => boolean): void {
+  /**
+   * A turn starts. `isWorking`: whether it may be changing files now. `ranGit`: whether the agent itself may have run Git.
+   */
+  beginTurn(turn: number, isWorking: () => boolean, ranGit: () => boolean = () => false): void {
     this.#turn = turn
     const { cwd, additionalDirectories } = this.#roots
-    this.tracker.beginTurn(this.session, this.#author(), [cwd, ...additionalDirectories], isWorking)
+    const roots = [cwd, ...additionalDirectories]
+    this.tracker.beginTurn(this.session, this.#author(), roots, isWorking, ranGit)
   }
 
   endTurn(): Promise<void> {

@@ -1,19 +1,23 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
 import { isWrittenSince } from '../editor/files/file-system.ts'
-import { ABSENT, type FileState, sameState } from './file-state.ts'
+import { type FileState, sameState } from './file-state.ts'
 import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
 import {
   Checkout,
-  type Committed,
   committedContents,
   committedSince,
-  LINK,
   MAX_READ_BYTES,
-  repositoryOf,
   statusOf,
   TIMEOUT_MS,
 } from './repository-files.ts'
+import {
+  asCheckedOut,
+  movedSince,
+  type RepositoryPosition,
+  repositoryOf,
+  writtenByGit,
+} from './repository-moves.ts'
 
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
@@ -33,6 +37,7 @@ interface RepositorySnapshot {
   root: string
   top: string
   commit: string
+  position: RepositoryPosition
   /** by absolute path */
   dirty: Map<string, Dirty>
 }
@@ -124,10 +129,16 @@ export class WorkTree {
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
-  /** The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. */
+  /**
+   * The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`:
+   * the agent itself may have run Git; otherwise what a checkout, a pull or a stash wrote isn't the agent's.
+   */
   async changed(
     { repositories, folders, unseen, accepted }: Snapshot,
-    isDecided: (path: string) => boolean = () => false,
+    {
+      isDecided = () => false,
+      ranGit = false,
+    }: { isDecided?: (path: string) => boolean; ranGit?: boolean } = {},
   ): Promise<Noticed> {
     // don't count files that are listed, or that were listed until the user kept or undid their changes
     const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
@@ -140,7 +151,7 @@ export class WorkTree {
       found.omitted += one?.omitted ?? 0
     }
     await Promise.all([
-      ...repositories.map(async one => add(one.root, await this.#changed(one, isKnown))),
+      ...repositories.map(async one => add(one.root, await this.#changed(one, isKnown, ranGit))),
       ...folders.map(async one => add(one.root, await this.#scanned(one, isKnown))),
     ])
     return { ...found, changes: [...byPath.values()] }
@@ -167,10 +178,11 @@ export class WorkTree {
 
   async #snapshot(
     root: string,
-    { top, commit }: { top: string; commit: string },
+    position: RepositoryPosition,
     began: number,
   ): Promise<RepositorySnapshot | undefined> {
     if (this.#slow.has(root)) return undefined
+    const { top, commit } = position
     const start = performance.now()
     const paths = await statusOf(root, top)
     if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
@@ -192,17 +204,22 @@ export class WorkTree {
       dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
     }
     this.#last.set(root, dirty)
-    return { root, top, commit, dirty }
+    return { root, top, commit, position, dirty }
   }
 
   async #changed(
-    { root, top, commit, dirty }: RepositorySnapshot,
+    snapshot: RepositorySnapshot,
     isKnown: (path: string) => boolean,
+    ranGit: boolean,
   ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+    const { root, top, position, dirty } = snapshot
+    const moved = ranGit ? undefined : await movedSince(position)
+    const commit = moved?.head ?? snapshot.commit
     const now = await statusOf(root, top)
     const committed = await committedSince(root, top, commit)
     if (!now || !committed) return undefined
     const changes: NoticedState[] = []
+    const states = new Map<string, FileState>()
     let omitted = 0
     for (const [path, { state: before, stamp, isFresh, unsure }] of dirty) {
       const isSame = (await stampOf(path)).stamp === stamp
@@ -210,56 +227,35 @@ export class WorkTree {
       const state = before && (await this.#reader.stateOf(path, before))
       if (!before || !state) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
+      if (state) states.set(path, state)
     }
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
     if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
     const contents = await committedContents(root, top, commit, clean)
     const checkout = new Checkout(root, clean)
+    const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
     for (const path of clean) {
       const state = await this.#reader.stateOf(path)
       const known = contents.get(path)
-      const before = known && state && (await this.#asCheckedOut(checkout, path, known, state))
+      const before = known && state && (await asCheckedOut(stateWith, checkout, path, known, state))
       if (!before) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before })
+      if (state) states.set(path, state)
     }
-    return { changes, omitted }
+    if (!moved) return { changes, omitted }
+    const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
+    for (const path of written) {
+      const { stamp, isFresh } = await stampOf(path)
+      dirty.set(path, { state: states.get(path), stamp, isFresh, unsure: false })
+    }
+    snapshot.commit = moved.head
+    snapshot.position = moved.position
+    return { changes: changes.filter(({ path }) => !written.has(path)), omitted }
   }
+}
 
-  /**
-   * The content of a file in a commit, converted to what the work tree had: commits store few modes and their own line
-   * ends.
-   */
-  async #asCheckedOut(
-    checkout: Checkout,
-    path: string,
-    { bytes, mode }: Committed,
-    now: FileState,
-  ): Promise<FileState> {
-    if (!bytes) return ABSENT
-    if (mode === LINK) return { attributes: { type: 'link', target: bytes.toString() }, text: '' }
-    const is = now.attributes
-    const canRun = (mode & 0o100) !== 0
-    const isMode = 'mode' in is ? is.mode : undefined
-    const wasMode =
-      isMode === undefined
-        ? mode
-        : canRun === ((isMode & 0o100) !== 0)
-          ? isMode
-          : canRun
-            ? isMode | ((isMode & 0o444) >> 2)
-            : isMode & ~0o111
-    const before = await this.#reader.stateWith(bytes, path, wasMode)
-    if (before.attributes.type !== 'text') return before
-    const hasEnds = before.text.includes('\n') && !before.text.includes('\r\n')
-    const isCrlf =
-      hasEnds && (is.type === 'text' ? now.text.includes('\r\n') : await checkout.endsWithCrlf(path))
-    const text = isCrlf ? before.text.replaceAll('\n', '\r\n') : before.text
-    // the encoding in a commit may differ from that in the work tree
-    const isConverted =
-      is.type === 'text' && before.attributes.encoding !== is.encoding && (await checkout.isEncoded(path))
-    const { encoding, bom } = isConverted ? is : before.attributes
-    return { text, attributes: { ...before.attributes, encoding, bom } }
-  }
+function pick<T>(all: ReadonlyMap<string, T>, changes: readonly NoticedState[]): Map<string, T> {
+  return new Map(changes.flatMap(({ path }) => (all.has(path) ? [[path, all.get(path)!]] : [])))
 }
 
 async function isFolder(path: string): Promise<boolean> {

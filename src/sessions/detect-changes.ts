@@ -38,6 +38,8 @@ interface Turn {
   worked: boolean
   /** some tool call named no file, such as a command */
   ran: boolean
+  /** some of these may have run Git */
+  ranGit: boolean
 }
 
 /**
@@ -70,7 +72,10 @@ export function detectChanges(
       // files that tool calls have reported are known
       await files.reported
       const start = performance.now()
-      const { changes, omitted, unseen } = await tree.changed(await before, isDecided)
+      const { changes, omitted, unseen } = await tree.changed(await before, {
+        isDecided,
+        ranGit: looked.ranGit,
+      })
       cost = performance.now() - start
       const saved = new Set(looked.saved.slice(known))
       const found = changes.filter(({ path }) => !isDecided(path) && !saved.has(path))
@@ -144,11 +149,12 @@ export function detectChanges(
           saved: [],
           worked: earlier?.worked ?? false,
           ran: earlier?.ran ?? false,
+          ranGit: earlier?.ranGit ?? false,
         }
         turn = begun
         // while a request is pending, the agent does nothing
         const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
-        files.beginTurn(begun.number, isWorking)
+        files.beginTurn(begun.number, isWorking, () => begun.ranGit)
       }
       if (!turn) return
       for (const change of changes) {
@@ -156,7 +162,10 @@ export function detectChanges(
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
         if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) continue
         turn.worked = true
-        if (!CHANGING.has(entry.toolKind)) turn.ran = true
+        if (!CHANGING.has(entry.toolKind)) {
+          turn.ran = true
+          turn.ranGit ||= mayRunGit(entry)
+        }
         if (isFinalStatus(entry.status)) lookSoon(turn)
       }
       if (works) return
@@ -168,6 +177,11 @@ export function detectChanges(
     }),
   )
   return own
+}
+
+/** Whether a tool call names Git in any way, or doesn't say what it runs. */
+function mayRunGit({ title, rawInput }: ToolCallEntry): boolean {
+  return rawInput === undefined || /git|\bgh\b|\bjj\b/i.test(`${title} ${JSON.stringify(rawInput)}`)
 }
 
 /**

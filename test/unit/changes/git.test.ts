@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
@@ -155,6 +156,107 @@ describe('changes by agents in a repository', () => {
       await gitSeen('stash', '--include-untracked', '-q')
       await gitSeen('stash', 'pop', '-q')
       assert.deepEqual(listed(), [])
+    })
+  })
+
+  describe('exclude what Git did during a turn', () => {
+    let tree: WorkTree
+    let before: Awaited<ReturnType<WorkTree['snapshot']>>
+    let ranGit: boolean
+    beforeEach(async () => {
+      git('checkout', '-q', '-b', 'other')
+      put('a.txt', 'ONE\ntwo\nthree\nfour\nfive\n')
+      put('more.txt', 'more\n')
+      git('rm', '-q', 'gone.txt')
+      git('add', '.')
+      git('commit', '-q', '-m', 'other')
+      git('checkout', '-q', 'main')
+      put('b.txt', 'b\n')
+      git('add', 'b.txt')
+      git('commit', '-q', '-m', 'b')
+      tree = new WorkTree(changes)
+      ranGit = false
+    })
+    const begin = async () => {
+      before = await tree.snapshot([root], Number.POSITIVE_INFINITY)
+      changes.beginTurn(
+        1,
+        () => true,
+        () => ranGit,
+      )
+    }
+    /** What is done during a turn, found by the watcher (`seen`) or when the folders are searched. */
+    const look = async () => {
+      await changes.noticed((await tree.changed(before, { ranGit })).changes, 1)
+    }
+
+    for (const how of ['checkout other', 'merge other', 'rebase other', 'reset --hard other'])
+      it(`in files that agents changed and in others: git ${how}`, async () => {
+        put('a.txt', text('a.txt'))
+        await edit('b.txt', 'b', 'B')
+        git('commit', '-q', '-a', '-m', 'by the agent')
+        await begin()
+        await edit('a.txt', 'five', '5')
+        git('stash', '-q')
+        await gitSeen(...how.split(' '), '-q')
+        await gitSeen('stash', 'pop', '-q')
+        await look()
+        const others = listed().filter(one => !one.startsWith('b.txt'))
+        assert.deepEqual(others, ['a.txt modified +1-1'])
+        assert.deepEqual((await changes.undo({ paths: [file('a.txt')] })).left, [])
+        assert.equal(text('a.txt'), 'ONE\ntwo\nthree\nfour\nfive\n')
+      })
+
+    it('but not what a command does to these files later', async () => {
+      await begin()
+      await gitSeen('checkout', '-q', 'other')
+      await look()
+      put('more.txt', 'by a command\n')
+      put('a.txt', 'ONE\ntwo\nthree\nfour\nby a command\n')
+      await look()
+      assert.deepEqual(listed(), ['a.txt modified +1-1 all', 'more.txt modified +1-1 all'])
+      await changes.undo()
+      assert.deepEqual([text('a.txt'), text('more.txt')], ['ONE\ntwo\nthree\nfour\nfive\n', 'more\n'])
+    })
+
+    it('and what the user had stashed before', async () => {
+      put('a.txt', 'one\ntwo\nthree\nfour\nmine\n')
+      put('mine.txt', 'mine\n')
+      git('stash', '-q', '--include-untracked')
+      await begin()
+      await gitSeen('stash', 'pop', '-q')
+      await look()
+      assert.deepEqual(listed(), [])
+      put('mine.txt', 'mine\nby a command\n')
+      await look()
+      await changes.undo()
+      assert.equal(text('mine.txt'), 'mine\n')
+    })
+
+    it('unless a command of the agent may have done it', async () => {
+      await begin()
+      ranGit = true
+      await gitSeen('checkout', '-q', 'other')
+      await look()
+      assert.deepEqual(listed(), [
+        'a.txt modified +1-1 all',
+        'b.txt deleted +0-1 all',
+        'gone.txt deleted +0-5 all',
+        'more.txt added +1-0 all',
+      ])
+    })
+
+    it('but not what a command did to files that Git only committed or never had', async () => {
+      put('mine.txt', 'mine\n')
+      await begin()
+      put('a.txt', 'one\ntwo\nthree\nfour\nby a command\n')
+      git('commit', '-q', '-a', '-m', 'second')
+      await look()
+      assert.deepEqual(listed(), ['a.txt modified +1-1 all'])
+      rmSync(file('mine.txt'))
+      await gitSeen('checkout', '-q', '-b', 'third')
+      await look()
+      assert.deepEqual(listed(), ['a.txt modified +1-1 all', 'mine.txt deleted +0-1 all'])
     })
   })
 })

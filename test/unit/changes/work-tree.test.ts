@@ -471,7 +471,7 @@ describe('a change in a work tree', () => {
       assert.equal((await tree.changed(before)).omitted, 0, 'what is listed is not counted')
       const isDecided = files.watchDecided()
       await files.undo()
-      assert.equal((await tree.changed(before, isDecided)).omitted, 0, 'nor is what was and is undone')
+      assert.equal((await tree.changed(before, { isDecided })).omitted, 0, 'nor is what was and is undone')
       rmSync(known)
       create({ bytes: 30 })
       const names = ['clean.txt', 'gone.txt', 'sub/in.txt']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
@@ -101,6 +101,38 @@ describe('files that only a command changed', () => {
       { path: join(root, 'a.txt'), status: 'modified', uncertain: 'all', added: 1, removed: 1 },
     ])
   })
+
+  for (const command of ['npm test', 'git checkout other'])
+    it(`include what a checkout wrote only if the agent may have run it: ${command}`, async () => {
+      const path = join(root, 'a.txt')
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
+      git('checkout', '-q', '-b', 'other')
+      writeFileSync(path, 'other\n')
+      git('commit', '-q', '-a', '-m', 'other')
+      git('checkout', '-q', '-')
+      const ended = deferred()
+      const endTurn = changes.endTurn.bind(changes)
+      changes.endTurn = () => endTurn().finally(() => ended.resolve())
+      void session.prompt([{ type: 'text', text: 'go' }])
+      await until(() => agent.prompts.length === 1)
+      await snapshot
+      session.receive(tool('t', { kind: 'execute', status: 'in_progress', rawInput: { command } }))
+      git('checkout', '-q', 'other')
+      writeFileSync(join(root, 'late.txt'), 'by a command\n')
+      session.receive(tool('t', { status: 'completed' }))
+      session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+      agent.prompts[0]!.answer.resolve()
+      await ended.promise
+      const expected = command === 'npm test' ? ['late.txt'] : ['a.txt', 'late.txt']
+      assert.deepEqual(
+        changes
+          .list()
+          .map(one => basename(one.path))
+          .sort(),
+        expected,
+      )
+    })
 
   it("are reported without the user's lines if the user edits and saves the file during the turn", async () => {
     const path = join(root, 'a.txt')

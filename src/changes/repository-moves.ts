@@ -1,0 +1,168 @@
+/**
+ * Tells what Git itself wrote into a work tree, such as a checkout, a pull, a rebase or a stash: who ran Git isn't known, but
+ * the files' content is a commit's, so it isn't an agent's work.
+ */
+import { open, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { ABSENT, type FileState, sameState } from './file-state.ts'
+import type { StateOf } from './folder-scan.ts'
+import { Checkout, type Committed, committedContents, git, LINK } from './repository-files.ts'
+
+/** Where a repository's work tree stands. */
+export interface RepositoryPosition {
+  root: string
+  /** of the work tree */
+  top: string
+  /** the last commit */
+  commit: string
+  /** the log of what the work tree was set to, and its size in bytes */
+  log: { path: string; size: number }
+  stashes: { path: string; stamp: string; commits: string[] }
+}
+
+/** Git wrote files into the work tree. */
+export interface Moved {
+  head: string
+  /** what stashes contain that are or were there, any of which may have been applied */
+  stashes: string[]
+  position: RepositoryPosition
+}
+
+/** Maximum number of stashes that are compared. */
+const MAX_STASHES = 5
+/** Longer logs of one turn aren't read. Bytes. */
+const MAX_LOG_BYTES = 1_000_000
+
+/** The repository of a folder; `undefined` if there is none, or it has no commit. */
+export async function repositoryOf(root: string): Promise<RepositoryPosition | undefined> {
+  if (!(await isInRepository(root))) return undefined
+  const args = ['--show-toplevel', 'HEAD', '--git-path', 'logs/HEAD', '--git-path', 'logs/refs/stash']
+  const where = await git(root, ['rev-parse', ...args])
+  const [top, commit, log, stashes] = where?.split('\n') ?? []
+  if (!top || !commit || !log || !stashes) return undefined
+  const path = resolve(root, log)
+  return {
+    root,
+    top,
+    commit,
+    log: { path, size: await sizeOf(path) },
+    stashes: await stashesOf(resolve(root, stashes)),
+  }
+}
+
+async function isInRepository(root: string): Promise<boolean> {
+  for (let at = root, below = ''; at !== below; below = at, at = dirname(at))
+    if (await stat(join(at, '.git')).catch(() => undefined)) return true
+  return false
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0
+}
+
+/** Stashes are entries of a log, which is rewritten when one is removed. */
+async function stashesOf(path: string): Promise<RepositoryPosition['stashes']> {
+  const info = await stat(path).catch(() => undefined)
+  const stamp = info ? `${info.mtimeMs} ${info.ino} ${info.size}` : ''
+  const lines = info ? await linesFrom(path, 0) : []
+  return { path, stamp, commits: lines.map(({ to }) => to).slice(-MAX_STASHES) }
+}
+
+/** The entries of a log from an offset in bytes on. */
+async function linesFrom(path: string, offset: number): Promise<Array<{ to: string; what: string }>> {
+  const handle = await open(path).catch(() => undefined)
+  if (!handle) return []
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_LOG_BYTES), 0, MAX_LOG_BYTES, offset)
+    const text = buffer.toString('utf8', 0, bytesRead)
+    return text.split('\n').flatMap(line => {
+      const [, to, what] = /^[\da-f]{40,} ([\da-f]{40,}) [^\t]*\t(.*)$/.exec(line) ?? []
+      return to === undefined || what === undefined ? [] : { to, what }
+    })
+  } finally {
+    await handle.close()
+  }
+}
+
+/** `undefined` if Git wrote nothing into the work tree since then: a commit only stores what is there. */
+export async function movedSince(position: RepositoryPosition): Promise<Moved | undefined> {
+  const { root, log, stashes } = position
+  const size = await sizeOf(log.path)
+  const entries = size > log.size ? await linesFrom(log.path, log.size) : []
+  const isMoved = entries.some(({ what }) => !/^commit\b(?! \(cherry-pick\))/.test(what))
+  const isStash = (await stashesOf(stashes.path)).stamp !== stashes.stamp
+  if (!isMoved && !isStash) return undefined
+  const now = await repositoryOf(root)
+  if (!now) return undefined
+  const known = new Set([...stashes.commits, ...now.stashes.commits])
+  return { head: now.commit, stashes: [...known], position: now }
+}
+
+/** Which of these files have the content that Git wrote, by absolute path. */
+export async function writtenByGit(
+  { root, top, commit }: RepositoryPosition,
+  { head, stashes }: Moved,
+  files: ReadonlyMap<string, FileState>,
+  stateWith: StateOf,
+): Promise<Set<string>> {
+  const written = new Set<string>()
+  if (files.size === 0) return written
+  const checkout = new Checkout(root, [...files.keys()])
+  const before = await committedContents(root, top, commit, [...files.keys()])
+  // the third parent of a stash has its untracked files
+  for (const from of [head, ...stashes, ...stashes.map(stash => `${stash}^3`)]) {
+    const left = [...files.keys()].filter(path => !written.has(path))
+    if (left.length === 0) break
+    const contents = await committedContents(root, top, from, left)
+    for (const path of left) {
+      const now = files.get(path)!
+      const known = contents.get(path)
+      // only a file that was committed is removed by a checkout
+      const isRemoved = from === head && now.attributes.type === 'absent' && before.get(path)?.bytes
+      if (
+        known?.bytes
+          ? sameState(await asCheckedOut(stateWith, checkout, path, known, now), now)
+          : known && isRemoved
+      )
+        written.add(path)
+    }
+  }
+  return written
+}
+
+/**
+ * The content of a file in a commit, converted to what the work tree had: commits store few modes and their own line
+ * ends.
+ */
+export async function asCheckedOut(
+  stateWith: StateOf,
+  checkout: Checkout,
+  path: string,
+  { bytes, mode }: Committed,
+  now: FileState,
+): Promise<FileState> {
+  if (!bytes) return ABSENT
+  if (mode === LINK) return { attributes: { type: 'link', target: bytes.toString() }, text: '' }
+  const is = now.attributes
+  const canRun = (mode & 0o100) !== 0
+  const isMode = 'mode' in is ? is.mode : undefined
+  const wasMode =
+    isMode === undefined
+      ? mode
+      : canRun === ((isMode & 0o100) !== 0)
+        ? isMode
+        : canRun
+          ? isMode | ((isMode & 0o444) >> 2)
+          : isMode & ~0o111
+  const before = await stateWith(bytes, path, wasMode)
+  if (before.attributes.type !== 'text') return before
+  const hasEnds = before.text.includes('\n') && !before.text.includes('\r\n')
+  const isCrlf =
+    hasEnds && (is.type === 'text' ? now.text.includes('\r\n') : await checkout.endsWithCrlf(path))
+  const text = isCrlf ? before.text.replaceAll('\n', '\r\n') : before.text
+  // the encoding in a commit may differ from that in the work tree
+  const isConverted =
+    is.type === 'text' && before.attributes.encoding !== is.encoding && (await checkout.isEncoded(path))
+  const { encoding, bom } = isConverted ? is : before.attributes
+  return { text, attributes: { ...before.attributes, encoding, bom } }
+}

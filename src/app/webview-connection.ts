@@ -11,7 +11,7 @@ import {
   ResponseError,
 } from 'vscode-jsonrpc/node'
 import type { z } from 'zod'
-import type { Contract, Handlers } from '../bridge/contract.ts'
+import type { Contract, Handlers, HostArguments, HostMessages } from '../bridge/contract.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
@@ -62,7 +62,7 @@ class WebviewWriter extends AbstractMessageWriter {
  * The host's end of a webview's bridge: vscode-jsonrpc over `postMessage`. Incoming messages are checked against their
  * schema before a handler gets them; invalid ones are logged and refused.
  */
-export class WebviewConnection implements Disposable {
+export class WebviewConnection<M extends HostMessages<M> = Record<never, undefined>> implements Disposable {
   readonly #connection: MessageConnection
   readonly #log: Logger
 
@@ -84,17 +84,16 @@ export class WebviewConnection implements Disposable {
     this.#connection.listen()
   }
 
-  send<P>(type: NotificationType<P>, params: P): void {
-    void this.trySend(type, params).catch(() => {})
+  send<N extends keyof M & string>(name: N, ...params: HostArguments<M[N]>): void {
+    void this.trySend(name, ...params).catch(() => {})
   }
 
   /** Rejects if the webview didn't accept it. */
-  async trySend<P>(type: NotificationType<P>, params: P): Promise<void> {
+  async trySend<N extends keyof M & string>(name: N, ...params: HostArguments<M[N]>): Promise<void> {
     try {
-      if (params === undefined) await this.#connection.sendNotification(type.method)
-      else await this.#connection.sendNotification(type.method, params)
+      await this.#connection.sendNotification(name, ...params)
     } catch (error) {
-      this.#log.debug(`A view didn't accept ${type.method}: ${messageOf(error)}`)
+      this.#log.debug(`A view didn't accept ${name}: ${messageOf(error)}`)
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import type { NotificationType } from 'vscode-jsonrpc'
+import type { HostArguments, HostMessages } from '../bridge/contract.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
 import { WebviewConnection } from './webview-connection.ts'
@@ -11,12 +11,12 @@ export interface WebviewTabOptions {
 }
 
 /** An editor tab that exists at most once per window: a command opens it, and a reload restores it. */
-export abstract class WebviewTab extends Owner {
+export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
   readonly #workbench: Workbench
   readonly #log: Logger
   readonly #tab: TabOptions
   #panel: TabPanel | undefined
-  #connection: WebviewConnection | undefined
+  #connection: WebviewConnection<M> | undefined
 
   constructor({ workbench, log }: WebviewTabOptions, tab: TabOptions) {
     super()
@@ -46,7 +46,7 @@ export abstract class WebviewTab extends Owner {
    * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab;
    * otherwise a reload restored it.
    */
-  protected abstract connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void
+  protected abstract connect(connection: WebviewConnection<M>, own: DisposableStore, isAsked: boolean): void
 
   /** The tab became visible. */
   protected abstract shown(): void
@@ -55,15 +55,15 @@ export abstract class WebviewTab extends Owner {
     return this.#panel?.visible ?? false
   }
 
-  protected send<P>(type: NotificationType<P>, params: P): void {
-    this.#connection?.send(type, params)
+  protected send<N extends keyof M & string>(name: N, ...params: HostArguments<M[N]>): void {
+    this.#connection?.send(name, ...params)
   }
 
   #show({ panel, page }: ShownTab, isAsked: boolean): void {
     this.#panel = panel
     panel.setIcon('parley')
     const own = new DisposableStore()
-    this.#connection = own.add(new WebviewConnection(page, this.#log))
+    this.#connection = own.add(new WebviewConnection<M>(page, this.#log))
     this.connect(this.#connection, own, isAsked)
     this.#connection.listen()
     panel.onDidChangeState(() => {

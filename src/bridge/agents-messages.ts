@@ -1,5 +1,6 @@
-/** What the Manage Agents page may send. What the host sends is in `agents.ts`. */
+/** The messages between the host and the Manage Agents page. */
 import * as z from 'zod'
+import type { AgentsState } from './agents.ts'
 import { nothing, type Params } from './contract.ts'
 
 export type AgentsMessages = typeof agentsMessages
@@ -30,3 +31,9 @@ export const agentsMessages = {
     key: z.string().min(1).max(512),
   }),
 } as const
+
+/** What the host sends to the Manage Agents page. */
+export interface AgentsHostMessages {
+  /** Everything, when it changed and the page is visible. */
+  'manageAgents/state': AgentsState
+}

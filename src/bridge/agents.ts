@@ -1,5 +1,3 @@
-/** What the extension host sends to the Manage Agents page. What the page sends is in `agents-messages.ts`. */
-import { NotificationType } from 'vscode-jsonrpc'
 import type { AccountNote, AgentOffer } from './conversation.ts'
 
 /** The result of *Check*. */
@@ -49,6 +47,3 @@ export interface AgentsState {
   /** why the registry couldn't be read */
   problem?: string
 }
-
-/** host → webview: everything, when it changed and the page is visible */
-export const AgentsUpdate = new NotificationType<AgentsState>('manageAgents/state')

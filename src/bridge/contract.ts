@@ -1,5 +1,5 @@
 /**
- * What a page may send to the extension host: a contract names each message and gives the schema that the host checks it
+ * The messages between the extension host and a page, in one table for each direction. What a page may send: a contract names each message and gives the schema that the host checks it
  * with, and for a request the type of the answer. The host handles every message of a contract with one function. The
  * pages import contracts only as types, so they don't load any schema.
  */
@@ -22,6 +22,18 @@ export type NotificationName<C> = Exclude<keyof C, RequestName<C>> & string
 
 /** The host's handler of each message: a message without a handler doesn't compile. */
 export type Handlers<C> = { [K in keyof C]: (params: Params<C[K]>) => Answer<C[K]> | Promise<Answer<C[K]>> }
+
+/**
+ * What the host sends to a page: the parameters by the message's name, `undefined` for none. A page trusts the host, so
+ * they have types and no schemas.
+ */
+export type HostMessages<M> = { readonly [K in keyof M]: object | undefined }
+
+/** The page's listener for each message of the host: a message without a listener doesn't compile. */
+export type HostListeners<M> = { [K in keyof M]: (params: M[K]) => void }
+
+/** The arguments that send a message of the host. */
+export type HostArguments<P> = [P] extends [undefined] ? [] : [params: P]
 
 export function request<P, A>(params: z.ZodType<P>, answer: Request<P, A>['answer']): Request<P, A> {
   return { params, answer }

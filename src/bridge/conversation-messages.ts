@@ -1,11 +1,27 @@
 /**
- * What a conversation's page may send. Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
+ * The messages between the host and a conversation's page.
+ *
+ * What the page may send: Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
  * than the agent. `key`, in most of them: the conversation that the page shows.
  */
 import * as z from 'zod'
+import type { ContentBlock } from '../acp/model.ts'
 import type { Entry } from '../conversation/state.ts'
 import { agentsId, answer, nothing, request } from './contract.ts'
-import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
+import type {
+  ActiveContext,
+  Attachment,
+  ChangedFiles,
+  ConversationPatch,
+  ConversationSnapshot,
+  EarlierPrompts,
+  FindResult,
+  MentionRow,
+  NavigateTo,
+  ReturnedPrompt,
+  RuleOffers,
+} from './conversation.ts'
+import type { ViewPage } from './history.ts'
 import { MAX_PREVIEW_LENGTH, PREVIEW_TAGS, type Preview, type PreviewElement } from './preview.ts'
 
 const MiB = 1024 * 1024
@@ -314,3 +330,39 @@ export const conversationMessages = {
   /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const
+
+/** What the host sends to a conversation's page. */
+export interface ConversationHostMessages {
+  /** The whole state, sent when the webview is ready, is shown again, or requests it. */
+  'conversation/snapshot': ConversationSnapshot
+  /** At most one each animation frame. */
+  'conversation/patch': ConversationPatch
+  /** Adds context to the composer (Add Selection to Conversation). */
+  'conversation/attach': Attachment
+  /**
+   * Returns prompts to the composer, before its content; it answers with `conversation/takeBack`. Repeated until it does;
+   * prompts that the composer already has are ignored.
+   */
+  'conversation/returnPrompts': { key: string; prompts: ReturnedPrompt[] }
+  'conversation/focus': undefined
+  'conversation/navigate': { to: NavigateTo; requestId?: string }
+  /** Whether this window follows its agents: the editor shows where they work. */
+  'follow/shown': { on: boolean }
+  /** The theme's colors of code as `#rrggbb[aa]`, by kind of word; missing ones have a fallback. */
+  'appearance/tokens': Record<string, string>
+  /** Diffs side by side where there is space, or always inline. */
+  'appearance/diff': { sideBySide: boolean }
+  /** Sent whenever a file changed or another conversation is shown. */
+  'changes/shown': ChangedFiles
+  'composer/activeContext': ActiveContext
+  /** Appends a prompt to the composer's content; `quiet`: doesn't take the focus. */
+  'actions/fill': { blocks: ContentBlock[]; quiet?: boolean }
+  /** Quotes the selection in the conversation. */
+  'actions/quote': undefined
+  /** Opens the find widget, or focuses it. */
+  'find/show': undefined
+  /** Sent again when the conversation changes. */
+  'find/results': FindResult
+  /** In the side bar: shows that page; `focus`: also focuses it. */
+  'view/page': { page: ViewPage; focus: boolean }
+}

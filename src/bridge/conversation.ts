@@ -2,8 +2,6 @@
  * What the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. What the page sends is in
  * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
-
-import { NotificationType } from 'vscode-jsonrpc'
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
 import type { Draft } from '../common/draft.ts'
 import type {
@@ -268,29 +266,6 @@ export interface ConversationPatch {
 
 export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
 
-/** The whole state, sent when the webview is ready, is shown again, or requests it. */
-export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
-/** At most one each animation frame. */
-export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
-/** Adds context to the composer (Add Selection to Conversation). */
-export const Attach = new NotificationType<Attachment>('conversation/attach')
-/**
- * Returns prompts to the composer, before its content; it answers with `conversation/takeBack`. Repeated until it does;
- * prompts that the composer already has are ignored.
- */
-export const ReturnPrompts = new NotificationType<{ key: string; prompts: ReturnedPrompt[] }>(
-  'conversation/returnPrompts',
-)
-export const FocusComposer = new NotificationType<void>('conversation/focus')
-
-/** Whether this window follows its agents: the editor shows where they work. */
-export const FollowShown = new NotificationType<{ on: boolean }>('follow/shown')
-
-/** The theme's colors of code as `#rrggbb[aa]`, by kind of word; missing ones have a fallback. */
-export const TokenColors = new NotificationType<Record<string, string>>('appearance/tokens')
-/** Diffs side by side where there is space, or always inline. */
-export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appearance/diff')
-
 export interface ChangedFileNote {
   /** absolute */
   path: string
@@ -303,15 +278,15 @@ export interface ChangedFileNote {
   added: number
   removed: number
 }
-/** All files that the session's agent changed, sent whenever one changed or another conversation is shown. */
-export const ChangedFilesShown = new NotificationType<{
+/** All files that the session's agent changed. */
+export interface ChangedFiles {
   key: string
   files: ChangedFileNote[]
   /** files that changed during the turn and aren't listed: too many, or too large */
   omitted?: number
   /** folders in which changes by commands can't be detected, absolute */
   unseen?: string[]
-}>('changes/shown')
+}
 
 /** A permission rule that would have answered a request. */
 interface RuleOffer {
@@ -334,7 +309,6 @@ export interface ActiveContext {
   attachment?: Attachment
   automatic: boolean
 }
-export const ActiveContextChanged = new NotificationType<ActiveContext>('composer/activeContext')
 
 /** Earlier prompts of a conversation, oldest first. */
 export interface EarlierPrompts {
@@ -342,11 +316,6 @@ export interface EarlierPrompts {
   /** Index of the first one's entry; there are none before entry 0. */
   from: number
 }
-
-/** host → webview: appends a prompt to the composer's content; `quiet`: doesn't take the focus */
-export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
-/** host → webview: quotes the selection in the conversation */
-export const Quote = new NotificationType<void>('actions/quote')
 
 /** What a context menu passes to a command about the place where it was opened. */
 export interface EntryContext {
@@ -380,16 +349,8 @@ export interface FindResult {
   problem?: string
 }
 
-/** host → webview: opens the find widget, or focuses it. */
-export const ShowFind = new NotificationType<void>('find/show')
-/** host → webview: the results; sent again when the conversation changes. */
-export const FindResults = new NotificationType<FindResult>('find/results')
-
 /** `question`: the pending request with this id, or the next one after the focused one */
 export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
-
-/** host → webview */
-export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
 
 /** 1: toward the end, -1: toward the beginning. */
 export type Direction = 1 | -1

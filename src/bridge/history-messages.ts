@@ -1,6 +1,7 @@
 /** What a page that shows History may send. What the host sends is in `history.ts`. */
 import * as z from 'zod'
 import { agentsId, nothing, type Params } from './contract.ts'
+import type { HistoryChanges } from './history.ts'
 
 const agent = z.object({ agentId: agentsId })
 const session = agent.extend({ sessionId: agentsId })
@@ -30,3 +31,11 @@ export const historyMessages = {
   /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'history/command': z.object({ command: z.string().max(256) }),
 } as const
+
+/** What the host sends to a page that shows History. */
+export interface HistoryHostMessages {
+  /** What changed in the list; sent when the page is visible. */
+  'history/state': HistoryChanges
+  /** Lets the user edit a session's title, or asks whether to delete it. */
+  'history/ask': { what: 'rename' | 'delete'; agentId: string; sessionId: string }
+}

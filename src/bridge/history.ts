@@ -1,5 +1,4 @@
 /** What the extension host sends to a page that shows History. What the page sends is in `history-messages.ts`. */
-import { NotificationType } from 'vscode-jsonrpc'
 
 export interface HistoryRow {
   agentId: string
@@ -67,18 +66,5 @@ export interface HistoryChanges extends HistorySummary {
 /** What the view in the side bar shows. */
 export type ViewPage = 'conversation' | 'history'
 
-/** host → webview, in the side bar: shows that page; `focus`: also focuses it */
-export const ShowPage = new NotificationType<{ page: ViewPage; focus: boolean }>('view/page')
-
 /** Where a list of sessions is shown. */
 export type HistoryPlace = 'sideBar' | 'tab'
-
-/** host → webview: what changed in the list; sent when the view is visible */
-export const HistoryUpdate = new NotificationType<HistoryChanges>('history/state')
-
-/** host → webview: lets the user edit a session's title, or asks whether to delete it */
-export const HistoryAsk = new NotificationType<{
-  what: 'rename' | 'delete'
-  agentId: string
-  sessionId: string
-}>('history/ask')

@@ -3,8 +3,8 @@ import { type Agent, AgentStartError } from '../../acp/agent.ts'
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { type AgentCheck, type AgentRow, AgentsUpdate } from '../../bridge/agents.ts'
-import { type AgentAction, agentsMessages } from '../../bridge/agents-messages.ts'
+import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
+import { type AgentAction, type AgentsHostMessages, agentsMessages } from '../../bridge/agents-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -27,7 +27,7 @@ interface ManageAgentsOptions extends WebviewTabOptions {
 }
 
 /** The editor tab *Manage Agents*. */
-export class ManageAgents extends WebviewTab {
+export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   readonly #options: ManageAgentsOptions
   readonly #checks = new Map<string, AgentCheck | 'running'>()
   #isRefreshing = false
@@ -39,7 +39,11 @@ export class ManageAgents extends WebviewTab {
   }
 
   /** A user who opens the tab looks for agents, so the registry is read; but not after a reload. */
-  protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
+  protected connect(
+    connection: WebviewConnection<AgentsHostMessages>,
+    own: DisposableStore,
+    isAsked: boolean,
+  ): void {
     const { installs, agents, hosts, accounts, workbench } = this.#options
     // don't send updates before the page has requested the list
     this.#isRefreshing = true
@@ -166,7 +170,7 @@ export class ManageAgents extends WebviewTab {
   #send(): void {
     if (!this.isVisible) return
     const { installs, workbench } = this.#options
-    this.send(AgentsUpdate, {
+    this.send('manageAgents/state', {
       rows: this.#rows(),
       trusted: workbench.isTrusted,
       refreshing: this.#isRefreshing,

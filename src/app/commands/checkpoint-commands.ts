@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { FillComposer, isSetAside } from '../../bridge/conversation.ts'
+import { isSetAside } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -269,7 +269,7 @@ async function editPrompt(target: EntryTarget, services: UndoServices): Promise<
       : await beginWithBefore(target, turn)
     if (!begun) return
   }
-  surface.tell(FillComposer, { blocks })
+  surface.tell('actions/fill', { blocks })
 }
 
 async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Promise<EditChoice | undefined> {

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import { type Attachment, Quote } from '../../bridge/conversation.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { messageText, wholeMessage } from '../../conversation/entries/message.ts'
 import { conversationMarkdown, entryMarkdown } from '../../conversation/markdown-export.ts'
@@ -60,7 +60,7 @@ export function entryCommands(surfaces: ConversationSurfaces, workbench: Workben
     [CommandId.quoteSelection]: () => {
       const { surface } = targetOf(surfaces, undefined)
       if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))
-      surface.tell(Quote, undefined)
+      surface.tell('actions/quote')
     },
   } satisfies Partial<CommandHandlers>
 }

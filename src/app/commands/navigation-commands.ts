@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { Navigate, type NavigateTo, ShowFind } from '../../bridge/conversation.ts'
+import type { NavigateTo } from '../../bridge/conversation.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { requestSummaries } from '../../sessions/request-notifications.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -30,12 +30,12 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
         throw new UnavailableError(l10n.t('No pending requests'))
     } else if (current.session.state.entries.length === 0)
       throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
-    active.tell(Navigate, { to })
+    active.tell('conversation/navigate', { to })
   }
   return {
     [CommandId.find]: async () => {
       const { active } = await shown()
-      active.tell(ShowFind, undefined)
+      active.tell('find/show')
     },
     [CommandId.focusConversation]: async () => {
       if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')

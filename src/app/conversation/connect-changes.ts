@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
-import { ChangedFilesShown } from '../../bridge/conversation.ts'
-import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { SessionChanges } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -13,7 +12,7 @@ const TELL_MS = 50
 
 /** Sends the files that the session changed to the conversation's webview, and handles its requests about them. */
 export function connectChanges(
-  connection: WebviewConnection,
+  connection: WebviewConnection<ConversationHostMessages>,
   controller: ConversationController,
   services: UndoServices,
 ) {
@@ -28,7 +27,7 @@ export function connectChanges(
     const { key } = controller
     const changes = changesOf(key)
     const { files: omitted = 0, folders: unseen = [] } = changes?.omitted ?? {}
-    connection.send(ChangedFilesShown, {
+    connection.send('changes/shown', {
       key,
       files: changes?.list() ?? [],
       ...(omitted > 0 && { omitted }),

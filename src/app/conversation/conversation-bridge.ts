@@ -1,9 +1,9 @@
-import type { NotificationType } from 'vscode-jsonrpc'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import * as bridge from '../../bridge/conversation.ts'
-import { FindResults, Navigate, nearestPrompt } from '../../bridge/conversation.ts'
-import { conversationMessages } from '../../bridge/conversation-messages.ts'
-import { ShowPage, type ViewPage } from '../../bridge/history.ts'
+import type * as bridge from '../../bridge/conversation.ts'
+import { nearestPrompt } from '../../bridge/conversation.ts'
+import { type ConversationHostMessages, conversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ViewPage } from '../../bridge/history.ts'
+import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -21,7 +21,7 @@ import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
-import type { OpenTabs } from './conversation-surface.ts'
+import type { OpenTabs, TellPage } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
@@ -52,7 +52,7 @@ export interface ConversationBridgeOptions {
 /** Connects a webview with a conversation, for the webview's lifetime. */
 export class ConversationBridge extends Owner {
   readonly #options: ConversationBridgeOptions
-  readonly #connection: WebviewConnection
+  readonly #connection: WebviewConnection<ConversationHostMessages & HistoryHostMessages>
   readonly #pump: PatchPump
   readonly #find: FindSearch
   #pendingAttachments: bridge.Attachment[] = []
@@ -68,7 +68,7 @@ export class ConversationBridge extends Owner {
   constructor(
     page: PageChannel,
     options: ConversationBridgeOptions,
-    listen?: (connection: WebviewConnection) => Disposable,
+    listen?: (connection: WebviewConnection<HistoryHostMessages>) => Disposable,
   ) {
     super()
     this.#options = options
@@ -81,10 +81,10 @@ export class ConversationBridge extends Owner {
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
         returned: () => [...controller.queue.returned],
-        sendSnapshot: snapshot => this.#connection.trySend(bridge.Snapshot, snapshot),
-        sendPatch: patch => this.#connection.trySend(bridge.Patch, patch),
+        sendSnapshot: snapshot => this.#connection.trySend('conversation/snapshot', snapshot),
+        sendPatch: patch => this.#connection.trySend('conversation/patch', patch),
         sendReturned: prompts =>
-          this.#connection.send(bridge.ReturnPrompts, { key: controller.key, prompts }),
+          this.#connection.send('conversation/returnPrompts', { key: controller.key, prompts }),
       }),
     )
     this.register(
@@ -101,7 +101,7 @@ export class ConversationBridge extends Owner {
     this.#find = this.register(
       new FindSearch(
         () => controller.current?.session.state,
-        result => this.#connection.send(FindResults, result),
+        result => this.#connection.send('find/results', result),
       ),
     )
     this.register(controller.onDidChange(() => this.#pump.headChanged()))
@@ -142,36 +142,37 @@ export class ConversationBridge extends Owner {
   }
 
   /** Sends the webview a request, if there is one. */
-  tell<P>(type: NotificationType<P>, params: P): void {
-    if (this.#ready) this.#sendForShown(type, params)
+  tell: TellPage = (name, ...params) => {
+    if (this.#ready) this.#sendForShown(name, ...params)
   }
 
   attach(attachment: bridge.Attachment): void {
-    if (this.#ready) this.#sendForShown(bridge.Attach, attachment)
+    if (this.#ready) this.#sendForShown('conversation/attach', attachment)
     else this.#pendingAttachments.push(attachment)
   }
 
   showRequest(requestId: string): void {
-    if (this.#ready) this.#sendForShown(Navigate, { to: 'question', requestId })
+    if (this.#ready) this.#sendForShown('conversation/navigate', { to: 'question', requestId })
     else this.#requestWanted = requestId
   }
 
   /** Send the displayed conversation first, since the message is about that one. */
-  #sendForShown<P>(type: NotificationType<P>, params: P): void {
+  #sendForShown: TellPage = (name, ...params) => {
     this.#pump.sendNow()
-    this.#connection.send(type, params)
+    const connection: WebviewConnection<ConversationHostMessages> = this.#connection
+    connection.send(name, ...params)
   }
 
   /** Shows History instead of the conversation, or the conversation again. */
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
-    if (this.#ready) this.#connection.send(ShowPage, { page, focus })
+    if (this.#ready) this.#connection.send('view/page', { page, focus })
     else this.#focusWanted ||= focus
   }
 
   focusComposer(): void {
-    if (this.#ready) this.#connection.send(bridge.FocusComposer, undefined)
+    if (this.#ready) this.#connection.send('conversation/focus')
     else this.#focusWanted = true
   }
 
@@ -198,10 +199,10 @@ export class ConversationBridge extends Owner {
         if (!isShown) this.#pump.begin()
         for (const one of [activeContext, changes, follow]) one.tell()
         for (const attachment of this.#pendingAttachments.splice(0))
-          connection.send(bridge.Attach, attachment)
+          connection.send('conversation/attach', attachment)
         if (this.#page === 'history')
-          connection.send(ShowPage, { page: this.#page, focus: this.#focusWanted })
-        else if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
+          connection.send('view/page', { page: this.#page, focus: this.#focusWanted })
+        else if (this.#focusWanted) connection.send('conversation/focus')
         this.#focusWanted = false
         if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
         this.#requestWanted = undefined

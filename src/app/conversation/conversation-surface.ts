@@ -1,11 +1,18 @@
-import type { NotificationType } from 'vscode-jsonrpc'
+import type { HostArguments } from '../../bridge/contract.ts'
 import type { Attachment, TabNote } from '../../bridge/conversation.ts'
+import type { ConversationHostMessages } from '../../bridge/conversation-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import { ActivePlace, type FocusReport } from './active-place.ts'
+
+/** Sends a conversation's page a message. */
+export type TellPage = <N extends keyof ConversationHostMessages>(
+  name: N,
+  ...params: HostArguments<ConversationHostMessages[N]>
+) => void
 
 /** A place that shows a conversation: the view in the side bar, or an editor tab. */
 export interface ConversationSurface {
@@ -18,7 +25,7 @@ export interface ConversationSurface {
   /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
   /** Sends its page a request, if the page exists. */
-  tell<P>(type: NotificationType<P>, params: P): void
+  tell: TellPage
 }
 
 /** The conversations in editor tabs, which the empty side bar lists. */

@@ -1,4 +1,3 @@
-import type { NotificationType } from 'vscode-jsonrpc'
 import type { Attachment, TabNote } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import {
@@ -10,7 +9,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { ShownTab, TabPanel } from '../webviews.ts'
 import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
-import type { ConversationSurface } from './conversation-surface.ts'
+import type { ConversationSurface, TellPage } from './conversation-surface.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
@@ -78,9 +77,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.focusComposer()
   }
 
-  tell<P>(type: NotificationType<P>, params: P): void {
-    this.#bridge.tell(type, params)
-  }
+  readonly tell: TellPage = (name, ...params) => this.#bridge.tell(name, ...params)
 
   /** Moves it to the editor group beside; creates one if necessary. */
   moveBeside(): void {

@@ -3,14 +3,8 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import type { Handlers } from '../../bridge/contract.ts'
-import {
-  type ActiveContext,
-  ActiveContextChanged,
-  DiffLayout,
-  type EntryContext,
-  TokenColors,
-} from '../../bridge/conversation.ts'
-import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
+import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -134,16 +128,19 @@ async function pressCardButton(
 }
 
 /** Sends a page the colors of code in its theme, and the user's layout for diffs. */
-export function connectAppearance(connection: WebviewConnection, { appearance, settings }: Workbench) {
+export function connectAppearance(
+  connection: WebviewConnection<ConversationHostMessages>,
+  { appearance, settings }: Workbench,
+) {
   let shown: string | undefined
   const tell = async () => {
     if (shown === undefined) return
     const asked = shown
     const colors = await appearance.tokenColors(asked)
-    if (asked === shown) connection.send(TokenColors, colors)
+    if (asked === shown) connection.send('appearance/tokens', colors)
   }
   const tellLayout = () =>
-    connection.send(DiffLayout, { sideBySide: settings.read('diffLayout') === 'sideBySide' })
+    connection.send('appearance/diff', { sideBySide: settings.read('diffLayout') === 'sideBySide' })
   const handlers = {
     'appearance/theme': async ({ themeId }) => {
       shown = themeId
@@ -163,13 +160,13 @@ export function connectAppearance(connection: WebviewConnection, { appearance, s
 
 /** Sends a page what the user is working on in the editor, to be offered for the prompt or added to it. */
 export function connectActiveContext(
-  connection: WebviewConnection,
+  connection: WebviewConnection<ConversationHostMessages>,
   { context: promptContext, settings }: Workbench,
 ) {
   let context: ActiveContext = { automatic: settings.read('addActiveContext') }
   const set = (next: ActiveContext) => {
     context = next
-    connection.send(ActiveContextChanged, context)
+    connection.send('composer/activeContext', context)
   }
   const following = new DisposableStore()
   following.add(
@@ -182,5 +179,8 @@ export function connectActiveContext(
       set({ ...context, automatic: settings.read('addActiveContext') }),
     ),
   )
-  return { tell: () => connection.send(ActiveContextChanged, context), dispose: () => following.dispose() }
+  return {
+    tell: () => connection.send('composer/activeContext', context),
+    dispose: () => following.dispose(),
+  }
 }

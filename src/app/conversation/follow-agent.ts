@@ -1,6 +1,5 @@
 import type { Handlers } from '../../bridge/contract.ts'
-import { FollowShown } from '../../bridge/conversation.ts'
-import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
@@ -60,8 +59,8 @@ export class FollowAgent extends Owner {
   }
 
   /** Turns following on or off. */
-  connect(connection: WebviewConnection) {
-    const tell = () => connection.send(FollowShown, { on: this.on })
+  connect(connection: WebviewConnection<ConversationHostMessages>) {
+    const tell = () => connection.send('follow/shown', { on: this.on })
     const handlers = {
       'follow/set': ({ on }) => this.set(on),
     } satisfies Partial<Handlers<ConversationMessages>>

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
-import type { NotificationType } from 'vscode-jsonrpc'
 import type { Attachment } from '../../bridge/conversation.ts'
 import type { HistoryPlace, ViewPage } from '../../bridge/history.ts'
+import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { ContextKey, ViewId } from '../ids.ts'
@@ -10,7 +10,7 @@ import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { SideBarView } from '../webviews.ts'
 import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
-import type { ConversationSurface } from './conversation-surface.ts'
+import type { ConversationSurface, TellPage } from './conversation-surface.ts'
 
 export interface SideBarEvents {
   /** The view is shown for the first time in this window. */
@@ -25,7 +25,11 @@ export interface SideBarEvents {
 
 /** History, which the view can show instead of the conversation. */
 export interface SecondPage {
-  listen(where: HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable
+  listen(
+    where: HistoryPlace,
+    connection: WebviewConnection<HistoryHostMessages>,
+    isShown: () => boolean,
+  ): Disposable
   /** The user opened it. */
   looked(): void
 }
@@ -131,9 +135,7 @@ export class SideBar implements ConversationSurface {
     this.#options.workbench.setContext(ContextKey.historyShown, this.#page === 'history')
   }
 
-  tell<P>(type: NotificationType<P>, params: P): void {
-    this.#bridge?.tell(type, params)
-  }
+  readonly tell: TellPage = (name, ...params) => this.#bridge?.tell(name, ...params)
 
   attach(attachment: Attachment): void {
     this.#withBridge(bridge => bridge.attach(attachment))

@@ -1,3 +1,4 @@
+import type { HistoryHostMessages } from '../../bridge/history-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { HISTORY_TAB_TYPE } from '../ids.ts'
 import type { PageFocus } from '../page-focus.ts'
@@ -6,7 +7,7 @@ import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import type { HistoryView } from './history-view.ts'
 
 /** History in an editor tab. */
-export class HistoryTab extends WebviewTab {
+export class HistoryTab extends WebviewTab<HistoryHostMessages> {
   readonly #view: HistoryView
   readonly #pageFocus: PageFocus
 
@@ -16,7 +17,7 @@ export class HistoryTab extends WebviewTab {
     this.#pageFocus = pageFocus
   }
 
-  protected connect(connection: WebviewConnection, own: DisposableStore): void {
+  protected connect(connection: WebviewConnection<HistoryHostMessages>, own: DisposableStore): void {
     own.add(this.#view.listen('tab', connection, () => this.isVisible))
     own.add(this.#pageFocus.listen(connection, { page: () => 'history' }))
   }

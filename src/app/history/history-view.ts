@@ -1,6 +1,10 @@
 import * as l10n from '@vscode/l10n'
-import * as bridge from '../../bridge/history.ts'
-import { type HistoryAction, historyMessages } from '../../bridge/history-messages.ts'
+import type * as bridge from '../../bridge/history.ts'
+import {
+  type HistoryAction,
+  type HistoryHostMessages,
+  historyMessages,
+} from '../../bridge/history-messages.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
@@ -28,7 +32,7 @@ export interface HistoryViewOptions {
 
 /** A webview that shows History, and whether it's visible. */
 interface Place {
-  connection: WebviewConnection
+  connection: WebviewConnection<HistoryHostMessages>
   isShown: () => boolean
   sent: SentHistory
 }
@@ -53,7 +57,11 @@ export class HistoryView extends Owner {
   }
 
   /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
-  listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
+  listen(
+    where: bridge.HistoryPlace,
+    connection: WebviewConnection<HistoryHostMessages>,
+    isShown: () => boolean,
+  ): Disposable {
     const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
     const { history, actions, workbench } = this.#options
@@ -108,7 +116,7 @@ export class HistoryView extends Owner {
     where: bridge.HistoryPlace,
   ): Promise<void> {
     if (action === 'rename' || action === 'delete') {
-      this.#places.get(where)?.connection.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
+      this.#places.get(where)?.connection.send('history/ask', { what: action, agentId, sessionId })
       return
     }
     await this.#act(action, agentId, sessionId)
@@ -136,7 +144,7 @@ export class HistoryView extends Owner {
     const state = historyState(this.#options.history, surroundings(this.#options))
     for (const { connection, sent } of shown) {
       const changes = sent.update(state)
-      if (changes) connection.send(bridge.HistoryUpdate, changes)
+      if (changes) connection.send('history/state', changes)
     }
   }
 }

@@ -4,9 +4,9 @@
  */
 import { signal } from '@preact/signals'
 import { render } from 'preact'
-import { type AgentsState, AgentsUpdate } from '../../bridge/agents.ts'
-import type { AgentsMessages } from '../../bridge/agents-messages.ts'
-import { hostClient } from '../host/connection.ts'
+import type { AgentsState } from '../../bridge/agents.ts'
+import type { AgentsHostMessages, AgentsMessages } from '../../bridge/agents-messages.ts'
+import { hostClient, listenToHost } from '../host/connection.ts'
 import { startPage } from '../host/page.ts'
 import { fitTheme } from '../host/theme.ts'
 import { vscodeApi } from '../host/vscode-api.ts'
@@ -20,8 +20,10 @@ const kept = vscodeApi().getState()
 const search = signal(typeof kept === 'string' ? kept : '')
 search.subscribe(text => vscodeApi().setState(text))
 
-connection.onNotification(AgentsUpdate, update => {
-  state.value = update
+listenToHost<AgentsHostMessages>(connection, {
+  'manageAgents/state': update => {
+    state.value = update
+  },
 })
 connection.listen()
 render(<AgentsView state={state} search={search} host={host} />, document.getElementById('root')!)

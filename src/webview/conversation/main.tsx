@@ -12,35 +12,27 @@
  */
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
-import {
-  type ActiveContext,
-  ActiveContextChanged,
-  Attach,
-  FocusComposer,
-  Patch,
-  ReturnPrompts,
-  Snapshot,
-} from '../../bridge/conversation.ts'
-import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
-import { ShowPage, type ViewPage } from '../../bridge/history.ts'
-import { hostClient } from '../host/connection.ts'
+import type { ActiveContext } from '../../bridge/conversation.ts'
+import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { ViewPage } from '../../bridge/history.ts'
+import { hostClient, listenToHost } from '../host/connection.ts'
 import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
-import { fitTheme, followTheme } from '../host/theme.ts'
+import { createThemeFollower, fitTheme } from '../host/theme.ts'
 import { ListController } from '../list/controller.ts'
 import type { Range } from '../list/window.ts'
 import { lazy, loadStyles } from '../ui/lazy.tsx'
-import { listenForComposer } from './actions/selection-actions.tsx'
+import { composerListeners } from './actions/selection-actions.tsx'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
 import { type App, AppProvider } from './context.ts'
-import { FindLoader, listenFind } from './find/find-loader.ts'
-import { listenNavigation } from './navigation/navigation.ts'
+import { FindLoader, findListeners } from './find/find-loader.ts'
+import { navigationListeners } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './rows/row.ts'
 import type { EntrySlot } from './rows/slot.ts'
 import { ConversationStore } from './store.ts'
 import { ConversationView } from './view.tsx'
-import { connectWork } from './work/work-model.ts'
+import { createWork } from './work/work-model.ts'
 
 const connection = startPage(() => {
   if (app.page.peek() === 'history') historyWantsFocus.value = true
@@ -60,11 +52,12 @@ const draft = new Draft({
   takeBack: (key, ids, draft) => host.send('conversation/takeBack', { key, ids, draft }),
 })
 
+const { listeners: workListeners, ...work } = createWork()
 const app = {
   host,
   store,
   list,
-  work: connectWork(connection),
+  work,
   page: signal<ViewPage>('conversation'),
   activeContext: signal<ActiveContext>({ automatic: false }),
   composer: { current: undefined },
@@ -89,10 +82,7 @@ const app = {
 } as App
 
 app.find = new FindLoader(app)
-listenFind(connection, app.find)
-listenNavigation(connection, app)
 const lookForFocus = reportFocus(hostClient(connection))
-listenForComposer(connection, app)
 
 /** Rarely used, so loaded on first use. */
 const historyWantsFocus = signal(false)
@@ -142,36 +132,44 @@ function previewSoon(): void {
   }, PREVIEW_DELAY_MS)
 }
 
-connection.onNotification(Snapshot, snapshot => {
-  const another = snapshot.head.key !== store.key
-  if (store.key === '') restoreHeight(snapshot.composerHeight)
-  store.applySnapshot(snapshot)
-  draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
-  if (another) list.toEnd()
-  else fetchSeen(seen)
-  app.find.shown?.conversationShown()
-  previewSoon()
+const theme = createThemeFollower(host)
+listenToHost<ConversationHostMessages>(connection, {
+  ...workListeners,
+  ...findListeners(app.find),
+  ...navigationListeners(app),
+  ...composerListeners(app),
+  ...theme.listeners,
+  'conversation/snapshot': snapshot => {
+    const another = snapshot.head.key !== store.key
+    if (store.key === '') restoreHeight(snapshot.composerHeight)
+    store.applySnapshot(snapshot)
+    draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
+    if (another) list.toEnd()
+    else fetchSeen(seen)
+    app.find.shown?.conversationShown()
+    previewSoon()
+  },
+  'conversation/patch': patch => {
+    if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
+    lookForFocus()
+    previewSoon()
+  },
+  'conversation/returnPrompts': ({ key, prompts }) => draft.returned(key, prompts),
+  'conversation/attach': attachment => app.composer.current?.attach(attachment),
+  'composer/activeContext': context => {
+    app.activeContext.value = context
+  },
+  'view/page': ({ page, focus }) => {
+    // before anything takes the focus, since inert elements can't
+    const conversation = document.querySelector<HTMLElement>('main.conversation')
+    if (conversation) conversation.inert = page === 'history'
+    app.page.value = page
+    historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
+  },
+  'conversation/focus': () => app.composer.current?.focus(),
 })
-connection.onNotification(Patch, patch => {
-  if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
-  lookForFocus()
-  previewSoon()
-})
-connection.onNotification(ReturnPrompts, ({ key, prompts }) => draft.returned(key, prompts))
-connection.onNotification(Attach, attachment => app.composer.current?.attach(attachment))
-connection.onNotification(ActiveContextChanged, context => {
-  app.activeContext.value = context
-})
-connection.onNotification(ShowPage, ({ page, focus }) => {
-  // before anything takes the focus, since inert elements can't
-  const conversation = document.querySelector<HTMLElement>('main.conversation')
-  if (conversation) conversation.inert = page === 'history'
-  app.page.value = page
-  historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
-})
-connection.onNotification(FocusComposer, () => app.composer.current?.focus())
 connection.listen()
-followTheme(connection, host)
+theme.start()
 fitTheme()
 
 // exactly when its rows are displayed, so that they are never visible twice or missing for a moment

@@ -1,9 +1,9 @@
 import { batch, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { HistoryAsk, type HistoryPlace, type HistorySummary, HistoryUpdate } from '../../bridge/history.ts'
-import type { HistoryMessages } from '../../bridge/history-messages.ts'
-import { hostClient } from '../host/connection.ts'
+import type { HistoryPlace, HistorySummary } from '../../bridge/history.ts'
+import type { HistoryHostMessages, HistoryMessages } from '../../bridge/history-messages.ts'
+import { hostClient, listenToHost } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
 import { HistoryProvider } from './context.ts'
 import { type HistoryFilter, HistoryLines, type RowQuestion, rowKey } from './items.ts'
@@ -25,14 +25,16 @@ export function historyPage(
   effect(() => keepState({ history: filter.value }))
 
   const host = hostClient<HistoryMessages>(connection)
-  connection.onNotification(HistoryUpdate, changes => {
-    batch(() => {
-      lines.update(changes)
-      summary.value = changes
-    })
-  })
-  connection.onNotification(HistoryAsk, ({ what, ...row }) => {
-    asked.value = { what, key: rowKey(row) }
+  listenToHost<HistoryHostMessages>(connection, {
+    'history/state': changes => {
+      batch(() => {
+        lines.update(changes)
+        summary.value = changes
+      })
+    },
+    'history/ask': ({ what, ...row }) => {
+      asked.value = { what, key: rowKey(row) }
+    },
   })
   host.send('history/ready')
   return () => (

@@ -7,10 +7,18 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/browser'
-import type { Answer, Contract, NotificationName, Params, RequestName } from '../../bridge/contract.ts'
+import type {
+  Answer,
+  Contract,
+  HostListeners,
+  HostMessages,
+  NotificationName,
+  Params,
+  RequestName,
+} from '../../bridge/contract.ts'
 import { type VsCodeApi, vscodeApi } from './vscode-api.ts'
 
-/** Messages that arrived before this script listens, queued by the page (see `views/webview-page.ts`). */
+/** Messages that arrived before this script listens, queued by the page (see `workbench/webviews/webview-page.ts`). */
 declare global {
   var earlyMessages: MessageEvent[] | undefined
   var keepMessage: ((event: MessageEvent) => void) | undefined
@@ -71,6 +79,15 @@ export function hostClient<C extends Contract>(
     send: (name: string, params?: object) => void connection.sendNotification(name, whole(params)),
     request: (name: string, params?: object) => connection.sendRequest(name, whole(params)),
   } as HostClient<C>
+}
+
+/** Listens to all messages of a table. Call it before `listen` of the connection. */
+export function listenToHost<M extends HostMessages<M>>(
+  connection: Pick<MessageConnection, 'onNotification'>,
+  listeners: HostListeners<M>,
+): void {
+  for (const [name, listener] of Object.entries(listeners))
+    connection.onNotification(name, listener as (params: unknown) => void)
 }
 
 /** The webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` after all handlers are registered. */

@@ -1,19 +1,11 @@
-import type { MessageConnection } from 'vscode-jsonrpc'
-import { DiffLayout, TokenColors } from '../../bridge/conversation.ts'
-import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import type { HostListeners } from '../../bridge/contract.ts'
+import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { wantsSideBySide } from '../tools/diff-layout.ts'
 import type { HostClient } from './connection.ts'
 
 /** Requests the theme's colors of code, initially and when the theme changes, and applies them to the page. */
-export function followTheme(connection: MessageConnection, host: HostClient<ConversationMessages>): void {
+export function createThemeFollower(host: HostClient<ConversationMessages>) {
   let colors: Record<string, string> = {}
-  connection.onNotification(TokenColors, reported => {
-    colors = reported
-    showTokenColors(colors)
-  })
-  connection.onNotification(DiffLayout, ({ sideBySide }) => {
-    wantsSideBySide.value = sideBySide
-  })
   let shown: string | undefined
   const tell = () => {
     const { vscodeThemeId } = document.body.dataset
@@ -24,8 +16,23 @@ export function followTheme(connection: MessageConnection, host: HostClient<Conv
     showTerminalColors()
     host.send('appearance/theme', { themeId: vscodeThemeId })
   }
-  onThemeChange(tell)
-  tell()
+  const listeners = {
+    'appearance/tokens': reported => {
+      colors = reported
+      showTokenColors(colors)
+    },
+    'appearance/diff': ({ sideBySide }) => {
+      wantsSideBySide.value = sideBySide
+    },
+  } satisfies Partial<HostListeners<ConversationHostMessages>>
+  return {
+    listeners,
+    /** Call it when the connection listens. */
+    start(): void {
+      onThemeChange(tell)
+      tell()
+    },
+  }
 }
 
 function showTokenColors(colors: Record<string, string>): void {

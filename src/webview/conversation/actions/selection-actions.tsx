@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
-import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FillComposer, Quote } from '../../../bridge/conversation.ts'
+import type { HostListeners } from '../../../bridge/contract.ts'
+import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { type App, useApp } from '../context.ts'
@@ -72,9 +72,11 @@ function besideSelection(): { left: number; top: number } | undefined {
 }
 
 /** Receives the text for the composer. */
-export function listenForComposer(connection: MessageConnection, app: App): void {
-  connection.onNotification(FillComposer, ({ blocks, quiet }) => app.composer.current?.write(blocks, quiet))
-  connection.onNotification(Quote, () => quoteSelection(app))
+export function composerListeners(app: App) {
+  return {
+    'actions/fill': ({ blocks, quiet }) => app.composer.current?.write(blocks, quiet),
+    'actions/quote': () => quoteSelection(app),
+  } satisfies Partial<HostListeners<ConversationHostMessages>>
 }
 
 /** Adds the selection in the conversation to the composer as a quotation. */

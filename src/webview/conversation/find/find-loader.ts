@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
-import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FindResults, ShowFind } from '../../../bridge/conversation.ts'
+import type { HostListeners } from '../../../bridge/contract.ts'
+import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { HeldKeys } from './held-keys.ts'
 import type { FindModel } from './model.ts'
 import type { FindContext } from './reveal.ts'
@@ -76,13 +76,15 @@ function selectedText(): string {
   return text.length <= 500 && !text.includes('\n') ? text : ''
 }
 
-export function listenFind(connection: MessageConnection, find: FindLoader): void {
-  connection.onNotification(ShowFind, () => void find.open())
+export function findListeners(find: FindLoader) {
   const hold = (event: KeyboardEvent) => {
     if (!find.held.take(event)) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
   window.addEventListener('keydown', hold, { capture: true })
-  connection.onNotification(FindResults, result => find.shown?.take(result))
+  return {
+    'find/show': () => void find.open(),
+    'find/results': result => find.shown?.take(result),
+  } satisfies Partial<HostListeners<ConversationHostMessages>>
 }

@@ -1,11 +1,7 @@
 import { effect, signal } from '@preact/signals'
-import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import {
-  type Direction,
-  Navigate,
-  type NavigateTo,
-  type PendingRequestNote,
-} from '../../../bridge/conversation.ts'
+import type { HostListeners } from '../../../bridge/contract.ts'
+import type { Direction, NavigateTo, PendingRequestNote } from '../../../bridge/conversation.ts'
+import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { isShownPrompt } from '../../../conversation/user-prompts.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
@@ -14,17 +10,19 @@ import { firstEntry, lastEntry } from '../rows/row.ts'
 import { placeToAnswer } from './question-focus.ts'
 
 /** Commands of the palette that move through the conversation. */
-export function listenNavigation(connection: MessageConnection, app: App): void {
+export function navigationListeners(app: App) {
   const wanted = signal<string | undefined>(undefined)
-  connection.onNotification(Navigate, ({ to, requestId }) => {
-    wanted.value = requestId
-    if (requestId === undefined) navigate(app, to)
-  })
   // a page that was just shown may receive the request later
   effect(() => {
     const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
     if (request && goToRequest(app, request)) wanted.value = undefined
   })
+  return {
+    'conversation/navigate': ({ to, requestId }) => {
+      wanted.value = requestId
+      if (requestId === undefined) navigate(app, to)
+    },
+  } satisfies Partial<HostListeners<ConversationHostMessages>>
 }
 
 export function navigate(app: App, to: NavigateTo): void {

@@ -1,35 +1,30 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { type ChangedFileNote, ChangedFilesShown, FollowShown } from '../../../bridge/conversation.ts'
+import type { HostListeners } from '../../../bridge/contract.ts'
+import type { ChangedFiles } from '../../../bridge/conversation.ts'
+import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 
 /** The agent's work outside of the conversation: the changed files, and whether the editor follows it. */
 export interface WorkModel {
   /** of the conversation with that key */
-  changes: ReadonlySignal<{
-    key: string
-    files: readonly ChangedFileNote[]
-    omitted?: number
-    unseen?: readonly string[]
-  }>
+  changes: ReadonlySignal<ChangedFiles>
   following: ReadonlySignal<boolean>
 }
 
-export function connectWork(connection: MessageConnection): WorkModel {
-  const changes = signal<{
-    key: string
-    files: readonly ChangedFileNote[]
-    omitted?: number
-    unseen?: readonly string[]
-  }>({
-    key: '',
-    files: [],
-  })
+export function createWork(): WorkModel & {
+  listeners: Pick<HostListeners<ConversationHostMessages>, 'changes/shown' | 'follow/shown'>
+} {
+  const changes = signal<ChangedFiles>({ key: '', files: [] })
   const following = signal(false)
-  connection.onNotification(ChangedFilesShown, shown => {
-    changes.value = shown
-  })
-  connection.onNotification(FollowShown, ({ on }) => {
-    following.value = on
-  })
-  return { changes, following }
+  return {
+    changes,
+    following,
+    listeners: {
+      'changes/shown': shown => {
+        changes.value = shown
+      },
+      'follow/shown': ({ on }) => {
+        following.value = on
+      },
+    },
+  }
 }

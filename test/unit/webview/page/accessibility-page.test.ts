@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -26,7 +26,7 @@ describe('conversation page: accessibility', () => {
 
   const agent = { agentId: 'a', name: 'Ada' } as bridge.ConversationHead['agent']
   const show = (entries: Entry[], more: Partial<bridge.ConversationHead> = {}) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: ++revision,
       head: head({ agent, ...more }),
       entries,
@@ -35,8 +35,7 @@ describe('conversation page: accessibility', () => {
       terminals: [],
       draft: '',
     } as never)
-  const patch = (...ops: bridge.PatchOp[]) =>
-    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
+  const patch = (...ops: bridge.PatchOp[]) => page.send('conversation/patch', { revision: ++revision, ops })
   const says = (text: string) => page.until(() => heard.some(one => one.trim() === text))
 
   it('announces a turn, its requests and its end, but not each piece of text', async () => {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
-import { FillComposer, Quote } from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -12,7 +10,7 @@ describe('conversation page: actions', function () {
   const drafts: string[] = []
 
   const show = (entries: Entry[], more = {}) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: 1,
       head: head(more),
       entries,
@@ -121,11 +119,14 @@ describe('conversation page: actions', function () {
 
   it('append a prompt to the text in the composer', async () => {
     const wrote = (wanted: string) => drafts.at(-1) === wanted
-    await page.host.sendNotification(FillComposer, { blocks: [{ type: 'text', text: 'Do it' }] })
+    await page.send('actions/fill', { blocks: [{ type: 'text', text: 'Do it' }] })
     await page.until(() => wrote('Do it'))
     const elsewhere = page.document.querySelector<HTMLElement>('.transcript')!
     elsewhere.focus()
-    await page.host.sendNotification(FillComposer, { blocks: [{ type: 'text', text: 'again' }], quiet: true })
+    await page.send('actions/fill', {
+      blocks: [{ type: 'text', text: 'again' }],
+      quiet: true,
+    })
     await page.until(() => wrote('Do it\n\nagain'))
     assert.equal(page.document.activeElement, elsewhere, 'the focus stays where it is')
   })
@@ -133,11 +134,11 @@ describe('conversation page: actions', function () {
   it('quote only what is selected in the conversation', async () => {
     const selection = page.window.getSelection()!
     selection.selectAllChildren(page.document.querySelector('.header')!)
-    await page.host.sendNotification(Quote)
+    await page.send('actions/quote')
     // a hint, not an error
     await page.until(() => page.document.querySelector('.composer-note.info'))
     selection.selectAllChildren(page.document.querySelector('.row-markdown .prose')!)
-    await page.host.sendNotification(Quote)
+    await page.send('actions/quote')
     await page.until(() => drafts.at(-1) === '> It is done.\n\n')
     await page.until(() => !page.document.querySelector('.composer-note'))
     assert.equal(selection.isCollapsed || selection.rangeCount === 0, true)

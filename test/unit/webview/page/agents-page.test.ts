@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type AgentRow, type AgentsState, AgentsUpdate } from '../../../../src/bridge/agents.ts'
+import type { AgentRow, AgentsState } from '../../../../src/bridge/agents.ts'
 import { openPage, type Page } from './page.ts'
 
 describe('Manage Agents page', function () {
@@ -17,7 +17,7 @@ describe('Manage Agents page', function () {
     ...more,
   })
   const show = (rows: AgentRow[], more: Partial<AgentsState> = {}) =>
-    page.host.sendNotification(AgentsUpdate, {
+    page.send('manageAgents/state', {
       ...{ rows, trusted: true, refreshing: false, registryOn: true },
       ...more,
     })

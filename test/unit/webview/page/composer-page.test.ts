@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import * as composer from '../../../../src/bridge/conversation.ts'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as composer from '../../../../src/bridge/conversation.ts'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import { head, message } from '../conversation/entries.ts'
@@ -67,7 +67,7 @@ describe('composer page', function () {
     draft = nothing,
     entries = [] as never[],
   ) => {
-    await page.host.sendNotification(bridge.Snapshot, {
+    await page.send('conversation/snapshot', {
       revision: ++revision,
       head: head(more),
       entries,
@@ -189,7 +189,7 @@ describe('composer page', function () {
   })
 
   const activeContext = (automatic: boolean, ...[attachment]: bridge.Attachment[]) =>
-    page.host.sendNotification(composer.ActiveContextChanged, {
+    page.send('composer/activeContext', {
       automatic,
       ...(attachment && { attachment }),
     })
@@ -301,7 +301,7 @@ describe('composer page', function () {
   it('has the height that the user set with mouse or keyboard', async () => {
     const heights: Array<number | undefined> = []
     page.hear('composer/height', ({ height }) => void heights.push(height))
-    await page.host.sendNotification(bridge.Snapshot, {
+    await page.send('conversation/snapshot', {
       revision: ++revision,
       head: head(),
       entries: [],

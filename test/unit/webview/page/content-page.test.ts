@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -28,7 +28,7 @@ describe('conversation page: content', function () {
   afterEach(() => page.close())
 
   const show = (...entries: Entry[]) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: 1,
       head: head({}),
       entries,
@@ -153,7 +153,7 @@ describe('conversation page: content', function () {
       cut('u', { content: [{ type: 'diff', changes: [change] }] }),
     )
     const send = (revision: number, op: bridge.PatchOp) =>
-      page.host.sendNotification(bridge.Patch, { revision, ops: [op] })
+      page.send('conversation/patch', { revision, ops: [op] })
     await page.until(() => wanted.at(-1)?.join() === 'u')
     const changes = [{ ...change, oldText: 'a\nb\n', newText: 'a\nc\nd\n' }]
     await send(2, {
@@ -234,7 +234,7 @@ describe('conversation page: content', function () {
     page.document.body.dataset.vscodeThemeId = 'Night Owl'
     assert.deepEqual(await last(), ['appearance/theme', { themeId: 'Night Owl' }])
     const { style } = page.document.documentElement
-    await page.host.sendNotification(bridge.TokenColors, { comment: '#ffffff', string: 'url(x)' })
+    await page.send('appearance/tokens', { comment: '#ffffff', string: 'url(x)' })
     await page.until(() => style.getPropertyValue('--parley-token-comment') !== '')
     assert.equal(style.getPropertyValue('--parley-token-comment'), 'rgb(255 255 255)')
     assert.equal(style.getPropertyValue('--parley-token-string'), '')
@@ -251,7 +251,7 @@ describe('conversation page: content', function () {
     await press('.change-actions button[aria-pressed="true"]')
     assert.deepEqual(await last(), ['appearance/setDiff', { sideBySide: false }])
     await page.until(() => !query('.diff-sides') && query('.diff-lines'))
-    await page.host.sendNotification(bridge.DiffLayout, { sideBySide: true })
+    await page.send('appearance/diff', { sideBySide: true })
     await page.until(() => query('.diff-sides'))
   })
 

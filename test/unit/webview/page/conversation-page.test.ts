@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
-import { ShowPage } from '../../../../src/bridge/history.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry, ToolCallEntry } from '../../../../src/conversation/state.ts'
@@ -62,9 +61,8 @@ describe('conversation page', function () {
     draft,
   })
   const show = (...parts: Parameters<typeof snapshotOf>) =>
-    page.host.sendNotification(bridge.Snapshot, snapshotOf(...parts))
-  const patch = (...ops: bridge.PatchOp[]) =>
-    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
+    page.send('conversation/snapshot', snapshotOf(...parts))
+  const patch = (...ops: bridge.PatchOp[]) => page.send('conversation/patch', { revision: ++revision, ops })
   const text = () => page.document.querySelector('.transcript')?.textContent ?? ''
   const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
 
@@ -88,7 +86,7 @@ describe('conversation page', function () {
     )
     await open({
       prepare(window) {
-        const data = { jsonrpc: '2.0', method: bridge.Snapshot.method, params }
+        const data = { jsonrpc: '2.0', method: 'conversation/snapshot', params }
         Object.assign(window, { earlyMessages: [new window.MessageEvent('message', { data })] })
       },
     })
@@ -233,7 +231,7 @@ describe('conversation page', function () {
   it('inserts a refused prompt with its chips in front of newer text, without moving the cursor', async () => {
     await show([])
     await page.until(() => area())
-    await page.host.sendNotification(bridge.Attach, {
+    await page.send('conversation/attach', {
       id: '1',
       label: 'a.ts:1',
       icon: 'file',
@@ -270,7 +268,7 @@ describe('conversation page', function () {
     page.window.dispatchEvent(new page.window.Event('pagehide'))
     await page.until(() => drafts.at(-1)?.text === 'Half a thought')
     const block = { type: 'text' as const, text: 'x' }
-    await page.host.sendNotification(bridge.Attach, {
+    await page.send('conversation/attach', {
       id: '1',
       label: 'a.ts:1',
       icon: 'file',
@@ -298,13 +296,18 @@ describe('conversation page', function () {
     await show([])
     await page.until(() => area())
     const block = { type: 'resource' as const, uri: 'file:///a.ts#L1', text: 'x' }
-    await page.host.sendNotification(bridge.Attach, {
+    await page.send('conversation/attach', {
       id: '1',
       label: 'a.ts:1',
       icon: 'file',
       content: block,
     })
-    await page.host.sendNotification(bridge.Attach, { id: '2', label: 'b.ts', icon: 'file', content: block })
+    await page.send('conversation/attach', {
+      id: '2',
+      label: 'b.ts',
+      icon: 'file',
+      content: block,
+    })
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 2)
     page.document.querySelector<HTMLElement>('.composer [aria-label="Remove b.ts"]')!.click()
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 1)
@@ -355,7 +358,7 @@ describe('conversation page', function () {
     await patch({ op: 'entry', index: 4, entry: message('m', 'agent', 'Meanwhile') })
     await page.until(() => text().includes('Meanwhile'))
     for (const shown of ['history', 'conversation'] as const) {
-      await page.host.sendNotification(ShowPage, { page: shown, focus: false })
+      await page.send('view/page', { page: shown, focus: false })
       const conversation = page.document.querySelector<HTMLElement>('main.conversation')!
       await page.until(() => conversation.inert === (shown === 'history'))
     }
@@ -515,7 +518,7 @@ describe('conversation page', function () {
   })
 
   it("shows a request whose entry isn't loaded", async () => {
-    await page.host.sendNotification(bridge.Snapshot, {
+    await page.send('conversation/snapshot', {
       revision: 1,
       head: head({
         key: 'long',
@@ -640,7 +643,7 @@ describe('conversation page', function () {
       const text = (words: string) => [{ type: 'text' as const, text: words }]
       return before === 500 ? { prompts: [text('Three'), text('Four')], from: 90 } : { prompts: [], from: 0 }
     })
-    await page.host.sendNotification(bridge.Snapshot, {
+    await page.send('conversation/snapshot', {
       revision: 1,
       head: head({ key: 'long' }),
       entries: [message('u1', 'user', 'Four'), message('u2', 'user', 'Five')],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { ElicitationField, ElicitationOutcome } from '../../../../src/acp/model.ts'
-import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { ElicitationEntry } from '../../../../src/conversation/state.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -68,7 +67,7 @@ describe('conversation page: requests of an agent', function () {
   afterEach(() => page.close())
 
   const show = async (...entries: ElicitationEntry[]) => {
-    await page.host.sendNotification(bridge.Snapshot, {
+    await page.send('conversation/snapshot', {
       revision: 1,
       head: head({ activity: 'requires_action' }),
       entries,
@@ -132,7 +131,7 @@ describe('conversation page: requests of an agent', function () {
     write(labeled('Name', box('f-b')), 'Bob')
     button('Decline', box('f-a')).click()
     await page.until(() => answers.length === 1)
-    await page.host.sendNotification(bridge.Patch, {
+    await page.send('conversation/patch', {
       revision: 2,
       ops: [{ op: 'entry', index: 0, entry: form('a', { outcome: { action: 'decline' } }) }],
     })

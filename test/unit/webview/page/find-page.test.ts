@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
-import { FindResults, Navigate, ShowFind } from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -23,7 +22,7 @@ describe('conversation page: find', function () {
   let stops = 0
 
   const show = (entries: Entry[], key = 'k1') =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: 1,
       head: head({ key }),
       entries,
@@ -39,7 +38,7 @@ describe('conversation page: find', function () {
     input().dispatchEvent(new page.window.Event('input', { bubbles: true }))
   }
   const answer = (hits: number[], more = {}) =>
-    page.host.sendNotification(FindResults, {
+    page.send('find/results', {
       id: searches.at(-1)!.id,
       hits,
       part: 'whole',
@@ -48,7 +47,7 @@ describe('conversation page: find', function () {
       ...more,
     })
   const open = async () => {
-    await page.host.sendNotification(ShowFind)
+    await page.send('find/show')
     await page.until(() => page.document.activeElement === input() && input())
   }
 
@@ -57,8 +56,7 @@ describe('conversation page: find', function () {
   const current = () => [...(marks.get('parley-find-current') ?? [])][0]
   const currentText = () => current()?.toString()
   let revision = 1
-  const patch = (ops: bridge.PatchOp[]) =>
-    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
+  const patch = (ops: bridge.PatchOp[]) => page.send('conversation/patch', { revision: ++revision, ops })
 
   beforeEach(async () => {
     marks = new Map()
@@ -125,7 +123,7 @@ describe('conversation page: find', function () {
     assert.equal(page.written, '')
     page.key(input(), 'f', { ctrlKey: true })
     page.key(input(), 'y')
-    await page.host.sendNotification(ShowFind)
+    await page.send('find/show')
     await page.until(() => searches.at(-1)?.query.text === 'y')
     assert.ok(!page.key(input(), 'z').defaultPrevented, 'the widget has its keys again')
   })
@@ -207,12 +205,12 @@ describe('conversation page: find', function () {
     await show([message('u', 'user', 'Go'), permission('p1'), permission('p2')])
     const focused = () => page.document.activeElement?.closest('[data-request]')?.getAttribute('data-request')
     await page.until(() => page.document.querySelectorAll('.permission').length === 2)
-    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.send('conversation/navigate', { to: 'question' })
     await page.until(focused)
     const first = focused()
-    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.send('conversation/navigate', { to: 'question' })
     await page.until(() => focused() !== first)
-    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.send('conversation/navigate', { to: 'question' })
     await page.until(() => focused() === first)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/history.ts'
+import type * as bridge from '../../../../src/bridge/history.ts'
 import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -12,7 +12,7 @@ describe('history page', function () {
   const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}) =>
     historyRow(sessionId, { updatedAt: Date.now() - Number(sessionId) * 1000, ...more })
   const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryChanges> = {}) =>
-    page.host.sendNotification(bridge.HistoryUpdate, {
+    page.send('history/state', {
       rows,
       agents: [],
       trusted: true,
@@ -168,7 +168,7 @@ describe('history page', function () {
     page.key(field()!, 'Escape')
     await page.until(() => !field())
     assert.equal(page.document.activeElement, search())
-    await page.host.sendNotification(bridge.HistoryAsk, { what: 'rename', agentId: 'a', sessionId: '2' })
+    await page.send('history/ask', { what: 'rename', agentId: 'a', sessionId: '2' })
     await page.until(() => field()?.value === 'Session 2')
     field()!.value = 'Mine'
     page.key(field()!, 'Enter')

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
-import { FindResults, ShowFind } from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -35,7 +33,7 @@ describe('conversation page: long content', function () {
   afterEach(() => page.close())
 
   const show = (entry: Entry, output = '') =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: 1,
       head: head(),
       entries: [entry],
@@ -48,14 +46,14 @@ describe('conversation page: long content', function () {
   const nodes = () => page.document.querySelectorAll('*').length
   /** Searches for a text with this many matches in the entry, the last one in its body. */
   const lookFor = async (text: string, hits: number[]) => {
-    await page.host.sendNotification(ShowFind)
+    await page.send('find/show')
     await page.until(() => page.document.activeElement?.closest('.find'))
     const input = query('.find input') as HTMLInputElement
     input.value = text
     input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
     // the field's initial text was searched for too
     await page.until(() => find?.query.text === text)
-    await page.host.sendNotification(FindResults, {
+    await page.send('find/results', {
       id: find!.id,
       hits,
       part: 'whole',
@@ -87,7 +85,7 @@ describe('conversation page: long content', function () {
     const part = code.slice(0, 1000).join('\n')
     await show(message('a', 'agent', `\`\`\`ts\n${part}`))
     await page.until(() => query('.code-lines'))
-    await page.host.sendNotification(bridge.Patch, {
+    await page.send('conversation/patch', {
       revision: 2,
       ops: [{ op: 'text', id: 'a', block: 0, text: '\nlast line\n```\n' }],
     })

@@ -9,11 +9,13 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
-import { agentsMessages } from '../../../../src/bridge/agents-messages.ts'
-import { type Handlers, pageMessages } from '../../../../src/bridge/contract.ts'
-import { Patch, Snapshot } from '../../../../src/bridge/conversation.ts'
-import { conversationMessages } from '../../../../src/bridge/conversation-messages.ts'
-import { historyMessages } from '../../../../src/bridge/history-messages.ts'
+import { type AgentsHostMessages, agentsMessages } from '../../../../src/bridge/agents-messages.ts'
+import { type Handlers, type HostArguments, pageMessages } from '../../../../src/bridge/contract.ts'
+import {
+  type ConversationHostMessages,
+  conversationMessages,
+} from '../../../../src/bridge/conversation-messages.ts'
+import { type HistoryHostMessages, historyMessages } from '../../../../src/bridge/history-messages.ts'
 import { PendingRequestAdder } from '../conversation/pending.ts'
 
 type View = 'agents' | 'conversation' | 'history'
@@ -47,12 +49,16 @@ function bundle(view: View): Promise<string> {
 /** All messages that pages can send. */
 const messages = { ...pageMessages, ...agentsMessages, ...conversationMessages, ...historyMessages }
 type Messages = typeof messages
+/** All messages that pages can get. */
+type Sent = ConversationHostMessages & HistoryHostMessages & AgentsHostMessages
 
 /** A view in a page without layout, and the host's end of its bridge. */
 export interface Page {
   readonly window: DOMWindow
   readonly document: Document
   readonly host: MessageConnection
+  /** Sends the page a message, like the host. */
+  send<N extends keyof Sent>(name: N, ...params: HostArguments<Sent[N]>): Promise<void>
   /** Listens to a message of the page, like the host: validated, with only the message's own keys. */
   hear<N extends keyof Messages>(name: N, handle: Handlers<Messages>[N]): void
   /** what the view stored with `setState` */
@@ -120,8 +126,8 @@ export async function openPage(
   class Writer extends AbstractMessageWriter {
     async write(message: Message): Promise<void> {
       const data = JSON.parse(JSON.stringify(message))
-      if (data.method === Snapshot.method) data.params = pending.snapshot(data.params)
-      else if (data.method === Patch.method) data.params = pending.patch(data.params)
+      if (data.method === 'conversation/snapshot') data.params = pending.snapshot(data.params)
+      else if (data.method === 'conversation/patch') data.params = pending.patch(data.params)
       window.dispatchEvent(new window.MessageEvent('message', { data }))
     }
     end(): void {}
@@ -137,6 +143,7 @@ export async function openPage(
     window,
     document,
     host,
+    send: (name, ...params) => host.sendNotification(name, ...params),
     kept,
     hear(name, handle) {
       const message = messages[name]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { previewHtml } from '../../../../src/app/page-preview.ts'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Preview } from '../../../../src/bridge/preview.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -11,7 +11,7 @@ describe('the preview in a page', function () {
   let taken: Array<{ key: string; revision: number; preview: Preview }>
 
   const snapshot = (revision: number, more: Partial<bridge.ConversationHead>, text?: string) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision,
       head: head({ sessionId: 's', agent: { agentId: 'a', name: 'Agent' }, title: 'About planets', ...more }),
       entries: text === undefined ? [] : [message('m1', 'agent', text)],

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, permission } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -38,7 +37,7 @@ describe('the focus when a request arrives', function () {
   afterEach(() => page.close())
 
   const show = (...entries: Entry[]) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: ++revision,
       head: head({ activity: entries.length > 0 ? 'requires_action' : 'running' }),
       entries,
@@ -48,7 +47,10 @@ describe('the focus when a request arrives', function () {
       draft: { text: '', marks: [], items: [] },
     })
   const add = (index: number, entry: Entry) =>
-    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops: [{ op: 'entry', index, entry }] })
+    page.send('conversation/patch', {
+      revision: ++revision,
+      ops: [{ op: 'entry', index, entry }],
+    })
   const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
   const focus = () => page.document.activeElement as HTMLElement
   const options = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -11,7 +11,7 @@ describe("the session's title in the header", function () {
   const commands: string[] = []
 
   const show = (more: Partial<bridge.ConversationHead>) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: ++revision,
       head: head({
         sessionId: 's',

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -40,7 +39,7 @@ describe('a subagent in the conversation', () => {
   const work: unknown[] = []
 
   const show = (entries: Entry[]) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: ++revision,
       head: head({ sessionId: 'parent' }),
       entries,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import * as bridge from '../../../../src/bridge/conversation.ts'
+import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -38,7 +38,7 @@ describe('conversation page: work of an agent', function () {
   afterEach(() => page.close())
 
   const show = (entries: Entry[], more: Partial<bridge.ConversationHead> = {}) =>
-    page.host.sendNotification(bridge.Snapshot, {
+    page.send('conversation/snapshot', {
       revision: ++revision,
       head: head(more),
       entries,
@@ -105,11 +105,11 @@ describe('conversation page: work of an agent', function () {
       { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
       { path: '/w/b.ts', status: 'added', added: 1, removed: 0 },
     ]
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key: 'another', files })
-    await page.host.sendNotification(bridge.FollowShown, { on: false })
+    await page.send('changes/shown', { key: 'another', files })
+    await page.send('follow/shown', { on: false })
     await page.until(() => page.document.body)
     assert.equal(query('.changes'), null)
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
+    await page.send('changes/shown', { key, files })
     await page.until(() => query('.changes'))
     assert.match(query('.changes')?.textContent ?? '', /2 files.*\+61.*−18/)
     await press('2 files')
@@ -124,7 +124,7 @@ describe('conversation page: work of an agent', function () {
       ['undo', { key, path: '/w/b.ts' }],
       ['keep', { key }],
     ])
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [] })
+    await page.send('changes/shown', { key, files: [] })
     await page.until(() => !query('.changes'))
   })
 
@@ -134,7 +134,7 @@ describe('conversation page: work of an agent', function () {
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
       { path: '/w/b.ts', status: 'added' as const, uncertain: 'all' as const, added: 0, removed: 0 },
     ]
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
+    await page.send('changes/shown', { key, files })
     await page.until(() => query('.changes'))
     await press('2 files')
     const rows = [...page.document.querySelectorAll('.changes-file')].map(row => row.textContent ?? '')
@@ -150,7 +150,7 @@ describe('conversation page: work of an agent', function () {
     const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/new.ts', from: '/w/old.ts', status: 'renamed', added: 0, removed: 0 },
     ]
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
+    await page.send('changes/shown', { key, files })
     await page.until(() => query('.changes'))
     await press('1 file')
     assert.match(query('.changes-file')?.textContent ?? '', /Renamed: new\.ts.*was .*old\.ts/)
@@ -161,7 +161,7 @@ describe('conversation page: work of an agent', function () {
 
   it("reports folders where changes by commands can't be detected", async () => {
     await show([])
-    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
+    await page.send('changes/shown', { key, files: [], unseen: ['/w/home'] })
     await page.until(() => query('.changes'))
     assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
   })
@@ -198,13 +198,13 @@ describe('conversation page: work of an agent', function () {
     query('.plan .bar-line')!.click()
     await page.until(() => query('.plan-entry')?.textContent?.includes('sow'))
     // what the host sends when the next prompt starts a turn
-    await page.host.sendNotification(bridge.Patch, {
+    await page.send('conversation/patch', {
       revision: ++revision,
       ops: [{ op: 'head', head: { activity: 'running', plans: [plan('reap', 'pending')] } }],
     })
     await page.until(() => labels().join() === 'Plan' && query('.plan-current')?.textContent === 'reap')
     assert.equal(query('.plan-entry'), null, 'the unfinished plan was not expanded')
-    await page.host.sendNotification(bridge.Patch, {
+    await page.send('conversation/patch', {
       revision: ++revision,
       ops: [{ op: 'head', head: { plans: [] } }],
     })
@@ -247,7 +247,7 @@ describe('conversation page: work of an agent', function () {
     await press('Follow Agent in Editor')
     await page.until(() => heard.length === 1)
     assert.deepEqual(heard, [['follow', { on: true }]])
-    await page.host.sendNotification(bridge.FollowShown, { on: true })
+    await page.send('follow/shown', { on: true })
     await page.until(() => query('.follow-button')?.getAttribute('aria-pressed') === 'true')
   })
 
@@ -305,7 +305,7 @@ describe('conversation page: work of an agent', function () {
     )
     page.document.querySelectorAll<HTMLElement>('.permission.behind button')[1]?.click()
     await page.until(() => page.document.querySelectorAll('.permission.behind').length === 1)
-    await page.host.sendNotification(bridge.Patch, {
+    await page.send('conversation/patch', {
       revision: ++revision,
       ops: [
         {

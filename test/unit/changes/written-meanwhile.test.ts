@@ -74,7 +74,7 @@ describe('a file that another program writes while it is restored', () => {
     ['by a rename', saveByRename],
   ] as const) {
     for (const step of ['createFile', 'link'] as const) {
-      it(`${how}, before ${step}, keeps that, and can be restored afterwards`, async () => {
+      it(`${how}, before ${step}, keeps that, and can be restored afterward`, async () => {
         await edit('original\n')
         meanwhile[step] = act
         const report = await changes.undo()

@@ -230,7 +230,7 @@ describe('the input of a tool call that a rule allows', () => {
     const other = request({ kind: 'execute', title: 'x', rawInput: { CommandLine: 'npm test' } })
     assert.equal(await harness.answer(npm, other), 'allow once')
     for (const more of [
-      { afterwards: 'rm x' },
+      { afterward: 'rm x' },
       { stdinData: 'x' },
       { file: '/etc/x' },
       { shell: './sh' },

@@ -1,7 +1,7 @@
 /** The model of a session: its entries of all kinds, and what it reports about itself. */
 import type { PermissionRequest } from '../acp/model.ts'
 import type { Entry } from './entries/entry-kinds.ts'
-import type { RuleAnswer } from './entries/requests.ts'
+import type { RuleAnswer, RuleRefusal } from './entries/requests.ts'
 import type { ToolCallEntry } from './entries/tool-call.ts'
 import type { StateOf } from './state-base.ts'
 
@@ -9,7 +9,13 @@ export type { CompactionEntry } from './entries/compaction.ts'
 export type { Entry } from './entries/entry-kinds.ts'
 export type { MessageEntry } from './entries/message.ts'
 export type { ForkOrigin, NoticeEntry, Rewind } from './entries/notice.ts'
-export type { AppliedRule, ElicitationEntry, PermissionEntry, RuleAnswer } from './entries/requests.ts'
+export type {
+  AppliedRule,
+  ElicitationEntry,
+  PermissionEntry,
+  RuleAnswer,
+  RuleRefusal,
+} from './entries/requests.ts'
 export type { SessionMessageEntry } from './entries/session-message.ts'
 export type { SubagentEntry } from './entries/subagent.ts'
 export type { ToolCallEntry } from './entries/tool-call.ts'
@@ -22,10 +28,10 @@ export type SessionState = StateOf<Entry>
 
 /**
  * Looks for a permission rule that answers the request. `tool` is the tool call, including what the request reports of it.
- * `undefined`, now or later: the request is shown to the user. Never rejects.
+ * `undefined`, now or later, or a refusal: the request is shown to the user. Never rejects.
  */
 export type AnswerByRule = (
   request: PermissionRequest,
   tool: ToolCallEntry | undefined,
   signal: AbortSignal,
-) => Promise<RuleAnswer | undefined> | undefined
+) => Promise<RuleAnswer | RuleRefusal | undefined> | undefined

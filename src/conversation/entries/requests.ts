@@ -39,6 +39,12 @@ export interface RuleAnswer {
   rule: AppliedRule
 }
 
+/** A rule matches the request but doesn't allow it. */
+export interface RuleRefusal {
+  /** why, as a sentence for the user */
+  refusal: string
+}
+
 export interface PermissionEntry extends EntryBase {
   kind: 'permission'
   /** Identifies the request when it's answered. */
@@ -56,6 +62,8 @@ export interface PermissionEntry extends EntryBase {
   outcome?: PermissionOutcome
   /** Set if a permission rule answered it. */
   rule?: AppliedRule
+  /** Why a rule that matches doesn't allow it, as a sentence. */
+  refusal?: string
 }
 
 /** An elicitation: the agent asks the user to fill in a form or open a URL. */
@@ -141,7 +149,12 @@ export function openRequests(state: ReducerState): Array<PermissionEntry | Elici
     .flatMap(position => requestAt(state, position) ?? [])
 }
 
-export function permissionAsked(step: Step, requestId: string, request: PermissionRequest): void {
+export function permissionAsked(
+  step: Step,
+  requestId: string,
+  request: PermissionRequest,
+  refusal?: string,
+): void {
   const { memory } = step.state
   const { subject } = request
   const fields: Omit<PermissionEntry, 'kind' | 'id' | 'turn'> = {
@@ -150,6 +163,7 @@ export function permissionAsked(step: Step, requestId: string, request: Permissi
     options: request.options,
   }
   if (request.description !== undefined) fields.description = request.description
+  if (refusal !== undefined) fields.refusal = refusal
   if (subject.type === 'tool_call') {
     const position = toolCallUpsert(step, subject.toolCall, true)
     fields.toolCallId = subject.toolCall.toolCallId

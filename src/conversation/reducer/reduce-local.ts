@@ -30,7 +30,8 @@ export type LocalEvent =
   | { type: 'prompt'; content: ContentBlock[] }
   /** The agent accepted the prompt and reported its message id. */
   | { type: 'prompt_accepted'; messageId: string }
-  | { type: 'permission_asked'; requestId: string; request: PermissionRequest }
+  /** `refusal`: why a rule that matches doesn't allow it. */
+  | { type: 'permission_asked'; requestId: string; request: PermissionRequest; refusal?: string }
   /** A request that a permission rule answered immediately: it's never pending. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
@@ -61,7 +62,7 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       promptAccepted(step, event.messageId)
       break
     case 'permission_asked':
-      permissionAsked(step, event.requestId, event.request)
+      permissionAsked(step, event.requestId, event.request, event.refusal)
       break
     case 'permission_ruled':
       permissionAsked(step, event.requestId, event.request)

@@ -7,7 +7,7 @@ import type {
 } from '../../acp/model.ts'
 import { matchesInTime } from '../../common/timed-regexp.ts'
 import type { LocalEvent } from '../reducer/reduce-local.ts'
-import type { RuleAnswer } from '../state.ts'
+import type { RuleAnswer, RuleRefusal } from '../state.ts'
 import { checkContent } from './elicitation.ts'
 
 export interface PendingRequestsOptions {
@@ -17,10 +17,13 @@ export interface PendingRequestsOptions {
   shown(): Iterable<string>
   isLive(): boolean
   /**
-   * The answer of a permission rule. `undefined`, directly or from the promise: no rule answers, so the user is asked. Never
-   * rejects. `signal` aborts when the request is over.
+   * The answer of a permission rule. `undefined`, directly or from the promise, or a refusal: no rule answers, so the user
+   * is asked. Never rejects. `signal` aborts when the request is over.
    */
-  answerByRule(request: PermissionRequest, signal: AbortSignal): Promise<RuleAnswer | undefined> | undefined
+  answerByRule(
+    request: PermissionRequest,
+    signal: AbortSignal,
+  ): Promise<RuleAnswer | RuleRefusal | undefined> | undefined
 }
 
 interface PendingOf<Request, Outcome> {
@@ -33,7 +36,10 @@ interface PendingOf<Request, Outcome> {
   /** The user sees the request. Before that, the rules are consulted. */
   shown: boolean
 }
-type PendingPermission = { kind: 'permission' } & PendingOf<PermissionRequest, PermissionOutcome>
+type PendingPermission = { kind: 'permission'; refusal?: string } & PendingOf<
+  PermissionRequest,
+  PermissionOutcome
+>
 type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest, ElicitationOutcome>
 type Pending = PendingPermission | PendingElicitation
 
@@ -134,7 +140,8 @@ export class PendingRequests {
     const consulted = this.#options.answerByRule(request, over.signal)
     const answer = consulted && (await consulted)
     if (over.signal.aborted) return
-    if (!answer) {
+    if (!answer || 'refusal' in answer) {
+      if (answer) pending.refusal = answer.refusal
       this.#show(pending)
       return
     }
@@ -151,12 +158,18 @@ export class PendingRequests {
 
   #show(pending: Pending): void {
     pending.shown = true
-    const { kind, requestId, request } = pending
-    this.#options.show(
-      kind === 'permission'
-        ? { type: 'permission_asked', requestId, request }
-        : { type: 'elicitation_asked', requestId, request },
-    )
+    const { requestId } = pending
+    if (pending.kind === 'elicitation') {
+      this.#options.show({ type: 'elicitation_asked', requestId, request: pending.request })
+      return
+    }
+    const { request, refusal } = pending
+    this.#options.show({
+      type: 'permission_asked',
+      requestId,
+      request,
+      ...(refusal !== undefined && { refusal }),
+    })
   }
 
   #shown<K extends Pending['kind']>(requestId: string, kind: K): Extract<Pending, { kind: K }> | undefined {

@@ -11,7 +11,7 @@ import {
 import { pathsOfCommands } from './command-paths.ts'
 import { refusedWord, runsProject } from './known-words.ts'
 import type { RuleSubject } from './request-subject.ts'
-import type { PermissionRule, RuleAction } from './rule.ts'
+import type { PermissionRule, Refusal, RuleAction } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
 export interface AnalyzedRequest {
@@ -118,28 +118,71 @@ function fits(rule: PermissionRule, agentId: string, analyzed: AnalyzedRequest):
 }
 
 /** Whether an allowing rule matches, and everything about the request is certain. */
-export function allows({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRequest): boolean {
+export function allows(rule: PermissionRule, analyzed: AnalyzedRequest): boolean {
+  return verdict(rule, analyzed) === 'allowed'
+}
+
+/** The first allowing rule that matches the request, if it doesn't allow it, and why. */
+export function refusingRule(
+  rules: readonly PermissionRule[],
+  agentId: string,
+  analyzed: AnalyzedRequest,
+): { rule: PermissionRule; refusal: Refusal } | undefined {
+  for (const rule of rules) {
+    if (rule.action !== 'allow' || (rule.agent !== undefined && rule.agent !== agentId)) continue
+    const refusal = verdict(rule, analyzed)
+    if (typeof refusal === 'object') return { rule, refusal }
+  }
+  return undefined
+}
+
+/** What an allowing rule says about a request; `different`: it doesn't match. */
+function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | 'different' | Refusal {
   const { subject, lines, paths } = analyzed
-  if (!analyzed.inside || analyzed.namesProtected || subject.obscure || subject.leavesSandbox) return false
-  if (lines.some(line => !line.sure)) return false
-  const isCommand = subject.shown.includes('execute')
-  if (isCommand && lines.length === 0) return false
+  if (!matches(rule, analyzed)) return 'different'
+  if (subject.leavesSandbox) return { why: 'sandbox' }
+  if (!analyzed.inside) return { why: 'outside' }
+  if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return 'different'
+  // both where from and where to, each however often it's spelled
+  const files = new Set(paths.map(({ relative }) => relative.join('\0')))
+  if (subject.kind === 'move' && files.size < 2) return 'different'
+  const onlyLooks = ONLY_LOOKS.has(subject.kind) && subject.shown.length === 0
+  if (analyzed.namesProtected || (!onlyLooks && paths.some(one => one.protected))) return { why: 'protected' }
+  if (subject.obscure) return { why: 'input' }
+  if (lines.some(line => !line.sure)) return { why: 'unsure' }
+  for (const { words } of lines.flatMap(line => line.commands)) {
+    const texts = words.map(({ text }) => text)
+    const open = rule.command ? matchCommand(rule.command, texts) : texts.map(() => true)
+    if (!open) return 'different'
+    const word = refusedWord(texts, open)
+    if (word !== undefined) return { why: 'word', word }
+    // in another folder, these run other scripts
+    if (!analyzed.inRoot && runsProject(texts)) return { why: 'subfolder' }
+  }
+  return 'allowed'
+}
+
+/** Whether the conditions of an allowing rule match; every command, if they are certain. */
+function matches(
+  { kinds, command, path }: PermissionRule,
+  { subject, lines, paths }: AnalyzedRequest,
+): boolean {
+  if (subject.shown.includes('execute') && lines.length === 0) return false
   // a call that the agent reports as reading may include a command or an edit, which must be allowed, too
   if (kinds && !kinds.has(subject.kind)) return false
   if (kinds && !subject.shown.every(kind => kinds.has(kind) || (kind === 'execute' && command))) return false
-  if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return false
-  // both where from and where to, each however often it's spelled
-  const files = new Set(paths.map(({ relative }) => relative.join('\0')))
-  if (subject.kind === 'move' && files.size < 2) return false
-  const onlyLooks = ONLY_LOOKS.has(subject.kind) && subject.shown.length === 0
-  if (!onlyLooks && paths.some(one => one.protected)) return false
-  if (command && lines.length === 0) return false
-  for (const { words } of lines.flatMap(line => line.commands)) {
-    const texts = words.map(({ text }) => text)
-    const open = command ? matchCommand(command, texts) : texts.map(() => true)
-    if (!open || refusedWord(texts, open) !== undefined) return false
-    // in another folder, these run other scripts
-    if (!analyzed.inRoot && runsProject(texts)) return false
+  if (command) {
+    const fit = lines
+      .flatMap(line => line.commands)
+      .map(
+        ({ words }) =>
+          matchCommand(
+            command,
+            words.map(({ text }) => text),
+          ) !== undefined,
+      )
+    const sure = lines.every(line => line.sure)
+    if (fit.length === 0 || !(sure ? fit.every(Boolean) : fit[0])) return false
   }
   if (!path) return true
   // the files reported for a command don't limit what it does

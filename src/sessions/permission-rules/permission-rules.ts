@@ -9,14 +9,14 @@ import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { RULE_CHECK_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { AnswerByRule, RuleAnswer, ToolCallEntry } from '../../conversation/state.ts'
+import type { AnswerByRule, RuleAnswer, RuleRefusal, ToolCallEntry } from '../../conversation/state.ts'
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import { type AnalyzeOptions, analyze, applicableRule } from './match-rules.ts'
+import { type AnalyzeOptions, analyze, applicableRule, refusingRule } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
 import { subjectOf } from './request-subject.ts'
-import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
+import { type PermissionRule, type PermissionRuleSetting, refusalWords } from './rule.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
 export interface PermissionRulesOptions {
@@ -92,9 +92,11 @@ export class PermissionRules extends Owner {
     request: PermissionRequest,
     tool: ToolCallEntry | undefined,
     signal: AbortSignal,
-  ): Promise<RuleAnswer | undefined> {
+  ): Promise<RuleAnswer | RuleRefusal | undefined> {
     const rule = await this.#ruleFor(agentId, roots, request, tool, signal)
-    if (!rule || rule.action === 'ask' || signal.aborted || !this.#options.trusted()) return undefined
+    if (!rule || signal.aborted || !this.#options.trusted()) return undefined
+    if ('refusal' in rule) return rule
+    if (rule.action === 'ask') return undefined
     const option = optionFor(rule.action, request.options)
     if (!option) {
       this.#log(agentId, `${describe(rule)} fits, but the agent offers no such answer: ${request.title}`)
@@ -117,13 +119,17 @@ export class PermissionRules extends Owner {
     request: PermissionRequest,
     tool: ToolCallEntry | undefined,
     signal: AbortSignal,
-  ): Promise<PermissionRule | undefined> {
+  ): Promise<PermissionRule | RuleRefusal | undefined> {
     // read before waiting, since the agent may change the tool call meanwhile
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
     const rules = this.#rules
     const analyzed = await this.#analyze(() => analyze(subject, this.#analyzeOptions(roots)), signal)
-    return analyzed && applicableRule(rules, agentId, analyzed)
+    if (!analyzed) return undefined
+    const applicable = applicableRule(rules, agentId, analyzed)
+    if (applicable) return applicable
+    const refused = refusingRule(rules, agentId, analyzed)
+    return refused && { refusal: refusalWords(refused.rule.text, refused.refusal) }
   }
 
   #analyzeOptions(roots: Roots): AnalyzeOptions {

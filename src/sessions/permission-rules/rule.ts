@@ -47,6 +47,36 @@ export interface PermissionRule {
   text: string
 }
 
+/** Why a rule that matches a request doesn't allow it. */
+export type Refusal =
+  | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
+  /** a word that the rule leaves open and that isn't known to be harmless */
+  | { why: 'word'; word: string }
+
+/** A sentence for the user. `rule`: in short. */
+export function refusalWords(rule: string, refusal: Refusal): string {
+  switch (refusal.why) {
+    case 'sandbox':
+      return l10n.t("The rule “{0}” doesn't allow leaving the agent's sandbox.", rule)
+    case 'outside':
+      return l10n.t("The rule “{0}” doesn't allow anything outside of the session's folders.", rule)
+    case 'protected':
+      return l10n.t("The rule “{0}” doesn't allow commands with protected files, or changes to them.", rule)
+    case 'input':
+      return l10n.t("The rule “{0}” doesn't allow this, because Parley doesn't know all of its fields.", rule)
+    case 'unsure':
+      return l10n.t("The rule “{0}” doesn't allow command lines that can't be analyzed reliably.", rule)
+    case 'subfolder':
+      return l10n.t("The rule “{0}” doesn't allow running scripts in a subfolder.", rule)
+    case 'word':
+      return l10n.t(
+        "The rule “{0}” doesn't allow “{1}”, which could read, change or run something else.",
+        rule,
+        refusal.word,
+      )
+  }
+}
+
 /**
  * What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. Says so if a rule that
  * allows leaves open what the program does.

@@ -70,6 +70,17 @@ describe('Session: permission rules', () => {
     assert.deepEqual(await answer, { type: 'selected', optionId: option })
   })
 
+  it('are explained to the user if one matches and refuses', async () => {
+    const { session } = make()
+    session.answerByRule = async () => ({ refusal: 'It could write.' })
+    void session.requestPermission(permissionRequest(), never)
+    await settle()
+    const entry = session.state.entries.at(-1)
+    assert.ok(entry?.kind === 'permission')
+    assert.deepEqual([entry.refusal, entry.outcome], ['It could write.', undefined])
+    assert.equal(session.state.activity, 'requires_action')
+  })
+
   it("don't answer after the turn was stopped or the request was canceled", async () => {
     for (const stop of ['cancel', 'withdraw'] as const) {
       const { session } = make()

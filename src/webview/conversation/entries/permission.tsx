@@ -106,6 +106,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         </div>
       )}
       <Subject entry={entry} tool={tool} slot={call} />
+      {entry.refusal && <div class="quiet permission-description">{visibleWords(entry.refusal)}</div>}
       <div class={`permission-options${needsRows(entry.options) ? ' rows' : ''}`}>
         {entry.options.map((option, i) => (
           <button

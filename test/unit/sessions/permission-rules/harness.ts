@@ -70,7 +70,15 @@ export class RulesHarness {
     const tool = toolCallOf(createSessionState(), asked)
     const request = { ...asked, options: setup.options ?? OPTIONS }
     const given = await answers(request, tool, new AbortController().signal)
-    return given ? `${given.rule.action} ${given.optionId}` : 'ask'
+    return given && 'rule' in given ? `${given.rule.action} ${given.optionId}` : 'ask'
+  }
+
+  /** Why a rule that matches doesn't allow the request. */
+  readonly refusal = async (rules: unknown[], asked: PermissionRequest) => {
+    const answers = this.rules(rules).answersFor('one', this.roots)
+    const tool = toolCallOf(createSessionState(), asked)
+    const given = await answers({ ...asked, options: OPTIONS }, tool, new AbortController().signal)
+    return given && 'refusal' in given ? given.refusal : undefined
   }
 
   /** The suggested rules for a request, in short. */

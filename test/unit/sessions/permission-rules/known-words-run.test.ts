@@ -86,10 +86,9 @@ async function tryOut(one: Case, name: string, project: Project): Promise<void> 
   const answers = rules.answersFor('one', harness.roots)
   const allowed = async (line: string) => {
     const asked = command(line)
-    return (
-      (await answers(asked, toolCallOf(createSessionState(), asked), new AbortController().signal)) !==
-      undefined
-    )
+    const tool = toolCallOf(createSessionState(), asked)
+    const answer = await answers(asked, tool, new AbortController().signal)
+    return answer !== undefined && 'rule' in answer
   }
   const before = project.snapshot(one.writes === true)
   let ran = 0

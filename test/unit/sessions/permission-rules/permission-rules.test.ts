@@ -202,6 +202,35 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], named('npm test && x')), 'ask')
   })
 
+  it("say why they don't allow a request that they match", async () => {
+    const log = [{ command: 'git log *', action: 'allow' }]
+    const files = [{ kind: ['edit', 'read'], action: 'allow' }]
+    const why = harness.refusal
+    assert.equal(
+      await why(log, command('git log --output=x')),
+      "The rule “git log *” doesn't allow “--output=x”, which could read, change or run something else.",
+    )
+    assert.match(String(await why(log, command('git log > x'))), /can't be analyzed reliably/)
+    assert.match(String(await why(log, command('git log ../..'))), /outside of the session's folders/)
+    assert.match(String(await why(log, command('git log .vscode/x'))), /protected files/)
+    assert.match(String(await why(log, command('git log', { env: { A: 'b' } }))), /all of its fields/)
+    assert.match(String(await why(log, command('git log', { dangerouslyDisableSandbox: true }))), /sandbox/)
+    assert.match(String(await why([npm], command('npm test', { cwd: 'src' }))), /scripts in a subfolder/)
+    assert.match(String(await why(files, edit('.vscode/settings.json'))), /“edit, read” .*protected files/)
+    const odd = request({ kind: 'read', locations: [{ path: 'src/a.ts' }], rawInput: { odd: 'x' } })
+    assert.match(String(await why(files, odd)), /all of its fields/)
+    for (const [rules, asked] of [
+      [log, command('git status')],
+      [log, command('git log')],
+      [log, command('git log && rm x')],
+      [log, edit('src/a.ts')],
+      [[{ agent: 'two', command: 'git log *', action: 'allow' }], command('git log --output=x')],
+      [[{ command: 'git *', action: 'ask' }, ...log], command('git log --output=x')],
+      [[{ path: 'docs/**', action: 'allow' }], edit('src/a.ts')],
+    ] as const)
+      assert.equal(await why([...rules], asked), undefined, JSON.stringify(rules))
+  })
+
   it("ask if the disk doesn't respond or fails", async () => {
     const hangs = { ...diskLinks, realpath: () => new Promise<string>(() => {}) }
     assert.equal(await answer([src], edit('src/a.ts'), { links: hangs, lookMs: 20 }), 'ask')

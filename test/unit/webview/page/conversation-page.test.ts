@@ -478,6 +478,13 @@ describe('conversation page', function () {
     const edit = { title: 'edit', toolKind: 'edit', content: [{ type: 'diff' as const, changes }] }
     assert.deepEqual(await ask(edit, '/w/src/a.ts'), ['Allow this edit?', undefined])
     assert.deepEqual(await ask(edit, 'Change /w/src/a.ts?'), ['Change /w/src/a.ts?', undefined])
+    await show([
+      toolCall('t', edit),
+      permission('1', { options, refusal: 'The rule doesn\u2019t allow it.' }),
+    ])
+    await page.until(() =>
+      page.document.querySelector('.permission')?.textContent?.includes('The rule doesn’t'),
+    )
   })
 
   it('shows what the user rejected as rejected, not as failed or canceled', async () => {

@@ -403,7 +403,7 @@ export class Session implements Disposable {
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    const shown = this.#replays.begin({ state: this.#state, setup: this.#setup })
+    const shown = this.#replays.start({ state: this.#state, setup: this.#setup })
     this.#optionChanges.clear()
     this.#setup = setup
     this.#phase = 'loading'

@@ -334,7 +334,7 @@ function key(role: MessageRole, messageId: string): string {
 export function expectEcho(position: number, content: readonly ContentBlock[]): Echo {
   return {
     position,
-    rest: squeeze(textOf(content)),
+    rest: withoutSpace(textOf(content)),
     others: content.filter(block => block.type !== 'text').map(block => block.type),
   }
 }
@@ -376,7 +376,7 @@ function continuesEcho(echo: Echo, block: ContentBlock): boolean {
     if (found !== -1) echo.others.splice(found, 1)
     return found !== -1
   }
-  const text = squeeze(block.text)
+  const text = withoutSpace(block.text)
   if (echo.rest.startsWith(text)) {
     echo.rest = echo.rest.slice(text.length)
     return true
@@ -386,6 +386,6 @@ function continuesEcho(echo: Echo, block: ContentBlock): boolean {
   return true
 }
 
-function squeeze(text: string): string {
+function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '')
 }

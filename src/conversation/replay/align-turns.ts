@@ -2,6 +2,7 @@ import type { ContentBlock } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
 import type { Entry, MessageEntry } from '../state.ts'
 import { isPrompt } from '../user-prompts.ts'
+import { runAllSteps, StepBudget, type SteppedWork } from './stepped-work.ts'
 
 /** Equal answers of this length aren't a coincidence. Characters. */
 const MIN_ANSWER = 20
@@ -32,7 +33,7 @@ export interface TurnEntries {
 }
 
 /** The text without white space, since agents wrap lines differently. A regular expression would allocate too much. */
-export function squeeze(text: string): string {
+export function withoutSpace(text: string): string {
   if (units.length < text.length) units = new Uint16Array(Math.min(2 * text.length, MAX_SHARED_UNITS))
   const into = units.length < text.length ? new Uint16Array(text.length) : units
   let length = 0
@@ -51,42 +52,22 @@ export function isSpace(unit: number): boolean {
   return unit <= 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200b) || unit === 0x3000
 }
 
-/**
- * Work in steps of a few milliseconds each, so that other work can run in between. `yield`s where a step may end.
- */
-export type Steps<T> = Generator<void, T, void>
-
-/** Number of entries, turns or comparisons in a step. */
-const STEP = 1000
-
-/** Counts the work of a step and says when it's over. */
-export class Pace {
-  #done = 0
-
-  isDue(work = 1): boolean {
-    this.#done += work
-    if (this.#done < STEP) return false
-    this.#done = 0
-    return true
-  }
-}
-
 /** The turns of both sides. Agents replay consecutive prompts without an answer as one, which is split again. */
 export function* splitTurns(
   known: readonly Entry[],
   replay: readonly Entry[],
-  pace: Pace,
-): Steps<[known: TurnEntries[], replay: TurnEntries[]]> {
-  const ours = yield* turnsOf(known, pace)
+  budget: StepBudget,
+): SteppedWork<[known: TurnEntries[], replay: TurnEntries[]]> {
+  const ours = yield* turnsOf(known, budget)
   const theirs: TurnEntries[] = []
-  for (const turn of yield* turnsOf(replay, pace)) {
-    theirs.push(...apart(turn, ours))
-    if (pace.isDue()) yield
+  for (const turn of yield* turnsOf(replay, budget)) {
+    theirs.push(...splitPrompt(turn, ours))
+    if (budget.isSpent()) yield
   }
   return [ours, theirs]
 }
 
-function* turnsOf(entries: readonly Entry[], pace: Pace): Steps<TurnEntries[]> {
+function* turnsOf(entries: readonly Entry[], budget: StepBudget): SteppedWork<TurnEntries[]> {
   const groups: Entry[][] = []
   let turn = -1
   for (const entry of entries) {
@@ -97,26 +78,18 @@ function* turnsOf(entries: readonly Entry[], pace: Pace): Steps<TurnEntries[]> {
     groups.at(-1)!.push(entry)
   }
   const turns: TurnEntries[] = []
-  for (const group of groups) turns.push(yield* turnInSteps(group, pace))
+  for (const group of groups) turns.push(yield* turnInSteps(group, budget))
   return turns
 }
 
 function turnOf(entries: readonly Entry[]): TurnEntries {
-  return atOnce(turnInSteps(entries, new Pace()))
-}
-
-/** Runs all steps at once. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return runAllSteps(turnInSteps(entries, new StepBudget()))
 }
 
 /** Number of characters that count as the work of one entry. */
 const TEXT_OF_STEP = 2000
 
-function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries> {
+function* turnInSteps(entries: readonly Entry[], budget: StepBudget): SteppedWork<TurnEntries> {
   const turn = entries[0]?.turn ?? 0
   const prompt = turn === 0 ? undefined : entries.find(isPrompt)
   const answer: string[] = []
@@ -128,13 +101,13 @@ function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries>
       tools.add(entry.toolCallId)
       calls.add(`${entry.toolKind} ${entry.title}`)
     } else if (entry.kind === 'message') {
-      const text = squeeze(textOf(entry.blocks))
+      const text = withoutSpace(textOf(entry.blocks))
       texts.set(entry, text)
       if (entry.role === 'agent') answer.push(text)
       else if (entry.role === 'thought') thought.push(text)
-      if (pace.isDue(text.length / TEXT_OF_STEP)) yield
+      if (budget.isSpent(text.length / TEXT_OF_STEP)) yield
     }
-    if (pace.isDue()) yield
+    if (budget.isSpent()) yield
   }
   return {
     turn,
@@ -150,7 +123,7 @@ function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries>
 }
 
 /** Splits a prompt of several blocks that is known as several consecutive prompts. */
-function apart(turn: TurnEntries, ours: readonly TurnEntries[]): TurnEntries[] {
+function splitPrompt(turn: TurnEntries, ours: readonly TurnEntries[]): TurnEntries[] {
   const { prompt, promptText } = turn
   if (!prompt || prompt.messageId !== undefined || prompt.blocks.length < 2) return [turn]
   if (ours.some(known => known.promptText === promptText)) return [turn]
@@ -174,7 +147,7 @@ function piecesOf(prompt: MessageEntry, ours: readonly TurnEntries[]): MessageEn
     const from = at
     let text = ''
     while (at < prompt.blocks.length && text.length < promptText.length) {
-      text += squeeze(textOf([prompt.blocks[at]!]))
+      text += withoutSpace(textOf([prompt.blocks[at]!]))
       at += 1
     }
     if (text !== promptText) return undefined
@@ -190,25 +163,25 @@ type Pair = [known: TurnEntries | undefined, replay: TurnEntries | undefined]
 export function* alignTurns(
   known: readonly TurnEntries[],
   replay: readonly TurnEntries[],
-  pace: Pace,
-): Steps<Pair[]> {
+  budget: StepBudget,
+): SteppedWork<Pair[]> {
   let begin = 0
   while (begin < known.length && begin < replay.length && isCertain(known[begin]!, replay[begin]!)) {
     begin += 1
-    if (pace.isDue()) yield
+    if (budget.isSpent()) yield
   }
   let [endKnown, endReplay] = [known.length, replay.length]
   while (endKnown > begin && endReplay > begin && isCertain(known[endKnown - 1]!, replay[endReplay - 1]!)) {
     endKnown -= 1
     endReplay -= 1
-    if (pace.isDue()) yield
+    if (budget.isSpent()) yield
   }
   const pairs: Pair[] = known.slice(0, begin).map((turn, i) => [turn, replay[i]])
   const [ours, theirs] = [known.slice(begin, endKnown), replay.slice(begin, endReplay)]
   const matches =
     ours.length * theirs.length <= MAX_COMPARISONS
-      ? yield* bestMatches(ours, theirs, pace)
-      : yield* nearMatches(ours, theirs, pace)
+      ? yield* bestMatches(ours, theirs, budget)
+      : yield* nearMatches(ours, theirs, budget)
   let [i, j] = [0, 0]
   for (const [a, b] of [...matches, [ours.length, theirs.length] as const]) {
     for (; i < a; i++) pairs.push([ours[i], undefined])
@@ -270,11 +243,11 @@ export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean
 
 /** The texts by which a replayed prompt may contain a block of the known one, without white space. */
 function namesOf(block: ContentBlock): string[] {
-  if (block.type === 'text') return [squeeze(block.text)]
+  if (block.type === 'text') return [withoutSpace(block.text)]
   if (block.type !== 'resource_link' && block.type !== 'resource') return []
   const last = block.uri.slice(block.uri.lastIndexOf('/') + 1)
   const names = [...('name' in block ? [block.name] : []), last]
-  return names.map(squeeze).filter(name => name !== '')
+  return names.map(withoutSpace).filter(name => name !== '')
 }
 
 /** Whether both turns have an answer, and neither contains anything of the other. */
@@ -315,8 +288,8 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 function* bestMatches(
   ours: readonly TurnEntries[],
   theirs: readonly TurnEntries[],
-  pace: Pace,
-): Steps<Array<[number, number]>> {
+  budget: StepBudget,
+): SteppedWork<Array<[number, number]>> {
   const width = theirs.length + 1
   const best = new Float64Array((ours.length + 1) * width)
   const score = new Uint8Array(ours.length * theirs.length)
@@ -327,7 +300,7 @@ function* bestMatches(
       const with_ = like > 0 ? like + best[(i + 1) * width + j + 1]! : 0
       best[i * width + j] = Math.max(with_, best[(i + 1) * width + j]!, best[i * width + j + 1]!)
     }
-    if (pace.isDue(theirs.length)) yield
+    if (budget.isSpent(theirs.length)) yield
   }
   const matches: Array<[number, number]> = []
   let [i, j] = [0, 0]
@@ -344,8 +317,8 @@ function* bestMatches(
 function* nearMatches(
   ours: readonly TurnEntries[],
   theirs: readonly TurnEntries[],
-  pace: Pace,
-): Steps<Array<[number, number]>> {
+  budget: StepBudget,
+): SteppedWork<Array<[number, number]>> {
   const matches: Array<[number, number]> = []
   let from = 0
   for (let j = 0; j < theirs.length; j++) {
@@ -355,7 +328,7 @@ function* nearMatches(
       if (like > most) [found, most] = [i, like]
       if (isCertain(ours[i]!, theirs[j]!)) break
     }
-    if (pace.isDue(NEAR)) yield
+    if (budget.isSpent(NEAR)) yield
     if (found === -1) continue
     matches.push([found, j])
     from = found + 1

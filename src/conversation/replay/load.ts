@@ -6,9 +6,9 @@ import { createSessionState, type ReducingState } from '../reducer/reducing-stat
 import type { ReducerState } from '../reducer/step.ts'
 import type { Change, NoticeEntry } from '../state.ts'
 import { isOfPrompt } from '../user-prompts.ts'
-import type { Steps } from './align-turns.ts'
 import { mergeInSteps } from './merge-entries.ts'
 import { stateOf } from './restore-state.ts'
+import type { SteppedWork } from './stepped-work.ts'
 
 /** A conversation and the setup of its session. */
 export interface Loaded {
@@ -59,7 +59,7 @@ export class Load {
   }
 
   /** Returns the state to show during the replay: no entries, but the session's title, options and so on. */
-  begin(before: Loaded): ReducingState {
+  start(before: Loaded): ReducingState {
     this.#before = before
     const fresh = createSessionState()
     const { title, commands, configOptions } = before.state
@@ -83,7 +83,7 @@ export class Load {
    * The agent responded. Returns the merged state, in steps: until the last one, the load isn't over and can be undone or
    * finished again.
    */
-  *finish(replayed: ReducingState): Steps<ReducingState> {
+  *finish(replayed: ReducingState): SteppedWork<ReducingState> {
     // a resumed session keeps its conversation
     if (this.#known) return replayed
     const before = this.#before?.state
@@ -122,7 +122,7 @@ export class Load {
   }
 
   /** Merges the `shown` conversation with the late replay, in steps. */
-  *merge(shown: ReducingState): Steps<ReducingState> {
+  *merge(shown: ReducingState): SteppedWork<ReducingState> {
     if (!this.#known || !this.#replay) return shown
     const merged = yield* mergeStates(this.#known, this.#replay, shown)
     this.#isEmpty = false
@@ -157,8 +157,8 @@ function* mergeStates(
   known: ReducingState,
   replay: ReducingState,
   reported: ReducingState,
-): Steps<ReducingState> {
-  const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, savedCopy)
+): SteppedWork<ReducingState> {
+  const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, savedCopyNote)
   if (entries.length > LONG) yield
   const state = stateOf(entries)
   for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })
@@ -201,7 +201,7 @@ function keepNames(state: ReducerState, replay: ReducerState, positions: readonl
   for (const [messageId, role] of replay.memory.roles) memory.roles.set(messageId, role)
 }
 
-function savedCopy(turn: number): NoticeEntry {
+function savedCopyNote(turn: number): NoticeEntry {
   const title = l10n.t("Some of the messages above come from Parley's saved copy.")
   const description = l10n.t("The agent's history doesn't include them. The agent may not remember them.")
   return { kind: 'notice', id: '', turn, severity: 'info', title, description, savedCopy: true }

@@ -4,17 +4,15 @@ import { entryKind } from '../entries/entry-kinds.ts'
 import type { Entry, MessageEntry } from '../state.ts'
 import {
   alignTurns,
-  atOnce,
   commonLength,
   isSamePrompt,
   isSpace,
   MIN_COMMON,
-  Pace,
-  type Steps,
   splitTurns,
-  squeeze,
   type TurnEntries,
+  withoutSpace,
 } from './align-turns.ts'
+import { runAllSteps, StepBudget, type SteppedWork } from './stepped-work.ts'
 
 /** Shorter texts are matched only at their expected position: elsewhere they may match by chance. Characters. */
 const MIN_TEXT = 8
@@ -29,36 +27,36 @@ export interface MergedEntries {
 /**
  * Merges the conversation known to Parley with the agent's replay of it. Entries that both have appear once, with the
  * times, answers and output that the user saw. Entries that only the replay has keep their place in the replay. Entries
- * that only Parley has stay; below each run of turns with such entries, `mark` creates the entry that says so.
+ * that only Parley has stay; below each run of turns with such entries, `note` creates the entry that says so.
  */
 export function mergeEntries(
   known: readonly Entry[],
   replay: readonly Entry[],
-  mark?: (turn: number) => Entry,
+  note?: (turn: number) => Entry,
 ): MergedEntries {
-  return atOnce(mergeInSteps(known, replay, mark))
+  return runAllSteps(mergeInSteps(known, replay, note))
 }
 
 /** Like `mergeEntries`, in steps. Neither side may change between them. */
 export function* mergeInSteps(
   known: readonly Entry[],
   replay: readonly Entry[],
-  mark?: (turn: number) => Entry,
-): Steps<MergedEntries> {
-  const pace = new Pace()
+  note?: (turn: number) => Entry,
+): SteppedWork<MergedEntries> {
+  const budget = new StepBudget()
   const own = known.filter(entry => entry.kind !== 'notice' || !entry.savedCopy)
-  const [ours, theirs] = yield* splitTurns(own, replay, pace)
+  const [ours, theirs] = yield* splitTurns(own, replay, budget)
   const replaysTools = replay.some(({ kind }) => kind === 'tool_call')
   const entries: Entry[] = []
   const index = new Map<Entry, number>()
   let turn = 0
   let lacking = false
   const close = () => {
-    if (lacking && mark) entries.push({ ...mark(turn), id: `e${entries.length}`, turn })
+    if (lacking && note) entries.push({ ...note(turn), id: `e${entries.length}`, turn })
     lacking = false
   }
-  for (const [a, b] of yield* alignTurns(ours, theirs, pace)) {
-    const merged = a && b ? yield* mergeTurn(a, b, pace) : undefined
+  for (const [a, b] of yield* alignTurns(ours, theirs, budget)) {
+    const merged = a && b ? yield* mergeTurn(a, b, budget) : undefined
     const lacks = !b ? a!.entries.some(isSubstance) : (merged?.lacks(replaysTools) ?? false)
     if (!lacks) close()
     turn = (a ?? b)!.turn === 0 && entries.length === 0 ? 0 : turn + 1
@@ -66,7 +64,7 @@ export function* mergeInSteps(
       (a ?? b)!.entries.map(entry => ({ entry, from: [entry] }))) {
       for (const source of from) index.set(source, entries.length)
       entries.push({ ...ownEntry(entry), id: `e${entries.length}`, turn })
-      if (pace.isDue()) yield
+      if (budget.isSpent()) yield
     }
     lacking = lacks
   }
@@ -86,7 +84,7 @@ function isSubstance(entry: Entry): boolean {
 }
 
 /** An entry that Parley has, and the entries of the replay that it replaces. */
-interface Slot {
+interface KnownEntry {
   entry: Entry
   from: Entry[]
   /** its position among Parley's entries of the turn */
@@ -94,22 +92,22 @@ interface Slot {
 }
 
 interface MergedTurn {
-  entries: Array<Pick<Slot, 'entry' | 'from'>>
+  entries: Array<Pick<KnownEntry, 'entry' | 'from'>>
   /** Whether something in the turn is missing in the replay. */
   lacks: (replaysTools: boolean) => boolean
 }
 
-function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, pace: Pace): Steps<MergedTurn> {
-  const slots: Slot[] = ours.entries.map((entry, at) => ({ entry, from: [], at }))
-  const texts = new Texts(slots, ours.texts)
-  const things = new Things(slots, theirs)
+function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, budget: StepBudget): SteppedWork<MergedTurn> {
+  const slots: KnownEntry[] = ours.entries.map((entry, at) => ({ entry, from: [], at }))
+  const texts = new MessageTexts(slots, ours.texts)
+  const things = new OtherEntries(slots, theirs)
   const prompt = slots.find(({ entry }) => entry === ours.prompt)
   const samePrompt = isSamePrompt(ours, theirs)
   /** by position: entries that only the replay has, to insert before it */
   const inserted = new Map<number, Entry[]>()
   let at = 0
   for (const entry of theirs.entries) {
-    if (pace.isDue()) yield
+    if (budget.isSpent()) yield
     const isPrompt = entry === theirs.prompt && prompt !== undefined && samePrompt
     const found = isPrompt
       ? prompt
@@ -148,21 +146,21 @@ function isQuestion(entry: Entry | undefined): boolean {
 }
 
 /** The entries of a turn other than messages, by their ids. */
-class Things {
-  readonly #slots: readonly Slot[]
-  readonly #byId = new Map<string, Slot[]>()
+class OtherEntries {
+  readonly #slots: readonly KnownEntry[]
+  readonly #byId = new Map<string, KnownEntry[]>()
   /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
-  #byTraits: Map<string, Slot[]> | undefined
+  #byTraits: Map<string, KnownEntry[]> | undefined
   readonly #theirs: TurnEntries
 
-  constructor(slots: readonly Slot[], theirs: TurnEntries) {
+  constructor(slots: readonly KnownEntry[], theirs: TurnEntries) {
     this.#theirs = theirs
     this.#slots = slots
     for (const slot of slots) put(this.#byId, idOf(slot.entry), slot)
   }
 
   /** The entry for the same thing. */
-  find(entry: Entry): Slot | undefined {
+  find(entry: Entry): KnownEntry | undefined {
     const named = this.#byId.get(idOf(entry) ?? '')
     if (named) return named.find(({ from }) => from.length === 0) ?? named[0]
     const traits = traitsOf(entry)
@@ -180,7 +178,7 @@ class Things {
   }
 }
 
-function put(slots: Map<string, Slot[]>, key: string | undefined, slot: Slot): void {
+function put(slots: Map<string, KnownEntry[]>, key: string | undefined, slot: KnownEntry): void {
   if (key === undefined) return
   const known = slots.get(key)
   if (known) known.push(slot)
@@ -201,7 +199,7 @@ function traitsOf(entry: Entry): string | undefined {
     json([
       entry.kind,
       entry.within,
-      ...traits.map(trait => (typeof trait === 'string' ? squeeze(trait) : trait)),
+      ...traits.map(trait => (typeof trait === 'string' ? withoutSpace(trait) : trait)),
     ])
   )
 }
@@ -213,7 +211,7 @@ function enriched(known: Entry, reported: Entry): Entry {
 }
 
 interface Piece {
-  slot: Slot
+  slot: KnownEntry
   start: number
   end: number
   /** how much of it the replay has, in characters */
@@ -234,13 +232,13 @@ interface Stream {
  * The messages of a turn, by role and subagent. Agents replay text in other pieces than they streamed, so the texts of a
  * role are compared as one.
  */
-class Texts {
-  readonly #slots: readonly Slot[]
+class MessageTexts {
+  readonly #slots: readonly KnownEntry[]
   readonly #streams = new Map<string, Stream>()
-  readonly #covered = new Set<Slot>()
-  readonly #pieces = new Map<Slot, Piece>()
+  readonly #covered = new Set<KnownEntry>()
+  readonly #pieces = new Map<KnownEntry, Piece>()
 
-  constructor(slots: readonly Slot[], texts: ReadonlyMap<Entry, string>) {
+  constructor(slots: readonly KnownEntry[], texts: ReadonlyMap<Entry, string>) {
     this.#slots = slots
     const joined = new Map<Stream, string[]>()
     for (const slot of slots) {
@@ -260,7 +258,7 @@ class Texts {
   }
 
   /** The replay has all of its text. */
-  isCovered(slot: Slot): boolean {
+  isCovered(slot: KnownEntry): boolean {
     const piece = this.#pieces.get(slot)
     const length = piece ? piece.end - piece.start : 0
     return this.#covered.has(slot) || (piece !== undefined && length > 0 && piece.covered >= length)
@@ -270,7 +268,7 @@ class Texts {
    * Returns the known message that corresponds to the replayed one, with text that was missing added to it; `undefined` if
    * the message is new. `text`: the text of the replayed message, without white space.
    */
-  find(reported: MessageEntry, text: string): Slot | undefined {
+  find(reported: MessageEntry, text: string): KnownEntry | undefined {
     if (text === '') return this.#findBlocks(reported)
     if (reported.role === 'user') return this.#findWhole(reported, text)
     const stream = this.#streamOf(reported.role, reported.within)
@@ -286,7 +284,7 @@ class Texts {
   }
 
   /** A message of the user is never part of another one. */
-  #findWhole({ role, within }: MessageEntry, text: string): Slot | undefined {
+  #findWhole({ role, within }: MessageEntry, text: string): KnownEntry | undefined {
     const stream = this.#streamOf(role, within)
     const piece = stream.pieces.find(
       ({ slot, start, end }) =>
@@ -311,7 +309,7 @@ class Texts {
   }
 
   /** `wholly`: the last message counts as found completely, even if the rest of it differs in the replay. */
-  #cover(stream: Stream, from: number, to: number, wholly = false): Slot | undefined {
+  #cover(stream: Stream, from: number, to: number, wholly = false): KnownEntry | undefined {
     let last: Piece | undefined
     for (let i = from >= stream.cursor ? stream.next : 0; i < stream.pieces.length; i++) {
       const piece = stream.pieces[i]!
@@ -327,7 +325,7 @@ class Texts {
   }
 
   /** The message was interrupted here: appends the rest that the replay has. */
-  #lengthen(stream: Stream, reported: MessageEntry, seen: number): Slot | undefined {
+  #lengthen(stream: Stream, reported: MessageEntry, seen: number): KnownEntry | undefined {
     const slot = this.#cover(stream, stream.cursor, stream.text.length)
     const last = slot?.entry
     if (!slot || last?.kind !== 'message') return undefined
@@ -341,7 +339,7 @@ class Texts {
     } else blocks.push(...rest)
     slot.entry = { ...last, blocks }
     const piece = this.#pieces.get(slot)
-    stream.text += squeeze(textOf(rest))
+    stream.text += withoutSpace(textOf(rest))
     if (piece) piece.end = stream.text.length
     stream.cursor = stream.text.length
     this.#covered.add(slot)
@@ -349,7 +347,7 @@ class Texts {
   }
 
   /** A message without text, such as an image or a file. */
-  #findBlocks(reported: MessageEntry): Slot | undefined {
+  #findBlocks(reported: MessageEntry): KnownEntry | undefined {
     const blocks = json(reported.blocks)
     const found = this.#slots.find(
       ({ entry, from }) =>

@@ -4,8 +4,8 @@ import { LATE_REPLAY_MS } from '../../common/limits.ts'
 import type { ConversationState } from '../conversation-state.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Schedule } from '../turns.ts'
-import { atOnce, type Steps } from './align-turns.ts'
 import { Load, type Loaded } from './load.ts'
+import { runAllSteps, type SteppedWork } from './stepped-work.ts'
 
 /** A late replay is over after this time without an update. Milliseconds. */
 const LATE_REPLAY_END_MS = 2000
@@ -49,9 +49,9 @@ export class Replays {
   }
 
   /** A load begins. Returns the conversation to show during the replay. */
-  begin(before: Loaded): ReducingState {
+  start(before: Loaded): ReducingState {
     this.end()
-    return this.#load.begin(before)
+    return this.#load.start(before)
   }
 
   /** Whether a merge is in progress. If so, `deliver` is called once it's done. */
@@ -121,8 +121,11 @@ export class Replays {
    * Merges, each step in a task of its own; a short merge runs at once. Starts over if the conversation changes in between, and
    * stops if the load is undone.
    */
-  async #inSteps(begin: () => Steps<ReducingState>, done: (merged: ReducingState) => void): Promise<void> {
-    let steps = begin()
+  async #inSteps(
+    merge: () => SteppedWork<ReducingState>,
+    done: (merged: ReducingState) => void,
+  ): Promise<void> {
+    let steps = merge()
     let step = steps.next()
     if (step.done) {
       done(step.value)
@@ -132,7 +135,7 @@ export class Replays {
       held: [],
       finish: () => {
         this.#merging = undefined
-        done(atOnce(begin()))
+        done(runAllSteps(merge()))
         for (const deliver of merging.held) deliver()
       },
     }
@@ -147,7 +150,7 @@ export class Replays {
         if (this.#merging !== merging) return
         if (!isChanged) continue
         isChanged = false
-        steps = begin()
+        steps = merge()
       }
     } finally {
       listener.dispose()

@@ -79,11 +79,11 @@ export class PendingRequests {
     const pending = this.#shown(requestId, 'permission')
     if (!pending) return false
     if (optionId === undefined) {
-      this.#settle(pending, { type: 'cancelled' })
+      this.#end(pending, { type: 'cancelled' })
       return true
     }
     if (!pending.request.options.some(option => option.optionId === optionId)) return false
-    this.#settle(pending, { type: 'selected', optionId })
+    this.#end(pending, { type: 'selected', optionId })
     return true
   }
 
@@ -93,12 +93,12 @@ export class PendingRequests {
     if (!pending) return false
     const { request } = pending
     if (answer.action !== 'accept' || request.mode === 'url') {
-      this.#settle(pending, { action: answer.action })
+      this.#end(pending, { action: answer.action })
       return true
     }
     const checked = checkContent(request.fields, answer.content ?? {}, matchesInTime)
     if (!checked.ok) return false
-    this.#settle(pending, { action: 'accept', content: checked.content })
+    this.#end(pending, { action: 'accept', content: checked.content })
     return true
   }
 
@@ -127,11 +127,11 @@ export class PendingRequests {
   #requestPermission(
     request: PermissionRequest,
     signal: AbortSignal,
-    begin: (pending: PendingPermission) => void,
+    ask: (pending: PendingPermission) => void,
   ): Promise<PermissionOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
     return new Promise(resolve => {
-      begin(this.#add({ kind: 'permission', ...newRequest(request, resolve) }, signal))
+      ask(this.#add({ kind: 'permission', ...newRequest(request, resolve) }, signal))
     })
   }
 
@@ -146,7 +146,7 @@ export class PendingRequests {
       return
     }
     const outcome: PermissionOutcome = { type: 'selected', optionId: answer.optionId }
-    this.#settle(pending, outcome, { type: 'permission_ruled', requestId, request, answer })
+    this.#end(pending, outcome, { type: 'permission_ruled', requestId, request, answer })
   }
 
   #add<P extends Pending>(pending: P, signal: AbortSignal): P {
@@ -178,12 +178,12 @@ export class PendingRequests {
   }
 
   #cancel(pending: Pending): void {
-    if (pending.kind === 'permission') this.#settle(pending, { type: 'cancelled' })
-    else this.#settle(pending, { action: 'cancel' })
+    if (pending.kind === 'permission') this.#end(pending, { type: 'cancelled' })
+    else this.#end(pending, { action: 'cancel' })
   }
 
   /** The only place where a pending request ends. `event`: how the conversation shows it; by default as answered. */
-  #settle<Outcome extends PermissionOutcome | ElicitationOutcome>(
+  #end<Outcome extends PermissionOutcome | ElicitationOutcome>(
     { requestId, shown, over, resolve }: PendingOf<unknown, Outcome>,
     outcome: Outcome,
     event?: LocalEvent,

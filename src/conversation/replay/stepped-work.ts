@@ -1,0 +1,27 @@
+/**
+ * Work in steps of a few milliseconds each, so that other work can run in between. `yield`s where a step may end.
+ */
+export type SteppedWork<T> = Generator<void, T, void>
+
+/** Number of entries, turns or comparisons in a step. */
+const STEP = 1000
+
+/** Counts the work of a step and says when it's over. */
+export class StepBudget {
+  #done = 0
+
+  isSpent(work = 1): boolean {
+    this.#done += work
+    if (this.#done < STEP) return false
+    this.#done = 0
+    return true
+  }
+}
+
+/** Runs all steps at once. */
+export function runAllSteps<T>(steps: SteppedWork<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}

@@ -11,6 +11,8 @@ export const KILL_AFTER_MS = 2000
 /** How long a process may take to disappear after SIGKILL. */
 export const PROCESS_VANISH_MS = 3000
 export const PROCESS_POLL_MS = 40
+/** How often the processes of an active agent are listed. */
+export const FOLLOW_PROCESSES_MS = 2000
 
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250

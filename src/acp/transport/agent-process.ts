@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
+import { AGENT_EXIT_MS, FOLLOW_PROCESSES_MS, KILL_AFTER_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { ProcessTree } from '../../common/processes/process-tree.ts'
 import { SpawnError, spawnProcess } from '../../common/processes/spawn-process.ts'
@@ -37,6 +38,9 @@ export interface ProcessExit {
   signal: string | null
 }
 
+/** A program that an agent starts may need some time until it starts another one. */
+const LOOKS_AFTER_TRAFFIC = 4
+
 /** maximum number of characters of stderr that a failure card shows */
 const STDERR_TAIL = 8 * 1024
 
@@ -55,6 +59,10 @@ export class AgentProcess implements Disposable {
   readonly #stderrEnded: Promise<void>
   readonly #guard: ProcessGuard | undefined
   readonly #tree: ProcessTree
+  readonly #following: NodeJS.Timeout
+  #traffic = 0
+  #remainingLooks = 0
+  #isLooking = false
   #hasExited = false
   #stopping: Promise<void> | undefined
   #ending: Promise<void> | undefined
@@ -73,10 +81,13 @@ export class AgentProcess implements Disposable {
     this.exited = new Promise(resolve => {
       child.once('exit', (exitCode, signal) => {
         this.#hasExited = true
+        clearInterval(this.#following)
         resolve({ exitCode, signal })
         void this.#endTree(GENTLE_STOP)
       })
     })
+    this.#following = setInterval(() => void this.#follow(), FOLLOW_PROCESSES_MS)
+    this.#following.unref()
     // If the process exits during a write, its exit is reported, not an uncaught error.
     stdin.on('error', () => {})
     stdout.on('error', () => {})
@@ -128,6 +139,24 @@ export class AgentProcess implements Disposable {
     await this.#endTree(times)
     this.stdout.destroy()
     this.#child.stderr?.destroy()
+  }
+
+  /**
+   * Keeps the process tree up to date while the agent is active and for some time after that: an agent that is killed
+   * leaves its daemons behind, which can't be identified then. An idle agent costs nothing.
+   */
+  async #follow(): Promise<void> {
+    const bytes = (stream: unknown, name: 'bytesRead' | 'bytesWritten') =>
+      (stream as Partial<Socket>)[name] ?? 0
+    const { stdin, stdout, stderr } = this.#child
+    const traffic = bytes(stdin, 'bytesWritten') + bytes(stdout, 'bytesRead') + bytes(stderr, 'bytesRead')
+    if (traffic !== this.#traffic) this.#remainingLooks = LOOKS_AFTER_TRAFFIC
+    this.#traffic = traffic
+    if (this.#remainingLooks === 0 || this.#isLooking) return
+    this.#remainingLooks -= 1
+    this.#isLooking = true
+    await this.#tree.follow()
+    this.#isLooking = false
   }
 
   /** Ends what is left of the process tree, also after the agent exited by itself: it may leave children behind. */

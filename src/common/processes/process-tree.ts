@@ -17,6 +17,8 @@ export class ProcessTree {
   #rootStarted: number | undefined
   /** Descendants by pid, exited ones too: when each started distinguishes it from a later process of that id. */
   readonly #descendants = new Map<number, number>()
+  /** Descendants that had left the tree when it was followed last. */
+  #leaving = new Set<number>()
   #rootHasExited = false
   /** Once nothing is left, the ids may belong to others: they are never used again. */
   #isGone = false
@@ -31,6 +33,25 @@ export class ProcessTree {
     if (this.#isGone || this.#groupIsGone()) return
     const rows = await this.#system.list()
     if (rows) this.#note(rows)
+  }
+
+  /**
+   * Records the descendants of the running root, so that they are known if it's killed: on POSIX, children of their own
+   * groups can't be found any more then. What has left the tree while the root runs, such as a browser that a helper
+   * opened, is forgotten. Not until the second time, since the root may have just been killed. Windows keeps the parents' ids.
+   */
+  async follow(): Promise<void> {
+    if (this.#isWindows || this.#isGone || this.#rootHasExited) return
+    const rows = await this.#system.list()
+    if (!rows || this.#isGone || this.#rootHasExited) return
+    const byId = new Map(rows.map(row => [row.pid, row]))
+    if (byId.get(this.root)?.zombie !== false) return
+    this.#rootStarted ??= byId.get(this.root)?.started
+    const current = this.#descendantsIn(rows, byId, new Map())
+    const left = [...this.#descendants.keys()].filter(pid => !current.has(pid))
+    for (const pid of left) if (this.#leaving.has(pid)) this.#descendants.delete(pid)
+    this.#leaving = new Set(left)
+    for (const [pid, started] of current) this.#descendants.set(pid, started)
   }
 
   /** The root has exited. If nothing else is left, its id is never used again. */
@@ -150,15 +171,26 @@ export class ProcessTree {
   #note(rows: ProcessRow[]): void {
     const byId = new Map(rows.map(row => [row.pid, row]))
     this.#rootStarted ??= this.#rootStartIn(byId)
+    this.#descendantsIn(rows, byId, this.#descendants)
+  }
+
+  /** Adds the descendants of the root and of the `known` ones. */
+  #descendantsIn(
+    rows: ProcessRow[],
+    byId: ReadonlyMap<number, ProcessRow>,
+    known: Map<number, number>,
+  ): Map<number, number> {
     // Rows are unordered, so each round finds another generation.
     for (let found = true; found; ) {
       found = false
       for (const row of rows) {
-        if (row.pid === this.root || this.#isDescendant(row) || !this.#isChild(row, byId)) continue
-        this.#descendants.set(row.pid, row.started)
+        const isKnown = known.get(row.pid) === row.started
+        if (row.pid === this.root || isKnown || !this.#isChild(row, byId, known)) continue
+        known.set(row.pid, row.started)
         found = true
       }
     }
+    return known
   }
 
   /** When the root started: from the table; or on Windows, where it may have exited, shortly before its id was known. */
@@ -170,8 +202,12 @@ export class ProcessTree {
   }
 
   /** Whether its parent is the root or a descendant, and not a later process with the same id. */
-  #isChild(row: ProcessRow, rows: ReadonlyMap<number, ProcessRow>): boolean {
-    const parentStarted = row.ppid === this.root ? (this.#rootStarted ?? 0) : this.#descendants.get(row.ppid)
+  #isChild(
+    row: ProcessRow,
+    rows: ReadonlyMap<number, ProcessRow>,
+    known: ReadonlyMap<number, number>,
+  ): boolean {
+    const parentStarted = row.ppid === this.root ? (this.#rootStarted ?? 0) : known.get(row.ppid)
     if (parentStarted === undefined || row.started < parentStarted) return false
     const parent = rows.get(row.ppid)
     // The id was reused: only children that started before the new process belong to this tree.

@@ -13,6 +13,7 @@ import {
   type StopTimes,
   Tail,
 } from '../../../../src/acp/transport/agent-process.ts'
+import { operatingSystem } from '../../../../src/common/processes/process-system.ts'
 import { SpawnError } from '../../../../src/common/processes/spawn-process.ts'
 import { until } from '../../../support/until.ts'
 
@@ -126,6 +127,35 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 3, signal: null })
     await until(() => !isRunning(grandchild))
   })
+
+  for (const [how, expected] of [
+    ['is killed', { exitCode: null, signal: 'SIGKILL' }],
+    ['crashes', { exitCode: 9, signal: null }],
+  ] as const)
+    it(`stops the daemons of an agent that ${how}, with what they started`, async function () {
+      if (process.platform === 'win32') this.skip()
+      const child = `setInterval(() => {}, 1000)`
+      const daemon = `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: 'ignore' });
+        console.log(process.pid, c.pid); setInterval(() => {}, 1000)`
+      const agent = await start(
+        `const d = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(daemon)}], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+         d.stdout.once('data', pids => { process.stdout.write(pids); d.unref(); d.stdout.destroy() });
+         process.stdin.once('data', () => process.exit(9)); setInterval(() => {}, 1000)`,
+      )
+      const list = mock.method(operatingSystem, 'list')
+      const pids = (await ready(agent)).split(' ').map(Number)
+      assert.ok(pids.length === 2 && pids.every(isRunning))
+      const listed = async (pid: number) => {
+        const lists = await Promise.all(list.mock.calls.map(({ result }) => result))
+        return lists.some(rows => rows?.some(row => row.pid === pid))
+      }
+      await until(async () => (await listed(pids[0]!)) && (await listed(pids[1]!)), 'a list of the daemons')
+      list.mock.restore()
+      if (how === 'is killed') process.kill(agent.pid, 'SIGKILL')
+      else agent.stdin.write('now')
+      assert.deepEqual(await agent.exited, expected)
+      await until(() => !pids.some(isRunning), 'the end of the daemons')
+    })
 
   it("stops an agent whose output isn't read", async () => {
     const agent = await start(

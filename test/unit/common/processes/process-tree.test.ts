@@ -151,3 +151,83 @@ describe('ProcessTree on Windows', () => {
     )
   })
 })
+
+describe('ProcessTree on POSIX', () => {
+  const rows = new Map<number, ProcessRow>()
+  let signaled: number[]
+  const system: ProcessSystem = {
+    platform: 'linux',
+    list: async () => [...rows.values()],
+    exists: pid =>
+      pid > 0 ? rows.has(pid) : [...rows.values()].some(row => row.pgid === -pid && !row.zombie),
+    signal: pid => {
+      signaled.push(pid)
+      for (const row of rows.values()) if (pid > 0 ? row.pid === pid : row.pgid === -pid) rows.delete(row.pid)
+    },
+    endTree: () => assert.fail('only on Windows'),
+  }
+  const add = (pid: number, ppid: number, started: number) =>
+    rows.set(pid, { pid, ppid, pgid: pid, started, zombie: false })
+  /** Its children belong to init then. */
+  const exit = (pid: number) => {
+    rows.delete(pid)
+    for (const row of rows.values()) if (row.ppid === pid) row.ppid = 1
+  }
+
+  beforeEach(() => {
+    rows.clear()
+    signaled = []
+    add(1, 0, 0)
+    add(100, 1, 10)
+  })
+
+  it('ends the daemons of a killed root that it followed', async () => {
+    const tree = new ProcessTree(100, system)
+    add(101, 100, 11)
+    await tree.follow()
+    exit(100)
+    tree.rootExited()
+    add(102, 101, 20)
+    assert.equal(await tree.end(0), true)
+    assert.deepEqual([...rows.keys()], [1])
+  })
+
+  it('ends them even if the root was killed while it was followed', async () => {
+    const tree = new ProcessTree(100, system)
+    add(101, 100, 11)
+    await tree.follow()
+    // listed before its row disappeared
+    rows.get(101)!.ppid = 1
+    await tree.follow()
+    exit(100)
+    tree.rootExited()
+    await tree.end(0)
+    assert.deepEqual([...rows.keys()], [1])
+  })
+
+  it("doesn't end what left the tree while the root ran, such as a browser", async () => {
+    const tree = new ProcessTree(100, system)
+    add(101, 100, 11)
+    add(102, 101, 12)
+    await tree.follow()
+    exit(101)
+    await tree.follow()
+    await tree.follow()
+    exit(100)
+    tree.rootExited()
+    await tree.end(0)
+    assert.deepEqual([...rows.keys()], [1, 102])
+  })
+
+  it("doesn't end a later process with the id of a daemon", async () => {
+    const tree = new ProcessTree(100, system)
+    add(101, 100, 11)
+    await tree.follow()
+    exit(101)
+    exit(100)
+    tree.rootExited()
+    add(101, 1, 50)
+    await tree.end(0)
+    assert.deepEqual([...rows.keys()], [1, 101])
+  })
+})

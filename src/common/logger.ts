@@ -9,6 +9,20 @@ export interface Logger {
 
 export const silentLogger: Logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
+/** Writes to `log` until it's closed: when a window closes, agents that are still ending would write to a closed channel. */
+export function untilClosed(log: Logger, isClosed: () => boolean): Logger {
+  const write = (level: keyof Logger) => (message: string) => {
+    if (!isClosed()) log[level](message)
+  }
+  return {
+    trace: write('trace'),
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+  }
+}
+
 /** Writes to `log` with secrets redacted. */
 export function redactingLogger(log: Logger, redact: (message: string) => string): Logger {
   return {

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
-import { redactingLogger } from '../common/logger.ts'
+import { redactingLogger, untilClosed } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
 import { AgentLogs, ProtocolTraffic } from './agents/agent-logs.ts'
 import { signInTerminal } from './agents/sign-in-terminal.ts'
@@ -36,7 +36,8 @@ export function createPlatform(
   changeEditors: () => ChangeEditors,
 ): Platform & { proposals: Proposals } {
   const secrets = new SecretRegistry()
-  const log = redactingLogger(channel, text => secrets.redact(text))
+  const redacted = redactingLogger(channel, text => secrets.redact(text))
+  const log = untilClosed(redacted, () => own.isDisposed)
   const logs = own.add(new AgentLogs(secrets))
   const traffic = own.add(new ProtocolTraffic(secrets))
   const storage = windowStorage(context)

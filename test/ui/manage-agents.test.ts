@@ -254,7 +254,7 @@ describe('Manage Agents', () => {
     const dialog = workbench.page.getByRole('dialog')
     await dialog.getByText('Remove Unwanted 1.0.0?').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
-    await workbench.notification('Unwanted was removed.').waitFor()
+    await workbench.notification('Unwanted was removed, but still runs.').waitFor()
     await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
     // the running session still uses the program
     await conversation.send('/markdown')

@@ -82,11 +82,11 @@ export class InstallManager extends Owner {
 
   /** The registry's agents, as far as known; none while it's turned off. */
   get agents(): readonly RegistryAgent[] {
-    return this.isOn && this.#snapshot ? this.#snapshot.agents : []
+    return this.isOn && this.#snapshot ? this.#snapshot.agents.map(withUsualName) : []
   }
 
   get installed(): readonly InstalledAgent[] {
-    return this.#options.installed.agents
+    return this.#options.installed.agents.map(withUsualName)
   }
 
   /** Why the registry couldn't be read the last time, as a sentence. */
@@ -292,6 +292,12 @@ export class InstallManager extends Owner {
     else this.#statuses.delete(id)
     this.#changed.fire()
   }
+}
+
+/** The name that Parley has for a well-known agent everywhere else. */
+function withUsualName<T extends { id: string; name: string }>(agent: T): T {
+  const preset = agentPresets.find(one => one.id === agentIdOf(agent.id))
+  return preset ? { ...agent, name: preset.name } : agent
 }
 
 /** As semantic versioning does, or number by number for other versions. */

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import type { AccountNote } from '../../bridge/conversation.ts'
 import { failureNote, planWords } from './agent-offers.ts'
@@ -16,7 +18,13 @@ export interface AgentRowsOptions {
   defaultAgentId: string | undefined
   isRunning: (agentId: string) => boolean
   account: (agentId: string) => AccountNote
-  checks: ReadonlyMap<string, AgentCheck | 'running'>
+  checks: ReadonlyMap<string, CheckedAgent>
+}
+
+/** The result of *Check*, and the agent as it was then. */
+export interface CheckedAgent {
+  agent: AgentDefinition
+  check: AgentCheck | 'running'
 }
 
 /** The rows of the Manage Agents page: agents that can be started, then those of the registry that aren't installed. */
@@ -66,7 +74,7 @@ const SECTIONS = { installed: 'installed', preset: 'found', settings: 'settings'
 
 function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentRow {
   const { installs, defaultAgentId, isRunning, account, checks } = options
-  const check = checks.get(agent.id)
+  const check = currentCheck(agent, checks.get(agent.id))
   const there =
     agent.source === 'installed' ? installs.installed.find(({ id }) => agentIdOf(id) === agent.id) : undefined
   const listed = there && installs.find(there.id)
@@ -95,6 +103,18 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
     ...(there && { registryId: there.id, ...installNotes(there.id, options) }),
     ...(listed?.repository !== undefined && { hasRepository: true }),
   }
+}
+
+/** After an update, or with other settings, an earlier result says nothing about the agent. */
+function currentCheck(
+  agent: AgentDefinition,
+  checked: CheckedAgent | undefined,
+): CheckedAgent['check'] | undefined {
+  const isSame =
+    checked?.agent.version === agent.version &&
+    checked !== undefined &&
+    isDeepStrictEqual(configuredLaunch(checked.agent), configuredLaunch(agent))
+  return isSame ? checked.check : undefined
 }
 
 function installNotes(

@@ -15,7 +15,7 @@ import { startCard } from '../cards/start-card.ts'
 import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
-import { agentRows } from './agent-rows.ts'
+import { agentRows, type CheckedAgent } from './agent-rows.ts'
 
 interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
@@ -29,7 +29,8 @@ interface ManageAgentsOptions extends WebviewTabOptions {
 /** The editor tab *Manage Agents*. */
 export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   readonly #options: ManageAgentsOptions
-  readonly #checks = new Map<string, AgentCheck | 'running'>()
+  /** by agent */
+  readonly #checks = new Map<string, CheckedAgent>()
   #isRefreshing = false
   #isScheduled = false
 
@@ -137,10 +138,12 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   }
 
   async #check(agentId: string): Promise<void> {
-    if (!this.#options.workbench.isTrusted || this.#checks.get(agentId) === 'running') return
-    this.#checks.set(agentId, 'running')
+    if (!this.#options.workbench.isTrusted || this.#checks.get(agentId)?.check === 'running') return
+    const agent = this.#options.definitions().find(({ id }) => id === agentId)
+    if (!agent) return
+    this.#checks.set(agentId, { agent, check: 'running' })
     this.#send()
-    this.#checks.set(agentId, await checkAgent(this.#options.hosts.get(agentId)))
+    this.#checks.set(agentId, { agent, check: await checkAgent(this.#options.hosts.get(agentId)) })
     this.#send()
   }
 

@@ -49,17 +49,25 @@ export function installCommands(options: InstallCommandOptions) {
       const agent = installs.installed.find(one => one.id === id)
       if (!agent) throw new UnavailableError(l10n.t("{0} isn't installed by Parley.", id))
       const remove = l10n.t('Remove')
+      const isRunning = () => options.isRunning(agentIdOf(agent.id))
       const answer = await dialogs.confirm(
-        l10n.t('Remove {0} {1}?', agent.name, agent.version),
+        plainMessage(l10n.t('Remove {0} {1}?', agent.name, agent.version)),
         {
-          detail: l10n.t('The files that Parley installed and the values stored for signing in are deleted.'),
+          detail: isRunning()
+            ? l10n.t(
+                'The agent is running. Its open sessions continue, and its files are deleted when it ends. The values stored for signing in are deleted.',
+              )
+            : l10n.t('The files that Parley installed and the values stored for signing in are deleted.'),
         },
         remove,
       )
       if (answer !== remove) return
       await installs.remove(agent.id)
       await options.forget(agentIdOf(agent.id))
-      void dialogs.info(plainMessage(l10n.t('{0} was removed.', agent.name)))
+      const text = isRunning()
+        ? l10n.t('{0} was removed, but still runs. Its files are deleted when it ends.', agent.name)
+        : l10n.t('{0} was removed.', agent.name)
+      void dialogs.info(plainMessage(text))
     }),
   } satisfies Partial<CommandHandlers>
 }

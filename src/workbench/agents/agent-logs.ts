@@ -4,7 +4,7 @@ import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
 import { redact } from '../../acp/redact.ts'
 import { redactText } from '../../acp/redact-text.ts'
 import { Owner } from '../../common/disposable.ts'
-import { type Logger, redactingLogger } from '../../common/logger.ts'
+import { type Logger, redactingLogger, untilClosed } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 
 /** A log channel for each agent, created with its first message. */
@@ -19,7 +19,8 @@ export class AgentLogs extends Owner {
 
   /** Writes to the agent's channel, with secrets redacted. */
   logger(agentId: string, name: string): Logger {
-    return redactingLogger(this.for(agentId, name), text => redactText(this.#secrets.redact(text)))
+    const log = redactingLogger(this.for(agentId, name), text => redactText(this.#secrets.redact(text)))
+    return untilClosed(log, () => this.owned.isDisposed)
   }
 
   for(agentId: string, name: string): vscode.LogOutputChannel {
@@ -92,6 +93,7 @@ export class ProtocolTraffic extends Owner {
   }
 
   #write(name: string, frame: TraceFrame): void {
+    if (this.owned.isDisposed) return
     const shownFrame = redact(frame.message, { maxLength: SHOWN_FRAME, secrets: this.#secrets })
     const text = this.#secrets.redactJson(JSON.stringify(shownFrame))
     const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text

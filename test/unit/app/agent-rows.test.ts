@@ -104,4 +104,23 @@ describe('the rows of Manage Agents', () => {
       help: { href: 'https://nodejs.org', label: 'Get Node.js' },
     })
   })
+
+  it("don't show the result of a check after the agent was updated or configured otherwise", () => {
+    const codex = agent('codex', 'installed', {
+      version: '1.0.0',
+      command: '/x/codex-acp/1.0.0-00000000/run',
+    })
+    const check = { ok: true, summary: 'codex 1.0.0 started.', details: [] }
+    const shown = (now: AgentDefinition) => {
+      const checks = new Map([['codex', { agent: codex, check }]])
+      return rows({ agents: [now], checks }).find(({ agentId }) => agentId === 'codex')?.check
+    }
+    assert.deepEqual(shown({ ...codex, name: 'Other', env: {} }), check)
+    for (const change of [
+      { version: '1.1.0', command: '/x/codex-acp/1.1.0-00000000/run' },
+      { args: ['--other'] },
+      { env: { A: 'b' } },
+    ])
+      assert.equal(shown({ ...codex, ...change }), undefined, JSON.stringify(change))
+  })
 })

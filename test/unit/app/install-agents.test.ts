@@ -64,3 +64,52 @@ describe('an updated agent', () => {
     assert.deepEqual([restarted, commands], [[], [[CommandId.newSessionWithAgent, 'codex']]])
   })
 })
+
+describe('a removed agent', () => {
+  const agent = { id: 'codex-acp', name: 'Codex', version: '1.1.0' }
+  let isRunning: boolean
+  let texts: string[]
+  const remove = (onRemove = () => {}) =>
+    installCommands({
+      installs: {
+        load: async () => {},
+        installed: [agent],
+        remove: async () => onRemove(),
+      } as unknown as InstallManager,
+      workbench: {
+        isTrusted: true,
+        dialogs: {
+          confirm: async (_text: string, { detail = '' }, button: string) => {
+            texts.push(detail)
+            return button
+          },
+          info: async (text: string) => void texts.push(text),
+        },
+      } as unknown as Workbench,
+      logs: {} as never,
+      isRunning: () => isRunning,
+      restart: async () => {},
+      forget: async () => {},
+    })[CommandId.removeAgent](agent.id)
+  beforeEach(() => {
+    texts = []
+  })
+
+  it('is said to run on if it has open sessions, before and after', async () => {
+    isRunning = true
+    await remove()
+    assert.match(texts[0]!, /^The agent is running\. Its open sessions continue/)
+    assert.equal(texts[1], 'Codex was removed, but still runs. Its files are deleted when it ends.')
+  })
+
+  it("isn't said to run if it ended or never ran", async () => {
+    isRunning = true
+    await remove(() => {
+      isRunning = false
+    })
+    assert.equal(texts[1], 'Codex was removed.')
+    texts = []
+    await remove()
+    assert.match(texts[0]!, /^The files that Parley installed/)
+  })
+})

@@ -333,6 +333,20 @@ describe('InstallManager', () => {
       assert.equal(installs.updateOf(installs.installed[0]!)?.version, isNewer ? listed : undefined)
     })
 
+  it('calls a well-known agent by the same name everywhere, whatever the registry calls it', async () => {
+    const about = { id: 'claude-acp', name: 'Claude Agent', version: '1.0.0' }
+    const listed = { ...about, distribution: { npx: { package: '@example/claude' } } }
+    fetched = async () => ({ agents: readRegistry({ agents: [listed] }).agents, source: 'network' })
+    let confirmed: string | undefined
+    install = async agent => {
+      confirmed = agent.name
+      await commit(agent)
+    }
+    assert.equal(await installs.install('claude-acp'), 'installed')
+    const names = [installs.find('claude-acp'), installs.installed[0]].map(agent => agent?.name)
+    assert.deepEqual([...names, confirmed], ['Claude Code', 'Claude Code', 'Claude Code'])
+  })
+
   it('offers well-known agents by their ids in the registry', () => {
     assert.deepEqual(
       installs.featured().map(({ id, preset }) => [id, preset.name]),

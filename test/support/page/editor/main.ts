@@ -106,6 +106,8 @@ page.onEvent(event => {
     vscode.contextKeys.set('focusedView', event.webview?.startsWith('sideBar') ? 'parley.conversation' : '')
     keybindings.press(event)
   }
+  if (event.type === 'startSession')
+    void vscode.commands.executeCommand('parley.newSessionWithAgent', event.agentId)
   if (event.type === 'link') void vscode.env.openExternal(event.url)
 })
 
@@ -163,7 +165,3 @@ process.on(
 // the test ended without stopping it
 process.on('disconnect', () => void stop().finally(() => process.exit()))
 process.send?.({ origin: served.origin })
-if (!process.send) {
-  editors.openSideBar()
-  console.log(`Open ${served.origin}`)
-}

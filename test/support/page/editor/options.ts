@@ -1,3 +1,10 @@
+/** An entry in the menu of the playground: a session with an agent, and what is said in it. */
+export interface PlaygroundState {
+  title: string
+  agentId: string
+  prompt: string
+}
+
 /** What a window opens, in the environment of its process. */
 export interface PageWindowOptions {
   /** the extension's folder, with its build in `dist/` */
@@ -10,6 +17,8 @@ export interface PageWindowOptions {
   language?: string
   /** the file with the translations for that language */
   bundle?: string
+  /** Shows a menu with these. */
+  states?: PlaygroundState[]
 }
 
 export const optionsVariable = 'PARLEY_PAGE_WINDOW'

@@ -64,6 +64,10 @@ async function respond(
     response.end(html.replace('<head>', () => `<head>${script}${styles}`))
     return
   }
+  if (kind === 'states') {
+    response.writeHead(200, { 'content-type': TYPES['.json'] }).end(JSON.stringify(options.states ?? []))
+    return
+  }
   if (kind === 'extension') {
     const path = normalize(decodeURIComponent(pathname.slice('/extension/'.length)))
     if (!extensionFolders.test(path)) return notFound(response)

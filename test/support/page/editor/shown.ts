@@ -97,6 +97,8 @@ export type PageEvent =
   | { type: 'selectTab'; id: number }
   | { type: 'closeTab'; id: number }
   | { type: 'openSideBar' }
+  /** Starts a session with an agent: the menu of the playground. */
+  | { type: 'startSession'; agentId: string }
 
 /** Connects the parts of the window with its page. */
 export class WindowPage {

@@ -343,7 +343,45 @@ globalThis.setSideBarWidth = width => {
   if (last) drawWebviews(last)
 }
 
-new EventSource('events').addEventListener('message', ({ data }) => {
+// The playground: a menu of states and themes, and a page that follows the build.
+const states = await (await fetch('states')).json()
+if (states.length > 0) drawMenu()
+
+function drawMenu() {
+  const menu = element('select', 'playground-menu', undefined, { 'aria-label': 'State' })
+  menu.append(...['State…', ...states.map(({ title }) => title)].map(title => element('option', '', title)))
+  menu.addEventListener('change', () => show(states[menu.selectedIndex - 1]))
+  const themes = element('select', 'playground-menu', undefined, { 'aria-label': 'Theme' })
+  themes.append(...Object.keys(looks).map(kind => element('option', '', kind)))
+  themes.addEventListener('change', () => wear(themes.value))
+  byClass('statusbar').before(menu, themes)
+}
+
+/** Starts a session and says the state's prompt in it. */
+async function show({ agentId, prompt }) {
+  const page = () => [...frames].find(([id]) => id.startsWith('sideBar'))?.[1].frame.contentDocument
+  const keyOf = () => page()?.querySelector('.conversation')?.dataset.vscodeContext
+  const before = keyOf()
+  tell({ type: 'startSession', agentId })
+  for (let tries = 0; tries < 100 && (keyOf() === before || page().body.dataset.phase !== 'ready'); tries++)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  const composer = page()?.querySelector('.composer [role="textbox"]')
+  if (!composer || !prompt) return
+  composer.focus()
+  page().execCommand('insertText', false, prompt)
+  composer.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'Enter', keyCode: 13, bubbles: true, cancelable: true }),
+  )
+}
+
+let isConnected = false
+const source = new EventSource('events')
+source.addEventListener('open', () => {
+  // another host: it was built again
+  if (isConnected) location.reload()
+  isConnected = true
+})
+source.addEventListener('message', ({ data }) => {
   const event = JSON.parse(data)
   if (event.type === 'window') draw(event.window)
   else frames.get(event.webview)?.frame.contentWindow?.postMessage(event.message, '*')

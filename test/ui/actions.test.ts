@@ -1,10 +1,9 @@
-import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('actions', () => {
@@ -26,10 +25,6 @@ describe('actions', () => {
     await workbench.paletteInput.press('ArrowUp')
     await workbench.paletteInput.press('Enter')
   }
-  const prompts = () =>
-    receivedParams(vscode.server.root, 'Fixture', 'session/prompt').map(({ prompt }) =>
-      JSON.stringify(prompt),
-    )
 
   it('open the conversation as a document, and export it to a file', async () => {
     await talk('[[think of it]] [[tool a]] [[say All is **well**.]]')
@@ -52,34 +47,6 @@ describe('actions', () => {
     await workbench.notification('Conversation exported to exported.md').waitFor()
   })
 
-  it('resend a prompt, and return one to the input for editing', async () => {
-    await talk('[[stop refusal]]')
-    const again = conversation.button('Resend Prompt')
-    await again.waitFor()
-    const before = prompts().length
-    await again.click()
-    await waitFor('prompt', () => prompts().length === before + 1)
-    assert.equal(prompts().at(-1), prompts().at(-2))
-    await conversation.frame.locator('.row-prompt').nth(1).waitFor()
-    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
-
-    await conversation.frame.locator('.row-prompt').first().hover()
-    await conversation.button('Edit and Resend').first().click()
-    await editHere()
-    await conversation.waitForFocus(conversation.composer)
-    await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
-  })
-
-  it('quote the selection with its Quote button', async () => {
-    await talk('[[say A sentence to quote.]]')
-    await conversation.frame
-      .locator('.row-markdown', { hasText: 'A sentence to quote.' })
-      .click({ clickCount: 3 })
-    await conversation.frame.getByRole('button', { name: 'Quote', exact: true }).click()
-    await conversation.composer.filter({ hasText: '> A sentence to quote.' }).waitFor()
-    await conversation.waitForFocus(conversation.composer)
-  })
-
   it('are in the context menu of a message', async () => {
     await talk('[[say Something.]]')
     await conversation.frame.locator('.row-prompt').click({ button: 'right' })
@@ -90,15 +57,5 @@ describe('actions', () => {
     await workbench.page.keyboard.press('Enter')
     await editHere()
     await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
-  })
-
-  it('start a session with the conversation of another as its context', async () => {
-    await talk('[[say The secret word is swordfish.]]')
-    await workbench.runCommand('Parley: New Session with Conversation as Context')
-    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.frame.locator('.composer .chip').waitFor()
-    await talk('Go on')
-    await waitFor('prompt', () => /Go on/.test(prompts().at(-1) ?? ''))
-    assert.match(prompts().at(-1)!, /swordfish/)
   })
 })

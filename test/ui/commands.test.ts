@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { openFile, outputLine, selectLines } from './support/editor.ts'
-import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
+import { openFile, selectLines } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('commands', () => {
@@ -52,62 +52,6 @@ describe('commands', () => {
     await conversation.frame.locator('.composer .chip').first().waitFor({ state: 'detached' })
   })
 
-  it('show the protocol traffic with secrets redacted', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await workbench.runCommand('Parley: Show Protocol Traffic')
-    await outputLine(workbench, 'Recording protocol messages').waitFor()
-    await ConversationPage.startSession(workbench, 'Honest')
-    await outputLine(workbench, /"session\/new"/).waitFor()
-    const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
-    assert.match(frame, /•••/)
-    assert.equal(await outputLine(workbench, 'open-sesame').count(), 0)
-    assert.equal(
-      await outputLine(workbench, '"initialize"').count(),
-      0,
-      'It was recorded before it was asked for',
-    )
-    const given = receivedParams(vscode.server.root, 'Honest', 'session/new').at(-1)
-    const [vault] = (given?.mcpServers ?? []) as Array<{ env: unknown }>
-    assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
-  })
-
-  it('show the log of the agent', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await workbench.runCommand('Parley: Show Agent Log')
-    await outputLine(workbench, /Starting\s.*node\sin\s.*planets-api/).waitFor()
-  })
-
-  it('change the mode and the model, which the agent uses', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    const choose = async (option: string, value: string) => {
-      await conversation.button(new RegExp(`^${option}: `)).click()
-      await conversation.frame.getByRole('option', { name: value }).click()
-      await conversation.button(`${option}: ${value}`).waitFor()
-    }
-    await choose('Mode', 'Edit freely')
-    await choose('Model', 'Demo Thorough')
-    await conversation.send('/edit planets.js')
-    await conversation.text('The change is written').waitFor()
-    assert.equal(await conversation.permission.count(), 0)
-    await conversation.frame.getByRole('button', { name: /of 1,000,000 tokens/ }).waitFor()
-  })
-
-  it('complete a command of the agent', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    await conversation.waitUntilReady()
-    await conversation.composer.click()
-    await conversation.waitForFocus(conversation.composer)
-    await workbench.page.keyboard.type('/p')
-    const commands = conversation.frame.getByRole('listbox', { name: 'Commands' })
-    await commands.getByRole('option', { name: /^\/plan/, selected: true }).waitFor()
-    await workbench.page.keyboard.press('Tab')
-    await waitFor('the command', async () => (await conversation.composerText()) === '/plan ')
-    await conversation.text('what to plan').waitFor()
-    await workbench.page.keyboard.type('a trip')
-    await workbench.page.keyboard.press('Enter')
-    await conversation.text(/A plan for: a trip/).waitFor()
-  })
-
   it('go to a pending request', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/slow 2')
@@ -139,15 +83,5 @@ describe('commands', () => {
 
     await ConversationPage.startSession(workbench, 'Honest')
     await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))
-  })
-
-  it('fork a session into two independent ones', async () => {
-    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
-    await conversation.send('/where')
-    await conversation.text('What the client offers').waitFor()
-    await workbench.runCommand('Parley: Fork Session')
-    await conversation.text(/^Forked session/).waitFor()
-    await conversation.send('/think about it')
-    await conversation.text('What the client offers').waitFor()
   })
 })

@@ -9,10 +9,8 @@ import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { outputLine } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { Focus } from './support/focus.ts'
-import { HistoryPage } from './support/history-page.ts'
 import { runInstall } from './support/run-install.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -77,7 +75,6 @@ describe('Manage Agents', () => {
   const installed = (page: Frame, name: string) => row(page, 'Installed', name)
   const codex = (page: Frame) => installed(page, 'Codex')
   const press = (agent: Locator, name: string) => agent.getByRole('button', { name }).click()
-  const account = (page: Frame) => row(page, 'From Settings', 'Account')
   const commands = () => processesStartedIn(vscode.server.root.directory).map(({ command }) => command)
   let letNpm = () => {}
   /** Holds npm's requests until the returned function is called. */
@@ -156,80 +153,6 @@ describe('Manage Agents', () => {
         words => `${words}: Codex`,
       ),
     )
-  })
-
-  it('updates an agent and restarts it with the new version', async () => {
-    // an earlier try may have published the update
-    agents.outdated!.version = '1.0.0'
-    const workbench = await vscode.sharedWindow()
-    const page = await manage(workbench)
-    const outdated = installed(page, 'Outdated')
-    await press(offered(page, 'Outdated'), 'Install: Outdated')
-    await runInstall(workbench.page)
-    await press(outdated, 'Check: Outdated')
-    await outdated.getByText('Running', { exact: true }).waitFor()
-    agents.outdated!.version = '1.1.0'
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    await outdated.getByText('Update: 1.1.0').waitFor()
-    await outdated.getByText('Runs: npm install --ignore-scripts @example/outdated@1.1.0').waitFor()
-    await workbench.screenshot('manage-agents-update')
-    await press(outdated, 'Update: Outdated')
-    await runInstall(workbench.page)
-    await workbench.notification('Restart Outdated to use the new version.').waitFor()
-    await outdated.getByText('1.1.0', { exact: true }).waitFor()
-    await outdated.getByRole('button', { name: 'Update: Outdated' }).waitFor({ state: 'detached' })
-    const runs = (one: string) => commands().some(command => command.includes(`outdated/${one}-`))
-    assert.ok(runs('1.0.0') && !runs('1.1.0'), commands().join('\n'))
-    await press(outdated, 'Restart: Outdated')
-    await waitFor('the new version', () => runs('1.1.0') && !runs('1.0.0'))
-    await outdated.getByText('Running', { exact: true }).waitFor()
-  })
-
-  it('shows who is signed in, as do the empty view and History, and can sign in and out', async () => {
-    const workbench = await vscode.sharedWindow()
-    const conversation = await ConversationPage.open(workbench)
-    const listed = (text: string) =>
-      conversation.frame.getByRole('button', { name: /^Account/ }).getByText(text)
-    const choice = conversation.frame.getByRole('button', { name: /^Account/ })
-    await waitFor('a hint', async () => /not checked yet$/.test((await choice.getAttribute('title')) ?? ''))
-    const page = await manage(workbench)
-    await account(page).getByText('Sign-in status not checked yet').waitFor()
-    await account(page).getByRole('button', { name: 'Check: Account' }).click()
-    await account(page)
-      .getByText(/Not signed in$/)
-      .waitFor()
-    await listed('Not signed in').waitFor()
-    await workbench.screenshot('manage-agents-not-signed-in')
-
-    await account(page).getByRole('button', { name: 'Sign In: Account' }).click()
-    await conversation.button('With a key').click()
-    await workbench.paletteInput.fill('s3cret-value')
-    await workbench.paletteInput.press('Enter')
-    await account(page).getByText('Signed in as ada@example.org').waitFor()
-    const history = await HistoryPage.open(workbench)
-    await history.frame.getByText('Account · Signed in as ada@example.org').waitFor()
-    await workbench.screenshot('manage-agents-signed-in')
-    await history.back()
-
-    await account(page).getByRole('button', { name: 'Sign Out: Account' }).click()
-    await workbench.notification('Signed out of Account.').waitFor()
-    await account(page)
-      .getByText(/Not signed in$/)
-      .waitFor()
-  })
-
-  it("explains why an agent can't be used, and shows its log", async () => {
-    const workbench = await vscode.sharedWindow()
-    const page = await manage(workbench)
-    const missing = row(page, 'From Settings', 'An Agent Whose Name Is Rather Long')
-    await missing.getByRole('button', { name: /^Check:/ }).click()
-    await missing.getByText(/isn't installed\. The command “\/nowhere\/agent”/).waitFor()
-    await workbench.screenshot('manage-agents-missing')
-    const logged = row(page, 'From Settings', 'Logged')
-    await press(logged, 'Check: Logged')
-    await logged.locator('.agent-check').waitFor()
-    await press(logged, 'Show Log: Logged')
-    await outputLine(workbench, /Starting\s/).waitFor()
   })
 
   it('opens the settings of an agent in the right tab', async () => {

@@ -86,37 +86,6 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
   }
 
-  it('sends the waiting prompt, and only to that agent', async () => {
-    const { workbench, conversation } = await begin('Late')
-    await conversation.waitForPhase('ready')
-    const page = await pick(workbench, 'Early')
-    await card(page, 'Early').waitFor()
-    await page.composer.click()
-    await workbench.page.keyboard.type('for Early alone')
-    await workbench.page.keyboard.press('Enter')
-    await page.frame.locator('.outgoing').getByText('for Early alone').waitFor()
-    await card(page, 'Early').getByRole('button', { name: 'Sign in' }).click()
-    const sent = (agent: string) => receivedParams(vscode.server.root, agent, 'session/prompt').length
-    await waitFor('the prompt', () => sent('Early') === 1)
-    assert.equal(sent('Late'), 0)
-    await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
-  })
-
-  it("can be canceled and retried if the agent doesn't respond", async () => {
-    const { workbench, conversation } = await begin('Slow')
-    const asked = card(conversation, 'Slow')
-    await asked.getByRole('button', { name: /^Sign in / }).click()
-    const under = conversation.card('Signing in to Slow')
-    await under.getByText(/Signing in with/).waitFor()
-    await picture(workbench, 'under-way')
-    await under.getByRole('button', { name: 'Cancel' }).click()
-    await asked.getByRole('button', { name: /^Sign in / }).click()
-    await asked.waitFor({ state: 'detached' })
-    await conversation.waitForPhase('ready')
-    await conversation.send('hello')
-    await conversation.text('You said: hello').waitFor()
-  })
-
   it('can run in a terminal, which shows the exit code if it fails and stays open', async () => {
     const { workbench, conversation } = await begin('Terminal')
     const asked = card(conversation, 'Terminal')
@@ -178,18 +147,6 @@ describe('signing in', () => {
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
     const settings = readFileSync(join(vscode.server.root.userData, 'User/settings.json'), 'utf8')
     assert.ok(!settings.includes('s3cret-value'))
-  })
-
-  it('works in the middle of a conversation, and sends the refused prompt again', async () => {
-    const { workbench, conversation } = await begin('Late')
-    await conversation.waitForPhase('ready')
-    await conversation.send('do it then')
-    await picture(workbench, 'late')
-    await card(conversation, 'Late')
-      .getByRole('button', { name: /^Sign in / })
-      .click()
-    await conversation.text('You said: do it then').waitFor()
-    assert.equal(receivedParams(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
   it("makes History list the agent's sessions, and continues its other conversations", async () => {

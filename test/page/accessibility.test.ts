@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Frame } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
-import type { Workbench } from '../host/workbench.ts'
 import { screenshotAgents } from '../screenshots/agents.ts'
-import { axeViolations, evaluateInThemes, readThemeLooks, type ThemeLook } from './support/axe.ts'
-import { pasteImage } from './support/clipboard.ts'
-import { ConversationPage } from './support/conversation-page.ts'
-import { HistoryPage } from './support/history-page.ts'
-import { VsCodeSuite } from './support/vscode-suite.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { axeViolations, evaluateInThemes, readThemeLooks, type ThemeLook } from '../ui/support/axe.ts'
+import { pasteImage } from '../ui/support/clipboard.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
 
 describe('axe finds no problems in four themes with', () => {
-  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': screenshotAgents(root) }) })
-  let workbench: Workbench
+  const vscode = new PageSuite({ settings: root => ({ 'parley.agents': screenshotAgents(root) }) })
+  let workbench: PageWindow
   let looks: ThemeLook[] | undefined
 
   beforeEach(async function () {

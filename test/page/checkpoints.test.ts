@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+const ORIGINAL = readFileSync(
+  new URL('../fixtures/workspace/planets-api/planets.js', import.meta.url),
+  'utf8',
+)
+const FIRST = ORIGINAL.replaceAll('Mercury', 'Hermes')
+const BOTH = FIRST.replaceAll('Mars', 'Ares')
+
+const forks = { results: { initialize: { agentCapabilities: { sessionCapabilities: { fork: {} } } } } }
+const agents = (root: IsolatedRoot) => ({
+  plain: fixtureAgent(root, 'Plain'),
+  able: fixtureAgent(root, 'Able', forks),
+})
+
+describe('restoring a checkpoint', () => {
+  const vscode = new PageSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
+  /** unique for each test and retry, because the server keeps a window's unsaved files */
+  let name = ''
+  let tries = 0
+  const file = () => join(dirname(vscode.workspace), 'planets-api', name)
+  const planets = () => readFileSync(file(), 'utf8')
+  const holds = (text: string) => waitFor('the text of the file', () => planets() === text)
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  async function open(agent: string): Promise<void> {
+    name = `checkpoint-${++tries}.js`
+    writeFileSync(file(), ORIGINAL)
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, agent)
+  }
+  afterEach(() => rmSync(file(), { force: true }))
+
+  const received = (agent: string, method: string) => receivedParams(vscode.root, agent, method)
+  const lastPrompt = (agent: string) => received(agent, 'session/prompt').at(-1)
+  async function say(prompt: string): Promise<void> {
+    await conversation.send(prompt)
+    await prompts().filter({ hasText: prompt }).first().waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+  }
+  /** Runs two turns with one change each. */
+  async function twoEdits(): Promise<void> {
+    await say(`[[edit ${name} Mercury Hermes]] first`)
+    await holds(FIRST)
+    await say(`[[edit ${name} Mars Ares]] second`)
+    await holds(BOTH)
+  }
+  const prompts = () => conversation.frame.locator('.row-prompt')
+  const prompt = (text: string) => prompts().filter({ hasText: text }).last()
+  const setAside = () => conversation.frame.locator('.row-prompt.set-aside')
+  const aside = (count: number) =>
+    waitFor(`${count} prompts set aside`, async () => (await setAside().count()) === count)
+  async function press(row: Locator, label: string): Promise<void> {
+    await row.hover()
+    await row.getByRole('button', { name: label }).click()
+  }
+  /** Waits for a dialog with all of these texts, and confirms it. */
+  async function confirm(...texts: string[]): Promise<void> {
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    for (const text of texts) await dialog.getByText(text).first().waitFor()
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).and(dialog.locator(':focus')).waitFor()
+    await workbench.page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+  }
+  async function restoreToSecond(...texts: string[]): Promise<void> {
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(...texts)
+    await holds(FIRST)
+    await aside(1)
+  }
+  /** Undoes the restore, after which the file has this text. */
+  async function undoRestore(left = BOTH): Promise<void> {
+    await conversation.button('Undo Restore').click()
+    await holds(left)
+    await aside(0)
+  }
+  /** Picks the first of the places where an edited prompt can continue: the restored checkpoint. */
+  async function editAndRestore(text: string, label: string): Promise<void> {
+    await press(prompt(text), 'Edit and Resend')
+    await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
+    await workbench.paletteInput.press('Enter')
+    await workbench.palette.waitFor({ state: 'hidden' })
+  }
+
+  it('restores earlier files, sets later turns aside, and can be undone', async () => {
+    await open('Plain')
+    await twoEdits()
+    await restoreToSecond(`Restore ${name} (+1 −1)`, 'Your own changes are kept.')
+    await undoRestore()
+
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
+    await aside(2)
+    // like any other reverted change
+    await workbench.runCommand('Parley: Restore Last Reverted Changes')
+    await holds(BOTH)
+    await aside(0)
+
+    await press(prompt('second'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+1 −1)`)
+    await aside(1)
+    await say('[[say go on]]')
+    assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
+  })
+
+  it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {
+    await open('Able')
+    await twoEdits()
+    const before = received('Able', 'session/fork').length
+    await editAndRestore('second', 'Restore 1 File and Edit in a Fork')
+    await holds(FIRST)
+    await waitFor('the fork', () => received('Able', 'session/fork').length === before + 1)
+    await conversation.composer.filter({ hasText: 'second' }).waitFor()
+    await conversation.waitForFocus(conversation.composer)
+    await aside(1)
+    await say(`[[edit ${name} Mars Gradivus]] edited`)
+    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
+    const last = lastPrompt('Able')
+    assert.match(String(last?.sessionId), /^fork-/)
+    assert.match(JSON.stringify(last?.prompt), /edited.*Disregard that prompt.*second/)
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
+    // the fork also begins with the notice of the restore before it
+    const notice = conversation.frame.locator('.row-notice', { hasText: /before the prompt.*first/ })
+    await notice.getByRole('button', { name: 'Undo Restore' }).click()
+    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
+    await aside(1)
+  })
+
+  it("continues with an edited prompt in a new session that gets the earlier conversation, if the agent can't fork", async () => {
+    await open('Plain')
+    await twoEdits()
+    const before = lastPrompt('Plain')?.sessionId
+    await editAndRestore('second', 'Restore 1 File and Edit in a New Session')
+    await holds(FIRST)
+    await conversation.composer.filter({ hasText: 'second' }).waitFor()
+    await conversation.waitForFocus(conversation.composer)
+    await conversation.composer.press('Enter')
+    await holds(BOTH)
+    const last = lastPrompt('Plain')
+    assert.notEqual(last?.sessionId, before)
+    const sent = JSON.stringify(last?.prompt)
+    assert.match(sent, /Mercury Hermes/)
+    assert.equal(sent.match(/Mars Ares/g)?.length, 1)
+  })
+})

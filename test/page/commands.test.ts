@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { outputLine } from '../ui/support/editor.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+describe('commands', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': { honest: fixtureAgent(root, 'Honest') },
+      'parley.mcpServers': {
+        servers: { vault: { command: 'node', args: ['vault.mjs'], env: { VAULT_KEY: 'open-sesame' } } },
+      },
+    }),
+  })
+  let workbench: PageWindow
+
+  beforeEach(async () => {
+    workbench = await vscode.sharedWindow()
+  })
+
+  it('show the protocol traffic with secrets redacted', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    await workbench.runCommand('Parley: Show Protocol Traffic')
+    await outputLine(workbench, 'Recording protocol messages').waitFor()
+    await ConversationPage.startSession(workbench, 'Honest')
+    await outputLine(workbench, /"session\/new"/).waitFor()
+    const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
+    assert.match(frame, /•••/)
+    assert.equal(await outputLine(workbench, 'open-sesame').count(), 0)
+    assert.equal(
+      await outputLine(workbench, '"initialize"').count(),
+      0,
+      'It was recorded before it was asked for',
+    )
+    const given = receivedParams(vscode.root, 'Honest', 'session/new').at(-1)
+    const [vault] = (given?.mcpServers ?? []) as Array<{ env: unknown }>
+    assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
+  })
+
+  it('show the log of the agent', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    await workbench.runCommand('Parley: Show Agent Log')
+    await outputLine(workbench, /Starting\s.*node\sin\s.*planets-api/).waitFor()
+  })
+
+  it('change the mode and the model, which the agent uses', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    const choose = async (option: string, value: string) => {
+      await conversation.button(new RegExp(`^${option}: `)).click()
+      await conversation.frame.getByRole('option', { name: value }).click()
+      await conversation.button(`${option}: ${value}`).waitFor()
+    }
+    await choose('Mode', 'Edit freely')
+    await choose('Model', 'Demo Thorough')
+    await conversation.send('/edit planets.js')
+    await conversation.text('The change is written').waitFor()
+    assert.equal(await conversation.permission.count(), 0)
+    await conversation.frame.getByRole('button', { name: /of 1,000,000 tokens/ }).waitFor()
+  })
+
+  it('complete a command of the agent', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.waitUntilReady()
+    await conversation.composer.click()
+    await conversation.waitForFocus(conversation.composer)
+    await workbench.page.keyboard.type('/p')
+    const commands = conversation.frame.getByRole('listbox', { name: 'Commands' })
+    await commands.getByRole('option', { name: /^\/plan/, selected: true }).waitFor()
+    await workbench.page.keyboard.press('Tab')
+    await waitFor('the command', async () => (await conversation.composerText()) === '/plan ')
+    await conversation.text('what to plan').waitFor()
+    await workbench.page.keyboard.type('a trip')
+    await workbench.page.keyboard.press('Enter')
+    await conversation.text(/A plan for: a trip/).waitFor()
+  })
+
+  it('fork a session into two independent ones', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await conversation.send('/where')
+    await conversation.text('What the client offers').waitFor()
+    await workbench.runCommand('Parley: Fork Session')
+    await conversation.text(/^Forked session/).waitFor()
+    await conversation.send('/think about it')
+    await conversation.text('What the client offers').waitFor()
+  })
+})

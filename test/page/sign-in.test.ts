@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { testDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+const program = join(testDirectory, 'fixtures/agent/main.mjs')
+const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
+const can = { agentCapabilities: { auth: { logout: {}, status: {} } } }
+const methods = {
+  terminal: { id: 'terminal', type: 'terminal', name: 'In a terminal', env: { FIXTURE_LOGIN: '1' } },
+  key: { id: 'key', type: 'env_var', name: 'With a key', vars: [variable] },
+}
+
+const wild = (root: IsolatedRoot) => ({
+  id: 'wild',
+  name: 'As in the wild',
+  _meta: {
+    'terminal-auth': {
+      command: process.execPath,
+      args: [program],
+      env: { FIXTURE_LOGIN: '1', FIXTURE_LOG: join(root.directory, 'Wild.log') },
+      label: 'Sign in',
+    },
+  },
+})
+
+const agents = (root: IsolatedRoot) => {
+  const script = (authMethods: object[], more: object = {}) => ({
+    authRequired: true,
+    results: { initialize: { ...can, authMethods } },
+    ...more,
+  })
+  return {
+    slow: fixtureAgent(root, 'Slow', 'quirk-23'),
+    terminal: fixtureAgent(root, 'Terminal', script([methods.terminal])),
+    wild: fixtureAgent(root, 'Wild', script([wild(root)])),
+    key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
+    guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
+    early: fixtureAgent(root, 'Early', script([{ id: 'plain', name: 'Sign in' }])),
+    late: fixtureAgent(
+      root,
+      'Late',
+      script([{ id: 'plain', name: 'Sign in' }], { authFor: ['session/prompt'] }),
+    ),
+  }
+}
+
+describe('signing in', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': agents(root),
+      // renders text in the page, so that tests can read it
+      'terminal.integrated.gpuAcceleration': 'off',
+    }),
+  })
+
+  async function begin(agent: string): Promise<{ workbench: PageWindow; conversation: ConversationPage }> {
+    const workbench = await vscode.clearedWindow()
+    const conversation = await pick(workbench, agent)
+    await conversation.waitForAgent(agent)
+    return { workbench, conversation }
+  }
+
+  async function pick(workbench: PageWindow, agent: string): Promise<ConversationPage> {
+    await workbench.runAndPick('Parley: New Session with Agent…', agent)
+    return ConversationPage.find(workbench)
+  }
+
+  const card = (conversation: ConversationPage, agent: string) =>
+    conversation.card(`${agent} requires sign-in`)
+  const picture = (workbench: PageWindow, name: string) => workbench.screenshot(`sign-in-${name}`)
+
+  it('sends the waiting prompt, and only to that agent', async () => {
+    const { workbench, conversation } = await begin('Late')
+    await conversation.waitForPhase('ready')
+    const page = await pick(workbench, 'Early')
+    await card(page, 'Early').waitFor()
+    await page.composer.click()
+    await workbench.page.keyboard.type('for Early alone')
+    await workbench.page.keyboard.press('Enter')
+    await page.frame.locator('.outgoing').getByText('for Early alone').waitFor()
+    await card(page, 'Early').getByRole('button', { name: 'Sign in' }).click()
+    const sent = (agent: string) => receivedParams(vscode.root, agent, 'session/prompt').length
+    await waitFor('the prompt', () => sent('Early') === 1)
+    assert.equal(sent('Late'), 0)
+    await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
+  })
+
+  it("can be canceled and retried if the agent doesn't respond", async () => {
+    const { workbench, conversation } = await begin('Slow')
+    const asked = card(conversation, 'Slow')
+    await asked.getByRole('button', { name: /^Sign in / }).click()
+    const under = conversation.card('Signing in to Slow')
+    await under.getByText(/Signing in with/).waitFor()
+    await picture(workbench, 'under-way')
+    await under.getByRole('button', { name: 'Cancel' }).click()
+    await asked.getByRole('button', { name: /^Sign in / }).click()
+    await asked.waitFor({ state: 'detached' })
+    await conversation.waitForPhase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+  })
+
+  it('works in the middle of a conversation, and sends the refused prompt again', async () => {
+    const { workbench, conversation } = await begin('Late')
+    await conversation.waitForPhase('ready')
+    await conversation.send('do it then')
+    await picture(workbench, 'late')
+    await card(conversation, 'Late')
+      .getByRole('button', { name: /^Sign in / })
+      .click()
+    await conversation.text('You said: do it then').waitFor()
+    assert.equal(receivedParams(vscode.root, 'Late', 'session/prompt').length, 2)
+  })
+})

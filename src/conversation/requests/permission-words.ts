@@ -48,25 +48,47 @@ export function kindWords(kind: PermissionOption['kind'], t: Translate): string 
 const ALLOWS =
   /\b(?:accept|agree|allow|apply|approve|confirm|continue|enable|grant|ok|okay|permit|proceed|run|trust|yes)\b/i
 const REJECTS =
-  /\b(?:abort|block|cancel|decline|deny|disallow|do not|don['’]t|forbid|never|no|not|refuse|reject|skip|stop)\b/i
+  /\b(?:abort|block|cancel|decline|den(?:y|ied|ial)|disallow|do not|don['’]t|forbid|never|no|none|not|nothing|refus(?:e|al)|reject(?:ion)?|skip|stop)\b/gi
+/** Words that turn an answer into another one, though it begins with "allow". */
+const LIMITS =
+  /\b(?:but|discard|except|exit|ignore|instead|keep|later|leave|only if|quit|revert|undo|unless|without)\b/i
+/** What begins like "no" and means "yes". */
+const AGREES =
+  /\b(?:no|not an?|without) (?:doubt|issues?|limits?|objections?|problem|questions?|restrictions?|worries)\b|\bwhy not\b/i
 const LASTS =
-  /\b(?:again|all|always|any|every|forever|freely|future|from now on|never|permanently|remember|session)\b/i
-const DO_NOT_ASK = /\b(?:do not|don['’]t) ask\b/gi
+  /\b(?:again|always|every time|forever|freely|from now on|future|never|permanently|remember|session)\b/i
+/** May mean all of this request, or all that follow. */
+const MAY_LAST =
+  /\b(?:all|any(?:thing|time)?|day|every(?:thing)?|folder|hours?|project|repository|similar|today|until|whole|workspace)\b/i
+const ONCE = /\b(?:just|once|one|single|this time)\b/i
+const DO_NOT_ASK = /\b(?:do not|don['’]t|never) ask\b/gi
 
 /** Whether an English name says what its kind means. Names in other languages or without known words never do. */
 function saysKind(name: string, kind: PermissionOption['kind']): boolean {
-  const lasts = LASTS.test(name)
   const rest = name.replace(DO_NOT_ASK, '')
+  const lasts = LASTS.test(name) && !ONCE.test(name)
+  const mayLast = LASTS.test(name) || MAY_LAST.test(name) || rest !== name
   switch (kind) {
     case 'allow_once':
-      return ALLOWS.test(rest) && !REJECTS.test(rest) && !lasts
+      return allows(rest) && !mayLast
     case 'allow_always':
-      return ALLOWS.test(rest) && !REJECTS.test(rest) && lasts
+      return allows(rest) && lasts
     case 'reject_once':
-      return REJECTS.test(rest) && !/^\W*(?:yes|allow|approve)\b/i.test(rest) && !lasts
+      return rejects(rest) && !mayLast
     case 'reject_always':
-      return REJECTS.test(rest) && !/^\W*(?:yes|allow|approve)\b/i.test(rest) && lasts
+      return rejects(rest) && lasts
     default:
       return false
   }
+}
+
+function allows(name: string): boolean {
+  return ALLOWS.test(name) && name.search(REJECTS) < 0 && !LIMITS.test(name)
+}
+
+/** Two such words may cancel each other: "Don't stop". */
+function rejects(name: string): boolean {
+  const words = name.match(REJECTS)?.length ?? 0
+  const first = ALLOWS.exec(name)
+  return words === 1 && !AGREES.test(name) && first?.index !== name.search(/\w/)
 }

@@ -27,11 +27,33 @@ describe('the label of a permission option', () => {
     assert.equal(hint('Whatever', 'later'), 'later')
   })
 
+  it('describes its effect if the name begins like another one, or says how long it lasts in two ways', () => {
+    for (const [name, kind, effect] of [
+      ['No problem, run it', 'reject_once', 'Reject'],
+      ["Don't stop", 'reject_once', 'Reject'],
+      ['Proceed, no questions', 'reject_once', 'Reject'],
+      ['Run it, cancel later', 'reject_once', 'Reject'],
+      ['Confirm rejection', 'allow_once', 'Allow once'],
+      ['Continue without running', 'allow_once', 'Allow once'],
+      ['Yes, discard it', 'allow_once', 'Allow once'],
+      ['Run nothing', 'allow_once', 'Allow once'],
+      ['Allow in this project', 'allow_once', 'Allow once'],
+      ["Yes, don't ask", 'allow_once', 'Allow once'],
+      ['Accept all changes', 'allow_always', 'Always allow'],
+      ['Allow once, for this session', 'allow_always', 'Always allow'],
+      ['Accept denial from now on', 'allow_always', 'Always allow'],
+      ['Just this time, never again', 'reject_always', 'Always reject'],
+    ] as const) {
+      assert.equal(hint(name, kind), effect, name)
+    }
+  })
+
   it('is the name if that describes the effect', () => {
     for (const [name, kind] of [
       ['Allow once', 'allow_once'],
       ['Yes, proceed', 'allow_once'],
       ['Run', 'allow_once'],
+      ['Yes, and ask before each step', 'allow_once'],
       ['Always Allow', 'allow_always'],
       ['Yes, and don’t ask again for git commands', 'allow_always'],
       ['Yes, allow all edits during this session', 'allow_always'],

@@ -9,24 +9,24 @@ export interface SessionId {
  * are unique: the encoded agent id contains no slash.
  */
 export function sessionKey(agentId: string, sessionId: string): string {
-  return `${encodeURIComponent(agentId)}/${sessionId}`
+  return `${encodeURIComponent(storedId(agentId))}/${sessionId}`
 }
 
 /** The session of a {@link sessionKey}. */
 export function sessionOfKey(key: string): SessionId {
   const slash = key.indexOf('/')
-  return { agentId: decodeURIComponent(key.slice(0, slash)), sessionId: key.slice(slash + 1) }
+  return { agentId: idOfStored(decodeURIComponent(key.slice(0, slash))), sessionId: key.slice(slash + 1) }
 }
 
 /** Starts the ids that are stored as JSON. */
 const QUOTED = 'id:"'
 
 /**
- * An id of an agent as text that SQLite and hashes keep apart from others: they replace a lone surrogate, which JSON
- * escapes. Without one, it's the id itself.
+ * An id of an agent as text that SQLite and hashes keep apart from others: they replace a lone surrogate. Control
+ * characters may separate it from other parts of a key. JSON escapes both; without them, it's the id itself.
  */
 export function storedId(id: string): string {
-  const isSafe = !/\p{Surrogate}/u.test(id) && !id.startsWith(QUOTED)
+  const isSafe = !/[\p{Surrogate}\p{Cc}]/u.test(id) && !id.startsWith(QUOTED)
   return isSafe ? id : `id:${JSON.stringify(id)}`
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import path, { dirname } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
 import { messageOf } from './errors.ts'
 import { isRecord } from './is-record.ts'
 import type { Logger } from './logger.ts'
+import { writePrivateFile } from './private-files.ts'
 import { storedId } from './session-key.ts'
 
 /** Small values that survive a reload of the window. Setting `undefined` removes one. */
@@ -35,11 +36,8 @@ export class FileStore implements KeyValueStore {
   set(key: string, value: unknown): void {
     this.#values.set(key, value)
     try {
-      mkdirSync(dirname(this.#file), { recursive: true })
-      // Renamed at the end, so that a crash leaves the old file intact.
-      const fresh = `${this.#file}.${process.pid}`
-      writeFileSync(fresh, JSON.stringify(Object.fromEntries(this.#values)))
-      renameSync(fresh, this.#file)
+      const text = JSON.stringify(Object.fromEntries(this.#values))
+      writePrivateFile(this.#file, text, `${this.#file}.${process.pid}`)
     } catch (error) {
       this.#log.warn(`${this.#file} wasn't written: ${messageOf(error)}`)
     }
@@ -86,10 +84,7 @@ export class FolderStore implements KeyValueStore {
         rmSync(file, { force: true })
         return
       }
-      mkdirSync(this.#folder, { recursive: true })
-      const fresh = `${file}.${process.pid}`
-      writeFileSync(fresh, JSON.stringify(value))
-      renameSync(fresh, file)
+      writePrivateFile(file, JSON.stringify(value), `${file}.${process.pid}`)
     } catch (error) {
       this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
     }

@@ -320,7 +320,7 @@ export class ChangesStore extends Owner {
 
   async #write(file: string, content: string | Uint8Array): Promise<void> {
     const fresh = `${file}.${++this.#count}.new`
-    await mkdir(path.dirname(file), { recursive: true })
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
     await writeFile(fresh, content, { mode: 0o600 })
     await rename(fresh, file)
   }
@@ -438,7 +438,7 @@ function hashOf(content: string | Uint8Array): string {
 }
 
 function writeNow(file: string, content: string | Uint8Array): void {
-  mkdirSync(path.dirname(file), { recursive: true })
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.new`, content, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }

@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
+import { makePrivateFolder, PRIVATE_FILE, protect } from '../common/private-files.ts'
 
 /** How long a write waits for another window's write, in milliseconds. Short, because it blocks the extension host. */
 const BUSY_TIMEOUT_MS = 250
@@ -50,7 +51,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, onDamage } = options
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  makePrivateFolder(path.dirname(file))
   try {
     return open(options)
   } catch (error) {
@@ -61,6 +62,9 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
 }
 
 function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSync {
+  // SQLite gives the write-ahead log the mode of the database.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', PRIVATE_FILE))
+  for (const part of ['', '-wal', '-shm']) protect(file + part, PRIVATE_FILE)
   const db = new sqlite.DatabaseSync(file)
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
@@ -71,7 +75,10 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
       const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
       if (found !== 'ok') throw new DamagedDatabaseError(String(found))
     }
-    db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;')
+    // What the user deleted must not stay in the file's unused parts.
+    db.exec(
+      'PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;',
+    )
     if (version < migrations.length) migrate(db, migrations)
     letShrink(db)
     return db
@@ -125,6 +132,20 @@ export function compact(db: DatabaseSync, pages: number): boolean {
   db.exec(`PRAGMA incremental_vacuum(${pages})`)
   const left = pragma(db, 'freelist_count')
   return left > 0 && left < before
+}
+
+/**
+ * Removes deleted data from the write-ahead log, too, which keeps the pages that were written before. Returns false if
+ * another window is reading, so that it has to be tried again.
+ */
+export function emptyLog(db: DatabaseSync): boolean {
+  // never wait for another window
+  db.exec('PRAGMA busy_timeout = 0')
+  try {
+    return Number(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy) === 0
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }
 
 function versionOf(db: DatabaseSync): number {

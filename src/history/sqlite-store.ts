@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { idOfStored, storedId } from '../common/session-key.ts'
-import { openDatabase, rollback } from './database.ts'
+import { emptyLog, openDatabase, rollback } from './database.ts'
 import type {
   DayUsage,
   KnownAgent,
@@ -11,6 +11,9 @@ import type {
   UsageRecord,
   UsageSum,
 } from './session-store.ts'
+
+/** How long to wait for another window that reads the log, in milliseconds. */
+const LOG_IN_USE_MS = 1000
 
 /** Released ones never change. */
 const MIGRATIONS = [
@@ -67,6 +70,7 @@ const MIGRATIONS = [
 export class SqliteStore implements SessionStore {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  #timer: NodeJS.Timeout | undefined
 
   constructor(
     sqlite: typeof import('node:sqlite'),
@@ -124,6 +128,21 @@ export class SqliteStore implements SessionStore {
         agentId,
         storedId(sessionId),
       )
+    this.#emptyLog()
+  }
+
+  /** Until no other window reads it. */
+  #emptyLog(): void {
+    clearTimeout(this.#timer)
+    if (emptyLog(this.#db)) return
+    this.#timer = setTimeout(() => {
+      try {
+        this.#emptyLog()
+      } catch {
+        // the disk can't be written: the next change reports that
+      }
+    }, LOG_IN_USE_MS)
+    this.#timer.unref()
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -189,6 +208,7 @@ export class SqliteStore implements SessionStore {
   }
 
   close(): void {
+    clearTimeout(this.#timer)
     this.#statements.clear()
     this.#db.close()
   }

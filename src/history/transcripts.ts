@@ -12,6 +12,7 @@ import type { KeptConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import {
   compact,
+  emptyLog,
   isDamage,
   MissingSqliteError,
   mayOpenLater,
@@ -36,6 +37,8 @@ import {
 const POLL_MS = 1000
 /** How often the total size is checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
+/** How long to wait for another window that reads the log, in milliseconds. */
+const LOG_IN_USE_MS = 1000
 /** Number of pages returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
 
@@ -313,13 +316,15 @@ export class Transcripts implements Disposable {
     this.#compactLater()
   }
 
-  #compactLater(): void {
+  /** Returns deleted data to the file system, and then removes it from the log. */
+  #compactLater(ms = 50): void {
     if (this.#compactTimer || !this.#opened) return
     this.#compactTimer = setTimeout(() => {
       this.#compactTimer = undefined
       const more = this.#try(() => (this.#db ? compact(this.#db, COMPACT_PAGES) : false), false)
       if (more) this.#compactLater()
-    }, 50)
+      else if (!this.#try(() => !this.#db || emptyLog(this.#db), true)) this.#compactLater(LOG_IN_USE_MS)
+    }, ms)
     this.#compactTimer.unref()
   }
 

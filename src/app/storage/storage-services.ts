@@ -2,6 +2,7 @@ import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { CheckpointLimits } from '../../changes/checkpoints.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
+import { protectFolders } from '../../common/private-files.ts'
 import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
 import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -12,7 +13,7 @@ import { Transcripts } from '../../history/transcripts.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
-import { previewFiles, storeFolders } from './stores.ts'
+import { previewFiles, privateFolders, storeFolders } from './stores.ts'
 
 /** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
@@ -27,6 +28,7 @@ export function createStorageServices({ workbench, storage, log, secrets }: Plat
       return transcripts.has(agentId, sessionId)
     },
   })
+  void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(storage), log), CLEAN_AFTER_MS)
   own.add(toDisposable(() => clearTimeout(cleaner)))
   const fileOf = (name: string) => path.join(storage.globalFolder, name)

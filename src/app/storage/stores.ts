@@ -37,9 +37,16 @@ export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Lo
 export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): string[] {
   const inWorkspace =
     workspaceFolder !== undefined
-      ? ['', 'views', 'draft-items'].map(name => path.join(workspaceFolder, name))
+      ? ['', 'views', 'drafts', 'draft-items'].map(name => path.join(workspaceFolder, name))
       : []
   return [path.join(globalFolder, 'previews'), ...inWorkspace]
+}
+
+/** The folders that only the user may read: those of the stores, and those of the extension with everything below. */
+export function privateFolders(storage: WindowStorage): string[] {
+  const { workspaceFolder, globalFolder } = storage
+  const roots = workspaceFolder !== undefined ? [globalFolder, workspaceFolder] : [globalFolder]
+  return [...new Set([...roots, ...storeFolders(storage)])]
 }
 
 /** What conversations' pages show first, by session: shared by all windows, since any of them can delete a session. */

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
+import { writePrivateFile } from '../../common/private-files.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
 
 /**
@@ -94,11 +86,7 @@ export class WindowFiles implements WindowStates {
 
   write(state: unknown): void {
     try {
-      mkdirSync(this.#options.folder, { recursive: true })
-      // renamed at the end, so that a crash leaves the old one intact
-      const fresh = this.#path(`${this.name}.new`)
-      writeFileSync(fresh, JSON.stringify(state))
-      renameSync(fresh, this.#file)
+      writePrivateFile(this.#file, JSON.stringify(state), this.#path(`${this.name}.new`))
       this.#isWritten = true
     } catch (error) {
       this.#warn(this.name, error)

@@ -295,6 +295,22 @@ describe('LocalSessions', () => {
       assert.deepEqual(problems, [])
     })
 
+    it('leaves nothing of a deleted session in any file, also while another window has it open', () => {
+      const [first, second] = [make(), make()]
+      const title = 'deleted-title'
+      first.opened('a', session('s', title))
+      first.opened('a', session('other', 'kept'))
+      second.list('a')
+      const stored = () =>
+        readdirSync(path.dirname(file)).filter(name =>
+          readFileSync(path.join(path.dirname(file), name)).includes(title),
+        )
+      assert.notDeepEqual(stored(), [])
+      first.forget('a', 's')
+      assert.deepEqual(stored(), [])
+      assert.equal(second.get('a', 'other')?.title, 'kept')
+    })
+
     it('stores sessions across windows', () => {
       remembers(make())
       open.pop()!.dispose()

@@ -263,6 +263,43 @@ describe('Transcripts', () => {
     const damaged = () =>
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
 
+    it('keeps sessions apart whose ids contain what separates the copies of one', () => {
+      const transcripts = make()
+      const ids = ['s', 's\u0001t', 's\u0001', 's\u0002']
+      for (const id of ids)
+        transcripts.write('a', id, { replace: true, entries: [entry(0, `of ${id}`)], terminals: [] })
+      for (const id of ids) assert.deepEqual(textsOf(make(), id), [`of ${id}`])
+      transcripts.forget('a', 's')
+      assert.deepEqual(
+        ids.map(id => transcripts.has('a', id)),
+        [false, true, true, true],
+      )
+    })
+
+    it('leaves nothing of a deleted conversation in any file, also while other windows have it open', async () => {
+      const [first, second] = [make(), make()]
+      const text = (n: number) => `${'deleted-text '.repeat(50)}${n}`
+      const entries = Array.from({ length: 300 }, (_, i) => entry(i, text(i)))
+      first.write('a', 's', { replace: true, entries, terminals: [] })
+      first.write('a', 'other', { replace: true, entries: [entry(0, 'kept')], terminals: [] })
+      second.read('a', 's')
+      const stored = () =>
+        readdirSync(path.dirname(file)).filter(name =>
+          readFileSync(path.join(path.dirname(file), name)).includes('deleted-text'),
+        )
+      assert.notDeepEqual(stored(), [])
+      // A window that reads at this moment only delays it.
+      const reader = new sqlite!.DatabaseSync(file)
+      reader.exec('BEGIN; SELECT * FROM entries LIMIT 1')
+      reader.prepare('SELECT * FROM entries').all()
+      first.forget('a', 's')
+      await until(() => first.usedBytes < 200_000, 'the deletion')
+      reader.exec('COMMIT')
+      reader.close()
+      await until(() => stored().length === 0, 'nothing is left')
+      assert.deepEqual(textsOf(second, 'other'), ['kept'])
+    })
+
     it("moves a file aside that isn't a database, reports it, and starts over", () => {
       mkdirSync(path.dirname(file), { recursive: true })
       const bytes = 'this is no database'.repeat(100)

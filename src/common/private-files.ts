@@ -1,0 +1,57 @@
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmod, readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { messageOf } from './errors.ts'
+import type { Logger } from './logger.ts'
+
+/** What Parley stores may be private, and on a shared machine other users can often read what isn't protected. */
+const PRIVATE_FOLDER = 0o700
+export const PRIVATE_FILE = 0o600
+
+/** Creates a folder with its parents. Only the user can read what's in it, also if it existed before. */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
+  protect(folder, PRIVATE_FOLDER)
+}
+
+/** Writes a file that only the user can read. It's renamed at the end, so that a crash leaves the old file intact. */
+export function writePrivateFile(file: string, text: string, temporary: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
+  writeFileSync(temporary, text, { mode: PRIVATE_FILE })
+  // the mode isn't applied to a file that exists
+  protect(temporary, PRIVATE_FILE)
+  renameSync(temporary, file)
+}
+
+/** Some file systems have no modes; then there's nothing to protect. */
+export function protect(file: string, mode: number): void {
+  try {
+    chmodSync(file, mode)
+  } catch {}
+}
+
+/**
+ * Protects folders and the files directly in them that an earlier version or another program created. Folders that don't
+ * exist are skipped. Never rejects.
+ */
+export async function protectFolders(folders: readonly string[], log: Logger): Promise<void> {
+  if (process.platform === 'win32') return
+  for (const folder of folders) {
+    try {
+      const entries = await readdir(folder, { withFileTypes: true })
+      await chmod(folder, PRIVATE_FOLDER)
+      for (const entry of entries) if (entry.isFile()) await protectFile(path.join(folder, entry.name))
+    } catch (error) {
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      if (!isMissing) log.debug(`${folder} wasn't protected: ${messageOf(error)}`)
+    }
+  }
+}
+
+async function protectFile(file: string): Promise<void> {
+  try {
+    if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, PRIVATE_FILE)
+  } catch {
+    // removed meanwhile
+  }
+}

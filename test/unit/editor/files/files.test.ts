@@ -67,6 +67,28 @@ describe('files without an open document', () => {
       assert.equal(await read('empty'), '')
     })
 
+    it('reads a few files at a time, however many are requested', async () => {
+      let [found, open, most] = [0, 0, 0]
+      const fileSystem: FileSystem = {
+        ...disk,
+        stat(path) {
+          found++
+          return disk.stat(path)
+        },
+        async *readPieces(path) {
+          most = Math.max(most, ++open)
+          await until(() => found >= 40, 'all requests')
+          yield* disk.readPieces(path)
+          open--
+        },
+      }
+      const session = files({ fileSystem })
+      const names = Array.from({ length: 40 }, (_, i) => put(`file${i}`, `${i}`))
+      const texts = await Promise.all(names.map(path => session.readTextFile({ path })))
+      assert.deepEqual(texts, Object.keys(names))
+      assert.ok(most >= 2 && most <= 4, `${most} at a time`)
+    })
+
     it('resolves a relative path against the cwd (quirk 21)', async () => {
       put('a', 'text')
       assert.equal(await files().readTextFile({ path: 'a' }), 'text')

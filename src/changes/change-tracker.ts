@@ -21,6 +21,7 @@ import {
   Checkpoints,
   type DroppedHistory,
 } from './checkpoints.ts'
+import { CommittedChanges } from './committed-changes.ts'
 import {
   ABSENT,
   type BlobStore,
@@ -118,6 +119,7 @@ export class ChangeTracker extends Owner {
   readonly #unsaved = new UnsavedEdits()
   readonly #checkpoints: Checkpoints
   readonly #undone: UndoLog
+  readonly #committed: CommittedChanges
   readonly #queue = new KeyedQueue()
   readonly #files = new Map<string, TrackedFile>()
   /** by key: what the user saved, until it's attributed */
@@ -166,9 +168,14 @@ export class ChangeTracker extends Owner {
       new FileWatch(
         files.watch,
         path => this.#ownKey(path),
-        keys => void this.#look(this.#within(keys)),
+        keys => void this.#onDisk(keys),
       ),
     )
+    this.#committed = new CommittedChanges({
+      files: () => this.#files.values(),
+      stateWith: stateOf,
+      keep: (path, ids) => this.keep(path, () => true, ids),
+    })
     this.#ready = this.#load()
   }
 
@@ -281,6 +288,7 @@ export class ChangeTracker extends Owner {
   async refresh(): Promise<void> {
     await this.#ready
     await this.#look([...this.#files.keys()])
+    await this.#keepCommitted()
   }
 
   /** The text of a file on disk; `undefined` if it has none. Never rejects. */
@@ -462,6 +470,9 @@ export class ChangeTracker extends Owner {
     const repositories = Promise.all(roots.map(root => repositoryOf(root))).then(all =>
       all.filter(one => one !== undefined),
     )
+    void repositories.then(all => {
+      for (const one of all) this.#committed.follow(one)
+    })
     this.#attribution.begin(session, { author, isWorking, covers, ranGit, repositories })
     void Promise.all(roots.map(root => this.#realPath(root))).then(paths => {
       real = paths
@@ -475,6 +486,7 @@ export class ChangeTracker extends Owner {
     await this.#ready
     await reported
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
+    await this.#keepCommitted()
     this.dropCheckpoints()
     for (const key of this.#attribution.end(session, turn)) this.#forgetUnknown(key)
   }
@@ -766,6 +778,16 @@ export class ChangeTracker extends Owner {
     this.#watch.set(true)
     this.#change.fire(new Set([...this.#files.values()].map(({ path }) => path)))
     void this.#look([...this.#files.keys()])
+    void this.#followRepositories()
+  }
+
+  /** Notices commits of changes from before the window opened. */
+  async #followRepositories(): Promise<void> {
+    const folders = new Set([...this.#files.values()].map(({ path }) => this.shared.rules.dirname(path)))
+    for (const folder of folders) {
+      const position = await repositoryOf(folder).catch(() => undefined)
+      if (position) this.#committed.follow(position)
+    }
   }
 
   /** Waits only for work on this file. */
@@ -796,6 +818,18 @@ export class ChangeTracker extends Owner {
 
   async #realPath(path: string): Promise<string> {
     return this.shared.fileSystem.realpath(path).catch(() => path)
+  }
+
+  /** Files and folders with these keys changed. */
+  async #onDisk(keys: ReadonlySet<string>): Promise<void> {
+    await this.#look(this.#within(keys))
+    if ([...keys].some(key => /[\\/]\.git[\\/]/.test(key))) await this.#keepCommitted()
+  }
+
+  async #keepCommitted(): Promise<void> {
+    await this.#committed
+      .check()
+      .catch(error => this.shared.log.debug(`Commits couldn't be compared: ${messageOf(error)}`))
   }
 
   /** The keys of files that are among these files and folders, or below them. */

@@ -84,6 +84,11 @@ async function linesFrom(path: string, offset: number): Promise<Array<{ to: stri
   }
 }
 
+/** Whether the last commit may be another one since then. */
+export async function isLogged({ log }: RepositoryPosition): Promise<boolean> {
+  return (await sizeOf(log.path)) !== log.size
+}
+
 /** `undefined` if Git wrote nothing into the work tree since then: a commit only stores what is there. */
 export async function movedSince(position: RepositoryPosition): Promise<Moved | undefined> {
   const { root, log, stashes } = position

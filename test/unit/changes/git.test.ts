@@ -12,6 +12,7 @@ import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { until } from '../../support/until.ts'
 
 describe('changes by agents in a repository', () => {
   let root: string
@@ -19,6 +20,7 @@ describe('changes by agents in a repository', () => {
   let store: ChangesStore
   let tracker: ChangeTracker
   let changes: SessionChanges
+  let watching: ((path: string) => void) | undefined
   const file = (name: string) => join(root, name)
   const put = (name: string, text: string) => writeFileSync(file(name), text)
   const text = (name: string) => readFileSync(file(name), 'utf8')
@@ -28,7 +30,11 @@ describe('changes by agents in a repository', () => {
   }
   const open = () => {
     store = new ChangesStore(storage, silentLogger)
-    const files = filesShared({ documents: noDocuments, fileSystem: disk })
+    const watch = (changed: (path: string) => void) => {
+      watching = changed
+      return { dispose: () => {} }
+    }
+    const files = filesShared({ documents: noDocuments, fileSystem: disk, watch })
     tracker = new ChangeTracker({ files, store, trash: path => disk.remove(path) })
     changes = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
   }
@@ -107,12 +113,10 @@ describe('changes by agents in a repository', () => {
 
     it('after a branch and back', async () => {
       await change()
-      git('checkout', '-q', '-b', 'work')
-      git('add', '.')
-      await gitSeen('commit', '-q', '-m', 'work')
+      await gitSeen('stash', '--include-untracked', '-q')
+      await gitSeen('checkout', '-q', '-b', 'work')
       await gitSeen('checkout', '-q', 'main')
-      assert.deepEqual(listed(), [])
-      await gitSeen('checkout', '-q', 'work')
+      await gitSeen('stash', 'pop', '-q')
       assert.deepEqual(listed(), all)
     })
 
@@ -257,6 +261,61 @@ describe('changes by agents in a repository', () => {
       await gitSeen('checkout', '-q', '-b', 'third')
       await look()
       assert.deepEqual(listed(), ['a.txt modified +1-1 all', 'mine.txt deleted +0-1 all'])
+    })
+  })
+
+  describe('are kept by a commit', () => {
+    const begin = () => changes.beginTurn(1, () => true)
+
+    it('of a file, and can still be restored to before the prompt', async () => {
+      begin()
+      await edit('a.txt', 'two', '2')
+      await remove('gone.txt')
+      await add('new.txt', 'new\n')
+      await changes.endTurn()
+      git('add', '.')
+      await changes.refresh()
+      assert.deepEqual(listed(), ['a.txt modified +1-1', 'gone.txt deleted +0-5', 'new.txt added +1-0'])
+      await gitSeen('commit', '-q', '-m', 'second')
+      assert.deepEqual(listed(), [])
+      assert.deepEqual((await changes.undo({ since: 1 })).left, [])
+      assert.deepEqual([text('a.txt'), existsSync(file('new.txt'))], [text('gone.txt'), false])
+    })
+
+    it('of some lines only', async () => {
+      begin()
+      await edit('a.txt', 'one', '1')
+      git('commit', '-q', '-a', '-m', 'second')
+      await edit('a.txt', 'five', '5')
+      await changes.refresh()
+      assert.deepEqual(listed(), ['a.txt modified +1-1'])
+      await edit('a.txt', 'three\n', '')
+      const both = text('a.txt')
+      put('a.txt', both.replace('5\n', 'five\n'))
+      git('add', 'a.txt')
+      put('a.txt', both)
+      await gitSeen('commit', '-q', '-m', 'third')
+      assert.deepEqual(listed(), ['a.txt modified +1-1'])
+      await changes.undo()
+      assert.equal(text('a.txt'), '1\ntwo\nfour\nfive\n')
+    })
+
+    it('not of other files, and not if the last commit had the same before', async () => {
+      put('a.txt', 'one\nmine\nthree\nfour\nfive\n')
+      begin()
+      await edit('a.txt', 'mine', 'two')
+      put('other.txt', 'other\n')
+      git('add', 'other.txt')
+      await gitSeen('commit', '-q', '-m', 'other')
+      assert.deepEqual(listed(), ['a.txt modified +1-1'])
+    })
+
+    it('as soon as the window notices it', async () => {
+      begin()
+      await edit('a.txt', 'two', '2')
+      git('commit', '-q', '-a', '-m', 'second')
+      watching?.(file('.git/logs/HEAD'))
+      await until(() => listed().length === 0)
     })
   })
 })

@@ -183,6 +183,8 @@ const WHAT = [
   'revert',
   'take a hunk back',
   'write by another program',
+  'stash and bring back',
+  'close the tab',
   'write through the client',
   'write through the client',
   'write by a tool call',
@@ -337,6 +339,29 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (dirty || world.turns.size > 0) return
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
+      return
+    case 'stash and bring back': {
+      const file = tracker.view(path)
+      if (dirty || !exists || !file?.hasChanges || file.base.attributes.type !== 'text') return
+      const text = world.on(name)!
+      const hunks = () =>
+        ['a', 'b'].map(one =>
+          world.sessions
+            .get(one)!
+            .hunks(path)
+            .map(({ before, after }) => [before, after]),
+        )
+      const before = hunks()
+      for (const content of [file.base.text, text]) {
+        writeFileSync(path, content)
+        editor.reload()
+        await world.settled()
+      }
+      assert.deepEqual(hunks(), before, 'a stash changed what is listed')
+      return
+    }
+    case 'close the tab':
+      if (!dirty) editor.close(path)
       return
     case 'write through the client': {
       const content = world.edited(name, session, place)

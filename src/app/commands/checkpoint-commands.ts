@@ -157,7 +157,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
     ...(plan.ranCommands
       ? [
           l10n.t(
-            "Commands have run since then. Their changes to files that Git ignores, or in folders without a Git repository, aren't tracked.",
+            "Commands have run since then. Their changes to files that Git ignores, and in submodules and nested repositories, aren't tracked.",
           ),
         ]
       : []),

@@ -2,18 +2,21 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
 import type { Session } from '../conversation/session.ts'
-import type { Change, EntryId, SessionState } from '../conversation/state.ts'
+import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
 import { growingText } from '../history/transcript-schema.ts'
 import type { TranscriptChanges, Transcripts } from '../history/transcripts.ts'
 
-/** While an agent works, changes are written at this interval, in milliseconds; a crash loses at most that much. */
-const WRITE_EVERY_MS = 1000
+/** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms of it. */
+const APPEND_EVERY_MS = 80
+/** An entry whose content is replaced again and again, such as a tool call's, is written as a whole at this interval, in milliseconds. */
+const REWRITE_EVERY_MS = 1000
 
 /**
- * Saves a conversation as it grows: only what changed, at most once a second, immediately when the agent is idle. Of a
- * growing text, only the appended part is written, so that the cost doesn't depend on its length; when the agent is idle,
- * the whole text is written. A load replaces the saved conversation only when it is complete.
+ * Saves a conversation as it grows: only what changed. New entries and statuses are written at once, and what the user
+ * writes or answers before anything else happens. Of a growing text, only the appended part is written, so that the cost
+ * doesn't depend on its length; when the agent is idle, the whole text is written. A load replaces the saved conversation
+ * only when it is complete.
  */
 export class TranscriptRecorder extends Owner {
   readonly #agentId: string
@@ -27,6 +30,10 @@ export class TranscriptRecorder extends Owner {
   #wasReady = false
   #isOver = false
   #timer: NodeJS.Timeout | undefined
+  /** the delay of the timer, in milliseconds */
+  #delay = 0
+  /** by entry or terminal: its stage when it was last seen */
+  readonly #stages = new Map<string, string | undefined>()
 
   /** `unkept`: the initial content of the session isn't saved under its id yet. */
   constructor(agentId: string, session: Session, writer: Pick<Transcripts, 'write'>, unkept = false) {
@@ -48,7 +55,9 @@ export class TranscriptRecorder extends Owner {
         this.#changes.add(changes)
         // the status says when a load is over
         if (session.phase === 'loading') return
-        this.#schedule(session.state.activity === 'idle' && !changes.every(isGrowth) ? 0 : WRITE_EVERY_MS)
+        const delay = Math.min(...changes.map(change => this.#delayOf(change)))
+        if (delay < 0 && !this.#replace) this.flush()
+        else this.#schedule(Math.max(0, delay))
       }),
     )
     this.register(
@@ -83,7 +92,7 @@ export class TranscriptRecorder extends Owner {
       this.#session.sessionId,
       this.#replace ? everything(state) : this.#changed(state, changes),
     )
-    if (!written && !this.#replace) this.#schedule(WRITE_EVERY_MS)
+    if (!written && !this.#replace) this.#schedule(REWRITE_EVERY_MS)
     // after its end, the session may be continued and saved by another recorder
     else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)
     // what wasn't written is part of the whole
@@ -108,14 +117,51 @@ export class TranscriptRecorder extends Owner {
     return changed(state, whole)
   }
 
+  /** How long a change may wait to be written, in milliseconds; below 0: not even until the current work is done. */
+  #delayOf(change: Change): number {
+    const { state } = this.#session
+    if (change.type === 'reset') this.#stages.clear()
+    if (isGrowth(change)) return APPEND_EVERY_MS
+    const isIdle = state.activity === 'idle'
+    if (change.type === 'terminal') {
+      const stage = JSON.stringify(state.terminals.get(change.terminalId)?.exit)
+      return isIdle || this.#isNew(`terminal ${change.terminalId}`, stage) ? 0 : REWRITE_EVERY_MS
+    }
+    if (change.type !== 'entry') return isIdle ? 0 : APPEND_EVERY_MS
+    const entry = state.entries[state.index.get(change.id) ?? -1]
+    if (!entry) return 0
+    if (this.#isNew(entry.id, stageOf(entry))) return isOfUser(entry) ? -1 : 0
+    return isIdle ? 0 : REWRITE_EVERY_MS
+  }
+
+  #isNew(id: string, stage: string | undefined): boolean {
+    if (this.#stages.has(id) && this.#stages.get(id) === stage) return false
+    this.#stages.set(id, stage)
+    return true
+  }
+
   #schedule(wanted: number): void {
     // writing a whole conversation takes time, so don't do it while it's being rendered
-    const delay = this.#replace ? Math.max(wanted, WRITE_EVERY_MS) : wanted
-    if (this.#timer && delay > 0) return
+    const delay = this.#replace ? Math.max(wanted, REWRITE_EVERY_MS) : wanted
+    if (this.#timer && delay > 0 && delay >= this.#delay) return
     clearTimeout(this.#timer)
+    this.#delay = delay
     this.#timer = setTimeout(() => this.flush(), delay)
     this.#timer.unref()
   }
+}
+
+/** Changes with the progress of an entry, not with its content. */
+function stageOf(entry: Entry): string {
+  if (entry.kind === 'tool_call') return entry.status ?? ''
+  if (entry.kind === 'permission' || entry.kind === 'elicitation') return JSON.stringify(entry.outcome) ?? ''
+  return entry.kind
+}
+
+/** What the user wrote, or an answer of the user, which the agent gets right after this. */
+function isOfUser(entry: Entry): boolean {
+  if (entry.kind === 'message') return entry.role === 'user'
+  return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome !== undefined
 }
 
 /** Text appended to something that is on disk. */

@@ -17,7 +17,6 @@ import { LAST_SESSION, sessionKey } from './common/session-key.ts'
 import type { Services } from './services.ts'
 import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
-import { sideBarView, tabPanel } from './workbench/webviews/panels.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -64,11 +63,6 @@ export function activate(context: vscode.ExtensionContext): void {
     preview?: Preview,
   ) => new WebviewPage(view, context.extensionUri, options, preview)
 
-  const shown = (panel: vscode.WebviewPanel, page: WebviewPage) => ({
-    panel: tabPanel(panel, context.extensionUri),
-    page,
-  })
-
   own.add(
     vscode.languages.registerCodeActionsProvider(
       { scheme: 'file' },
@@ -88,41 +82,29 @@ export function activate(context: vscode.ExtensionContext): void {
       {
         async resolveWebviewView(view) {
           const page = openPage(view, CONVERSATION_PAGE, previewOfSideBar(context, log))
-          const { sideBar } = await services()
-          if (!page.isDisposed) sideBar.show(sideBarView(view), page)
+          const { showSideBar } = await services()
+          if (!page.isDisposed) showSideBar(view, page)
         },
       },
       // Retained while hidden, because the scroll position is worth more than the page's memory.
       { webviewOptions: { retainContextWhenHidden: true } },
     ),
   )
-  own.add(
-    vscode.window.registerWebviewPanelSerializer(HISTORY_TAB_TYPE, {
-      async deserializeWebviewPanel(panel) {
-        const page = openPage(panel, HISTORY_PAGE())
-        const { historyTab } = await services()
-        if (!page.isDisposed) historyTab.restore(shown(panel, page))
-      },
-    }),
+  const restoreTabs = (viewType: string, open: (panel: vscode.WebviewPanel, state: unknown) => WebviewPage) =>
+    own.add(
+      vscode.window.registerWebviewPanelSerializer(viewType, {
+        async deserializeWebviewPanel(panel, state: unknown) {
+          const page = open(panel, state)
+          const { restoreTab } = await services()
+          if (!page.isDisposed) restoreTab(panel, page, state)
+        },
+      }),
+    )
+  restoreTabs(TAB_VIEW_TYPE, (panel, state) =>
+    openPage(panel, CONVERSATION_PAGE, previewOfTab(context, log, state)),
   )
-  own.add(
-    vscode.window.registerWebviewPanelSerializer(TAB_VIEW_TYPE, {
-      async deserializeWebviewPanel(panel, state: unknown) {
-        const page = openPage(panel, CONVERSATION_PAGE, previewOfTab(context, log, state))
-        const { tabs } = await services()
-        if (!page.isDisposed) tabs.restore(shown(panel, page), state)
-      },
-    }),
-  )
-  own.add(
-    vscode.window.registerWebviewPanelSerializer(MANAGE_AGENTS_VIEW_TYPE, {
-      async deserializeWebviewPanel(panel) {
-        const page = openPage(panel, AGENTS_PAGE())
-        const { manageAgents } = await services()
-        if (!page.isDisposed) manageAgents.restore(shown(panel, page))
-      },
-    }),
-  )
+  restoreTabs(HISTORY_TAB_TYPE, panel => openPage(panel, HISTORY_PAGE()))
+  restoreTabs(MANAGE_AGENTS_VIEW_TYPE, panel => openPage(panel, AGENTS_PAGE()))
 }
 
 /** Registers every command. The handlers are loaded by the first command that runs; they report their own errors. */

@@ -4,6 +4,7 @@ import { reportErrors } from './app/commands/report-errors.ts'
 import { titleBarCommands } from './app/commands/session-commands.ts'
 import { type CommandHandlers, ContextKey } from './app/ids.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
+import { createViewEntries } from './workbench/webviews/view-entries.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
 
 export type Services = ReturnType<typeof createServices>
@@ -22,7 +23,7 @@ export function createServices(options: PlatformOptions) {
   const shown = createWorkbenchServices(platform, app, own)
 
   const handlers = { ...appCommands(platform, app), ...shown.commands }
-  const { sideBar, surfaces, tabs, historyTab, manageAgents, tracker } = app
+  const { sideBar, surfaces, tabs, tracker } = app
   const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
   const commands = Object.fromEntries(
     Object.entries(all).map(([id, run]) => [
@@ -32,10 +33,7 @@ export function createServices(options: PlatformOptions) {
     ]),
   ) as CommandHandlers
   return {
-    sideBar,
-    historyTab,
-    tabs,
-    manageAgents,
+    ...createViewEntries(app, options.context.extensionUri),
     commands,
     /** Tracks agents' changes of this window's files. */
     tracker,

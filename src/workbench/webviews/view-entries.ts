@@ -1,0 +1,27 @@
+import type * as vscode from 'vscode'
+import type { AppServices } from '../../app/app-services.ts'
+import { HISTORY_TAB_TYPE, MANAGE_AGENTS_VIEW_TYPE, TAB_VIEW_TYPE } from '../../app/ids.ts'
+import { sideBarView, tabPanel } from './panels.ts'
+import type { WebviewPage } from './webview-page.ts'
+
+/** Connects the views that VS Code shows or restores with their models. */
+export function createViewEntries(
+  {
+    sideBar,
+    tabs,
+    historyTab,
+    manageAgents,
+  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents'>,
+  extensionUri: vscode.Uri,
+) {
+  return {
+    showSideBar: (view: vscode.WebviewView, page: WebviewPage) => sideBar.show(sideBarView(view), page),
+    /** `state`: what the page stored before a reload, unchecked. */
+    restoreTab(panel: vscode.WebviewPanel, page: WebviewPage, state: unknown): void {
+      const shown = { panel: tabPanel(panel, extensionUri), page }
+      if (panel.viewType === TAB_VIEW_TYPE) tabs.restore(shown, state)
+      else if (panel.viewType === HISTORY_TAB_TYPE) historyTab.restore(shown)
+      else if (panel.viewType === MANAGE_AGENTS_VIEW_TYPE) manageAgents.restore(shown)
+    },
+  }
+}

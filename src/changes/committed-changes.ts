@@ -4,7 +4,7 @@ import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import { ABSENT, type FileState, sameState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
 import { Checkout, committedContents } from './repository-files.ts'
-import { asCheckedOut, isLogged, type RepositoryPosition, repositoryOf } from './repository-moves.ts'
+import { asCheckedOut, commitsSince, type RepositoryPosition, repositoryOf } from './repository-moves.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 export interface CommittedChangesOptions {
@@ -38,11 +38,11 @@ export class CommittedChanges {
 
   async #check(): Promise<void> {
     for (const [top, before] of this.#positions) {
-      if (!(await isLogged(before))) continue
-      const now = await repositoryOf(before.root)
+      const commits = await commitsSince(before)
+      const now = commits && (await repositoryOf(before.root))
       if (!now) continue
       this.#positions.set(top, now)
-      if (now.commit !== before.commit) await this.#keepCommitted(before, now.commit)
+      for (const { from, to } of commits) await this.#keepCommitted({ ...before, commit: from }, to)
     }
   }
 

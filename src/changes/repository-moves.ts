@@ -68,25 +68,41 @@ async function stashesOf(path: string): Promise<RepositoryPosition['stashes']> {
   return { path, stamp, commits: lines.map(({ to }) => to).slice(-MAX_STASHES) }
 }
 
+/** What the work tree was set to, from one commit to another, and by what. */
+interface LogEntry {
+  from: string
+  to: string
+  what: string
+}
+
 /** The entries of a log from an offset in bytes on. */
-async function linesFrom(path: string, offset: number): Promise<Array<{ to: string; what: string }>> {
+async function linesFrom(path: string, offset: number): Promise<LogEntry[]> {
   const handle = await open(path).catch(() => undefined)
   if (!handle) return []
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_LOG_BYTES), 0, MAX_LOG_BYTES, offset)
     const text = buffer.toString('utf8', 0, bytesRead)
     return text.split('\n').flatMap(line => {
-      const [, to, what] = /^[\da-f]{40,} ([\da-f]{40,}) [^\t]*\t(.*)$/.exec(line) ?? []
-      return to === undefined || what === undefined ? [] : { to, what }
+      const [, from, to, what] = /^([\da-f]{40,}) ([\da-f]{40,}) [^\t]*\t(.*)$/.exec(line) ?? []
+      return from === undefined || to === undefined || what === undefined ? [] : { from, to, what }
     })
   } finally {
     await handle.close()
   }
 }
 
-/** Whether the last commit may be another one since then. */
-export async function isLogged({ log }: RepositoryPosition): Promise<boolean> {
-  return (await sizeOf(log.path)) !== log.size
+/**
+ * The commits of what was in the work tree since then, each with the one before; a checkout or a pull isn't one.
+ * `undefined` if nothing was logged.
+ */
+export async function commitsSince({ log }: RepositoryPosition): Promise<LogEntry[] | undefined> {
+  const size = await sizeOf(log.path)
+  if (size === log.size) return undefined
+  return size > log.size ? (await linesFrom(log.path, log.size)).filter(isCommit) : []
+}
+
+function isCommit({ what }: LogEntry): boolean {
+  return /^commit\b(?! \(cherry-pick\))/.test(what)
 }
 
 /** `undefined` if Git wrote nothing into the work tree since then: a commit only stores what is there. */
@@ -94,7 +110,7 @@ export async function movedSince(position: RepositoryPosition): Promise<Moved | 
   const { root, log, stashes } = position
   const size = await sizeOf(log.path)
   const entries = size > log.size ? await linesFrom(log.path, log.size) : []
-  const isMoved = entries.some(({ what }) => !/^commit\b(?! \(cherry-pick\))/.test(what))
+  const isMoved = !entries.every(isCommit)
   const isStash = (await stashesOf(stashes.path)).stamp !== stashes.stamp
   if (!isMoved && !isStash) return undefined
   const now = await repositoryOf(root)

@@ -18,7 +18,8 @@ import { ConversationState } from './conversation-state.ts'
 import { openRequests } from './entries/requests.ts'
 import { toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
-import { PromptQueue, type TurnOutcome } from './prompt-queue.ts'
+import type { TurnOutcome } from './prompts/prompt.ts'
+import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
@@ -217,7 +218,7 @@ export class Session implements Disposable {
   /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
   sendNow(id: string): boolean {
     const works = this.isWorking
-    if (!this.#isLive() || !this.queue.putFirst(id)) return false
+    if (!this.#isLive() || !this.queue.sendNow(id)) return false
     if (works) this.#turns.cancel()
     this.queue.resume()
     this.#withdrawRequests()

@@ -1,8 +1,10 @@
 import { AgentClosedError, AgentRequestError } from '../acp/agent.ts'
+import { RpcCode } from '../acp/errors.ts'
 import type { AgentErrorInfo, ContentBlock, SessionUpdate } from '../acp/model.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
-import type { Prompt, PromptQueue, TurnOutcome } from './prompt-queue.ts'
+import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
+import type { PromptQueue } from './prompts/prompt-queue.ts'
 
 /** The response to a prompt may arrive this long after the session became idle. */
 const ANSWER_WAIT_MS = 1000
@@ -149,7 +151,7 @@ export class Turns {
     turn.end = { type: 'ended' }
     if (stopReason !== undefined) turn.end.stopReason = stopReason
     if (error !== undefined) turn.end.error = error
-    if (error !== undefined || stopReason === 'error') this.#queue.pauseAfterFailure()
+    if (error !== undefined || stopReason === 'error') this.#queue.turnFailed()
     if (turn.answered) this.#finish(turn, turn.end)
     else this.#timer = this.#options.schedule(() => turn.end && this.#finish(turn, turn.end), ANSWER_WAIT_MS)
   }
@@ -183,7 +185,7 @@ export class Turns {
     this.#current = undefined
     turn?.prompt.finish(turn.end ?? { type: 'failed', error })
     this.#connected.dispose()
-    this.#queue.returnQueued(error)
+    this.#queue.sessionEnded(error)
     this.#options.changed()
   }
 
@@ -214,7 +216,7 @@ export class Turns {
           : { type: 'state', state: 'idle', stopReason: 'error', error: errorInfo(error) },
       )
     }
-    this.#queue.pauseAfterFailure()
+    this.#queue.turnFailed()
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
@@ -238,6 +240,8 @@ export class Turns {
     if (this.#current !== turn) return
     this.#current = undefined
     this.#setCancelState('none')
+    const refusal = signInRequiredBy(outcome)
+    if (refusal) this.#queue.requireSignIn(turn.prompt, refusal)
     turn.prompt.finish(outcome)
     this.#options.changed()
     this.pump()
@@ -252,6 +256,19 @@ export class Turns {
     this.#cancelState = state
     this.#options.changed()
   }
+}
+
+/**
+ * The message with which the agent refused a turn because it requires sign-in: either the prompt, or the turn that it
+ * started (v2).
+ */
+function signInRequiredBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
+  if (outcome.type === 'failed') {
+    const { error } = outcome
+    return error instanceof AgentRequestError && error.kind === 'auth-required' ? errorInfo(error) : undefined
+  }
+  const error = outcome.type === 'ended' ? outcome.error : undefined
+  return error?.code === RpcCode.authRequired ? error : undefined
 }
 
 /** The text of an error at the end of a turn. */

@@ -7,7 +7,8 @@ import { type Draft, isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { Emitter } from '../common/event.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
-import type { PromptQueue, TurnOutcome } from '../conversation/prompt-queue.ts'
+import type { Prompt } from '../conversation/prompts/prompt.ts'
+import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import { DisplayedSession, NEW_KEY, type Phase } from './displayed-session.ts'
 import {
@@ -17,18 +18,18 @@ import {
   isSignInAsked,
   type Reopening,
   SlowOptions,
-  signInAskedBy,
   wordsOf,
 } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
-import type { Drafts, MakePrompt, PromptInput, SignInTerminal, SignInVariables } from './ports.ts'
+import type { Drafts, MakePrompt, SignInTerminal, SignInVariables } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { SessionOpener, type SessionOpenerOptions } from './session-opener.ts'
 import type { Accounts } from './sign-in/accounts.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
 
-export interface ControllerOptions extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts'> {
+export interface ControllerOptions
+  extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts' | 'agentChosen'> {
   /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   host: (agentId: string) => AgentHost
@@ -80,9 +81,14 @@ export class ConversationController extends Owner {
     const hasPrompts = () => this.queue.prompts.some(({ state }) => state === 'sending')
     const elsewhere = (reference: SessionReference) => options.elsewhere?.(reference, this)
     this.#slowOptions = new SlowOptions(this.#failures, options.slowAfterMs)
-    this.register(this.#displayed.onDidSwitch(open => this.#slowOptions.look(open)))
+    this.register(
+      this.#displayed.onDidSwitch(open => {
+        this.#slowOptions.look(open)
+        this.#showSignIn()
+      }),
+    )
     this.#opener = new SessionOpener(
-      { ...options, elsewhere, hasPrompts },
+      { ...options, elsewhere, hasPrompts, agentChosen: agentId => this.#agentChosen(agentId) },
       this.#displayed,
       this.#failures,
       () => this.#changed(),
@@ -92,12 +98,14 @@ export class ConversationController extends Owner {
       displayed: this.#displayed,
       opener: this.#opener,
       failures: this.#failures,
-      send: (open, content) => this.#send(open, content),
+      continued: () => this.#showSignIn(),
       setOption: (optionId, value) => this.setConfigOption(optionId, value),
     })
     this.register(
       options.queues.onDidChange(queue => {
-        if (queue.key === this.key) this.#queueChange.fire()
+        if (queue.key !== this.key) return
+        this.#showSignIn()
+        this.#queueChange.fire()
       }),
     )
     this.register(options.agents.onDidChange(() => this.#agentsChanged()))
@@ -156,6 +164,8 @@ export class ConversationController extends Owner {
 
   /** Starts a session with the agent (by default the default agent), in `cwd` if given. The displayed session stays open. */
   start(wanted?: string, cwd?: string): Promise<void> {
+    const { preparing } = this
+    if (preparing !== undefined) this.queue.agentReplaced(notFor(preparing))
     return this.#opener.start(wanted, cwd)
   }
 
@@ -168,7 +178,7 @@ export class ConversationController extends Owner {
     const written = drafts.get(key)
     if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
     const returned = this.queue.returned.map(({ id, draft }) => ({ id, draft }))
-    queues.of(newKey).giveBack(returned)
+    queues.of(newKey).addReturned(returned)
     return this.start(current.agentId)
   }
 
@@ -213,19 +223,22 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Queues a prompt from the composer with this key. The prompt waits for a session that is being opened. If there is no
-   * session, one is started with the default agent; if the agent ended, it is restarted. A prompt that can't be sent
-   * returns to its composer.
+   * Queues a prompt for the conversation with this key. The prompt waits for a session that is being opened. If there is
+   * no session, one is started with the default agent; if the agent ended, it is restarted. A prompt that can't be sent
+   * goes back to the composer. `composer`: what the composer holds from now on, if the prompt came from there.
    */
-  enqueue(key: string, prompt: StoredPrompt, make: MakePrompt): void {
+  enqueue(key: string, prompt: StoredPrompt, make: MakePrompt, composer?: Draft<Attachment>): void {
     const queue = this.#queueOf(key)
-    const queued = queue.enqueue(prompt, async () => (await this.#contentFor(queue, make)).content)
-    void queued.outcome.then(outcome => this.#askAgain(queue, outcome, queued.content))
+    const { agentId } = this
+    queue.enqueue(prompt, queued => this.#contentFor(queue, queued, make), {
+      ...(queue === this.queue && agentId !== undefined && { agentId }),
+      ...(composer && { composer }),
+    })
   }
 
-  /** The composer with this key has taken returned prompts into its draft. */
-  takeBack(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
-    this.#queueOf(key).takenBack(ids, draft)
+  /** The composer with this key has returned prompts in its draft. */
+  movedToComposer(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
+    this.#queueOf(key).movedToComposer(ids, draft)
   }
 
   /** Stops the running turn, if any, and sends a queued prompt next. */
@@ -233,43 +246,32 @@ export class ConversationController extends Owner {
     this.current?.sendNow(id)
   }
 
-  /** Sends a prompt that is not from a composer. Opens a session as `enqueue` does, but rejects if nothing was sent. */
-  async prompt(input: PromptInput | MakePrompt): Promise<void> {
-    if (typeof input !== 'function' && contentOf(input).length === 0) return
-    const { open, content } = await this.#contentFor(
-      this.queue,
-      typeof input === 'function' ? input : async () => contentOf(input),
-    )
-    void this.#send(open, content)
-  }
-
   /** A page may still use the key from before its session was started. */
   #queueOf(key: string): PromptQueue {
     return this.#options.queues.of(key === this.keyBefore ? this.key : key)
   }
 
-  async #contentFor(
-    queue: PromptQueue,
-    make: MakePrompt,
-  ): Promise<{ open: OpenSession; content: ContentBlock[] }> {
-    const open = await this.#sessionOf(queue)
-    const { agentName, session, plan } = open
+  async #contentFor(queue: PromptQueue, prompt: Prompt, make: MakePrompt): Promise<ContentBlock[]> {
+    const { agentId, agentName, session, plan } = await this.#sessionOf(queue, prompt)
+    if (prompt.agentId !== undefined && prompt.agentId !== agentId)
+      throw new Error(notFor(this.#options.host(prompt.agentId).name))
     const content = await make({ agentName, can: session.agent.capabilities, roots: plan.setup })
     if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
     if (session.queue !== queue || session.phase !== 'ready')
       throw new Error(l10n.t('The conversation has changed. Try again.'))
+    if (this.queue === queue && this.#asksToSignInForPrompts) queue.giveUpSignIn()
     this.#failures.drop('sign-in')
     this.#failures.drop('option')
     const note = isCommand(content) ? undefined : rewindNote(session.state)
-    return { open, content: note ? [...content, note] : content }
+    return note ? [...content, note] : content
   }
 
   /** The session of a queue, once it is ready. Another session may be displayed by then. */
-  async #sessionOf(queue: PromptQueue): Promise<OpenSession> {
+  async #sessionOf(queue: PromptQueue, prompt: Prompt): Promise<OpenSession> {
     if (this.queue === queue) {
-      if (!this.#opener.pending && !this.#waitsForSignIn) await this.#ensureSession()
+      if (!this.#opensSession) await this.#ensureSession()
       // another attempt may have started meanwhile
-      while (this.queue === queue && (this.#opener.pending || this.#waitsForSignIn))
+      while (prompt.state === 'sending' && this.queue === queue && this.#opensSession)
         await (this.#opener.pending ?? this.#nextChange.promise)
     }
     if (this.queue !== queue) {
@@ -285,9 +287,22 @@ export class ConversationController extends Owner {
     return open
   }
 
-  /** The agent opens no session before the user has signed in; prompts wait for that. */
-  get #waitsForSignIn(): boolean {
-    return [...this.#failures.all.values()].some(one => one.type === 'sign-in' && one.attempt !== undefined)
+  /** A session is being opened, or will be once the user has signed in; prompts wait for that. */
+  get #opensSession(): boolean {
+    const waitsForSignIn = [...this.#failures.all.values()].some(
+      one => one.type === 'sign-in' && one.attempt !== undefined,
+    )
+    return this.#opener.pending !== undefined || waitsForSignIn
+  }
+
+  get #asksToSignInForPrompts(): boolean {
+    return [...this.#failures.all.values()].some(one => one.type === 'sign-in' && one.prompts)
+  }
+
+  /** The view starts a session with this agent. Prompts that wait for another agent don't follow. */
+  #agentChosen(agentId: string): void {
+    const queue = this.#options.queues.of(this.#displayed.newKey)
+    queue.agentChosen(agentId, other => notFor(this.#options.host(other).name))
   }
 
   /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
@@ -368,6 +383,8 @@ export class ConversationController extends Owner {
   }
 
   dismiss(failureId: string): void {
+    const failure = this.#failures.all.get(failureId)
+    if (failure?.type === 'sign-in' && failure.prompts) this.queue.signInCanceled()
     this.#failures.remove(failureId)
   }
 
@@ -392,23 +409,20 @@ export class ConversationController extends Owner {
     this.#changed()
   }
 
-  async #send({ session }: OpenSession, content: ContentBlock[]): Promise<void> {
-    const { queue } = session
-    this.#askAgain(queue, await session.prompt(content), content)
-  }
-
-  /** Sends a prompt again after sign-in if the agent refused it for that. */
-  #askAgain(queue: PromptQueue, outcome: TurnOutcome, again: ContentBlock[]): void {
-    const refusal = signInAskedBy(outcome)
+  /** The displayed session's agent refused prompts until the user signs in: asks the user to. */
+  #showSignIn(): void {
     const open = this.current
-    if (refusal && open?.session.queue === queue) this.#askToSignIn(open, refusal, { again })
+    const [refused] = open?.session.queue.awaitingSignIn ?? []
+    if (!open || !refused || this.#asksToSignInForPrompts || this.#signIn.isContinuing) return
+    const { reason: message = '', detail } = refused
+    this.#askToSignIn(open, { message, ...(detail !== undefined && { detail }) }, { prompts: true })
   }
 
   /** `then`: what to do after sign-in. */
   #askToSignIn(
     open: OpenSession,
     words: Pick<SignInFailure, 'message' | 'detail'>,
-    then: Pick<SignInFailure, 'again' | 'option'>,
+    then: Pick<SignInFailure, 'prompts' | 'option'>,
   ): void {
     const { agentId, agentName } = open
     const methods = this.#options.host(agentId).running?.agent.authMethods ?? []
@@ -465,9 +479,9 @@ export class ConversationController extends Owner {
   }
 }
 
-/** The content of a text and its attachments; empty if both are. */
-function contentOf({ text, attachments }: PromptInput): ContentBlock[] {
-  return text.trim() ? [{ type: 'text', text }, ...attachments] : [...attachments]
+/** Why a prompt goes back to the composer when another agent is chosen. */
+function notFor(agentName: string): string {
+  return l10n.t("The prompt was written for {0}, so it wasn't sent.", agentName)
 }
 
 /** The exit of a restarted agent that can't resume or load the session. */

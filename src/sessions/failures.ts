@@ -6,10 +6,9 @@ import {
   type AgentStartFailure,
 } from '../acp/agent.ts'
 import { RpcCode } from '../acp/errors.ts'
-import type { AuthMethod, AuthStatus, ContentBlock } from '../acp/model.ts'
+import type { AuthMethod, AuthStatus } from '../acp/model.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
-import type { TurnOutcome } from '../conversation/prompt-queue.ts'
 import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
 
@@ -44,8 +43,8 @@ export type Failure =
       detail?: string
       /** what to do after sign-in */
       attempt?: Attempt
-      /** the refused prompt, to send again after sign-in */
-      again?: ContentBlock[]
+      /** the agent refused prompts, which its session's queue sends again after sign-in */
+      prompts?: true
       /** the option to change */
       option?: { optionId: string; value: string | boolean }
       /** the action that was refused outside of the conversation, repeated after the sign-in */
@@ -134,16 +133,6 @@ export function isSignInAsked(error: unknown): boolean {
 /** The sign-in methods that an agent listed when it refused to start. */
 export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
   return failure.kind === 'initialize-error' ? (failure.authMethods ?? []) : []
-}
-
-/**
- * The message with which the agent refused a turn because it requires sign-in: either the prompt, or the turn that it
- * started (v2).
- */
-export function signInAskedBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
-  if (outcome.type === 'failed') return isSignInAsked(outcome.error) ? wordsOf(outcome.error) : undefined
-  const error = outcome.type === 'ended' ? outcome.error : undefined
-  return error?.code === RpcCode.authRequired ? { message: error.message, detail: error.detail } : undefined
 }
 
 export function wordsOf(error: unknown): { message: string; detail?: string } {

@@ -100,11 +100,6 @@ export type SessionRecords = Pick<
 /** What sessions use of the saved conversations. */
 export type SavedConversations = Pick<Transcripts, 'read' | 'revision' | 'write' | 'forget'>
 
-export interface PromptInput {
-  text: string
-  attachments: ContentBlock[]
-}
-
 /** Creates a prompt's content for an agent. Rejects with a sentence if the agent doesn't support it. */
 export type MakePrompt = (to: {
   agentName: string

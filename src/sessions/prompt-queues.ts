@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { StoredPrompt } from '../conversation/attachment.ts'
-import { PromptQueue, type PromptStorage } from '../conversation/prompt-queue.ts'
+import { PromptQueue, type PromptStorage } from '../conversation/prompts/prompt-queue.ts'
 
 /** Stores the prompts of all conversations of the window. */
 export interface PromptQueuesStorage extends PromptStorage {
@@ -54,10 +54,10 @@ export class PromptQueues extends Owner {
     this.#queues.set(to, queue)
     const left = before.returned.map(({ id, draft }) => ({ id, draft }))
     queue.rename(to)
-    queue.giveBack(left)
+    queue.addReturned(left)
   }
 
   #claim(queue: PromptQueue): void {
-    queue.giveBack(this.#storage.claim(queue.key), l10n.t('The window closed before the prompt was sent.'))
+    queue.addReturned(this.#storage.claim(queue.key), l10n.t('The window closed before the prompt was sent.'))
   }
 }

@@ -19,6 +19,8 @@ export interface SessionOpenerOptions {
   trusted: () => boolean
   /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
+  /** A new session starts with this agent. */
+  agentChosen: (agentId: string) => void
   store: KeyValueStore
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
@@ -338,6 +340,7 @@ export class SessionOpener {
     )
     displayed.phase = 'starting'
     if (!displayed.continues(attempt)) displayed.display(undefined)
+    if (attempt.type === 'new') this.#options.agentChosen(attempt.agentId)
     this.#changed()
     try {
       const opened = await open(abort.signal, {

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import type { Attachment } from '../../bridge/conversation.ts'
+import { draftOf } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { attachmentOf } from '../../conversation/attachment.ts'
 import { messageText, wholeMessage } from '../../conversation/entries/message.ts'
 import { conversationMarkdown, entryMarkdown } from '../../conversation/markdown-export.ts'
 import { writtenBlocks } from '../../conversation/rewinds.ts'
@@ -45,8 +48,9 @@ export function entryCommands(surfaces: ConversationSurfaces, workbench: Workben
       workbench.editors.openText(documentOf(open), 'markdown'),
     ),
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
-      const { blocks } = promptOf(open, entry)
-      return surface.controller.prompt(async () => writtenBlocks(blocks))
+      const blocks = writtenBlocks(promptOf(open, entry).blocks)
+      const prompt = { id: randomUUID(), draft: draftOf(blocks, attachmentOf) }
+      surface.controller.enqueue(open.key, prompt, async () => blocks)
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
       await surface.reveal()

@@ -1,5 +1,6 @@
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
+import { EMPTY_DRAFT } from '../../common/draft.ts'
 import { promptOf } from '../../conversation/attachment.ts'
 import { makePrompt } from '../../editor/mentions/make-prompt.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -28,10 +29,10 @@ export function composerHandlers(
   return {
     'conversation/enqueue': async ({ key, ...prompt }) => {
       const parts = promptOf(prompt.draft)
-      controller.enqueue(key, prompt, target => makePrompt(parts, target, context.sources))
+      controller.enqueue(key, prompt, target => makePrompt(parts, target, context.sources), EMPTY_DRAFT)
       show()
     },
-    'conversation/takeBack': ({ key, ids, draft }) => controller.takeBack(key, ids, draft),
+    'conversation/takeBack': ({ key, ids, draft }) => controller.movedToComposer(key, ids, draft),
     'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
     'composer/mentions': ({ query }) => context.mentions(query),

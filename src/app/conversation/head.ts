@@ -10,7 +10,8 @@ import type {
   TabNote,
 } from '../../bridge/conversation.ts'
 import { attachedItems } from '../../common/draft.ts'
-import type { Prompt } from '../../conversation/prompt-queue.ts'
+import type { Prompt } from '../../conversation/prompts/prompt.ts'
+import { isQueued } from '../../conversation/prompts/prompt-states.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -135,8 +136,9 @@ function programOf(agent: Agent | undefined): string | undefined {
 }
 
 function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
-  if (state !== 'sending' && state !== 'queued') return []
-  return [{ id, state, text: draft.text, attachments: attachedItems(draft).length }]
+  if (state !== 'sending' && !isQueued(state)) return []
+  const shown = state === 'sending' ? 'sending' : 'queued'
+  return [{ id, state: shown, text: draft.text, attachments: attachedItems(draft).length }]
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {

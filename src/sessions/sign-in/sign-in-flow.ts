@@ -1,9 +1,8 @@
 import { AgentStartError } from '../../acp/agent.ts'
-import type { AuthMethod, ContentBlock } from '../../acp/model.ts'
+import type { AuthMethod } from '../../acp/model.ts'
 import { CancelledError } from '../../common/errors.ts'
-import type { DisplayedSession } from '../displayed-session.ts'
+import type { DisplayedSession, Phase } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, methodsIn, wordsOf } from '../failures.ts'
-import type { OpenSession } from '../open-session.ts'
 import type { SessionOpener } from '../session-opener.ts'
 import type { Accounts } from './accounts.ts'
 import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
@@ -15,7 +14,8 @@ export interface SignInFlowOptions extends SignInOptions {
   opener: SessionOpener
   failures: Failures
   accounts: Pick<Accounts, 'get' | 'signedIn'>
-  send: (open: OpenSession, content: ContentBlock[]) => Promise<void>
+  /** What needed a sign-in was continued. */
+  continued: () => void
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
 
@@ -23,9 +23,15 @@ export interface SignInFlowOptions extends SignInOptions {
 export class SignInFlow {
   readonly #options: SignInFlowOptions
   #abort: AbortController | undefined
+  #continuing = 0
 
   constructor(options: SignInFlowOptions) {
     this.#options = options
+  }
+
+  /** The user signed in; the session may be reopening before it sends what was refused. */
+  get isContinuing(): boolean {
+    return this.#continuing > 0
   }
 
   /** Signs in with one of the agent's methods, then continues with what needed it. */
@@ -101,18 +107,33 @@ export class SignInFlow {
     this.#abort?.abort(new CancelledError())
   }
 
+  async #continue(failure: SignInFailure): Promise<void> {
+    this.#continuing++
+    try {
+      await this.#continueAll(failure)
+    } finally {
+      this.#continuing--
+      this.#options.continued()
+    }
+  }
+
   /** Continues with what needed the sign-in. */
-  async #continue({ agentId, attempt, again, option, then }: SignInFailure): Promise<void> {
-    const { displayed, opener, host, send, setOption } = this.#options
+  async #continueAll({ agentId, attempt, prompts, option, then }: SignInFailure): Promise<void> {
+    const { displayed, opener, host, setOption } = this.#options
+    const refusing = displayed.current?.session.queue
     if (attempt) await opener.retry(attempt)
     // the session may be reopening with a process that was started after the sign-in
     else await opener.pending
-    const isMine = () => displayed.current?.agentId === agentId
-    // An ended session that the agent can't reopen is left alone; the prompt starts a new one.
-    if (again && isMine() && displayed.phase === 'ended') await opener.start(agentId)
+    const isMine = (phase: Phase) => displayed.current?.agentId === agentId && displayed.phase === phase
+    // an ended session that the agent can't reopen is left alone; its refused prompts start a new one
+    if (prompts && isMine('ended')) {
+      await opener.start(agentId)
+      const next = displayed.current?.session.queue
+      if (next && isMine('ready')) refusing?.moveAwaitingTo(next)
+    }
     const open = displayed.current
-    if (open && isMine() && displayed.phase === 'ready') {
-      if (again) void send(open, again)
+    if (open && isMine('ready')) {
+      if (prompts) open.session.queue.signedIn()
       if (option) void setOption(option.optionId, option.value)
     }
     if (!then) return

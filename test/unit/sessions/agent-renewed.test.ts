@@ -3,7 +3,7 @@ import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { AuthMethod } from '../../../src/acp/model.ts'
 import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
 import { until } from '../../support/until.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 const methods: AuthMethod[] = [
   { methodId: 'plain', type: 'agent', name: 'Sign in' },
@@ -37,7 +37,7 @@ describe('an agent that is restarted for a sign-in', () => {
     assert.equal(place.key, `one/${sessionId}`)
   }
   const kinds = (place: ConversationController) => [...place.failures.values()].map(({ type }) => type)
-  const write = (place: ConversationController, text: string) => place.prompt({ text, attachments: [] })
+  const write = (place: ConversationController, text: string) => sendPrompt(place, text)
   /** Signs in from a conversation without a refused request. */
   async function signIn(place: ConversationController, methodId: string, then?: () => Promise<void>) {
     await place.offerSignIn('one', then)

@@ -3,7 +3,7 @@ import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('ConversationController', () => {
   let fixture: SessionsFixture
@@ -53,7 +53,7 @@ describe('ConversationController', () => {
     await fixture.controller.start()
     assert.equal(failure().type, 'untrusted')
     assert.equal(fixture.started.length, 0)
-    await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }), /Restricted Mode/)
+    await assert.rejects(sendPrompt(fixture.controller, 'hello'), /Restricted Mode/)
   })
 
   it('reports that there is no agent, and an unknown agent', async () => {
@@ -229,7 +229,7 @@ describe('ConversationController', () => {
   })
 
   it('starts a session for a prompt without one, then sends it', async () => {
-    const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
+    const sent = sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await sent
@@ -239,7 +239,7 @@ describe('ConversationController', () => {
 
   it('holds a prompt until the session that is starting is ready, with any agent', async () => {
     void fixture.controller.start('two')
-    const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
+    const sent = sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await sent
@@ -255,7 +255,7 @@ describe('ConversationController', () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
     void fixture.controller.start('two')
-    await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }), /No session/)
+    await assert.rejects(sendPrompt(fixture.controller, 'hello'), /No session/)
     assert.equal(failure().type, 'start')
     assert.equal(fixture.started.length, 0)
   })
@@ -293,7 +293,7 @@ describe('ConversationController', () => {
 
   it('keeps the prompt in the composer if there is no session', async () => {
     fixture.trusted = false
-    await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }))
+    await assert.rejects(sendPrompt(fixture.controller, 'hello'))
   })
 
   it('asks the user to sign in on -32000, and then retries', async () => {
@@ -311,7 +311,7 @@ describe('ConversationController', () => {
 
   it('sends a prompt again that was refused until the user signed in', async () => {
     await ready()
-    await fixture.controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
     await until(() => fixture.controller.failures.size === 1)
@@ -324,7 +324,7 @@ describe('ConversationController', () => {
 
   it('sends a prompt again whose turn ended because sign-in is required, as in v2', async () => {
     await ready()
-    await fixture.controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'running' })
     fixture.agent.prompts[0]?.answer.resolve({ messageId: 'u' })
@@ -357,7 +357,7 @@ describe('ConversationController', () => {
   it('sends the refused prompt to the new process after a sign-in with a terminal', async () => {
     await ready()
     Object.assign(fixture.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
-    await fixture.controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
     await until(() => fixture.controller.failures.size === 1)
@@ -419,7 +419,7 @@ describe('ConversationController', () => {
 
   it('keeps the conversation of an agent that exits, and continues it with a new process', async () => {
     const open = await ready()
-    await fixture.controller.prompt({ text: 'first', attachments: [] })
+    await sendPrompt(fixture.controller, 'first')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -441,7 +441,7 @@ describe('ConversationController', () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
-    const prompting = fixture.controller.prompt({ text: 'go on', attachments: [] })
+    const prompting = sendPrompt(fixture.controller, 'go on')
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     assert.equal(fixture.agent.prompts.length, 0)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
@@ -458,14 +458,14 @@ describe('ConversationController', () => {
     fixture.onStart = () => {
       throw new Error('not today')
     }
-    await assert.rejects(fixture.controller.prompt({ text: 'go on', attachments: [] }), /No session/)
+    await assert.rejects(sendPrompt(fixture.controller, 'go on'), /No session/)
     assert.equal(fixture.controller.phase, 'ended')
     assert.ok(fixture.controller.failures.size > 0)
   })
 
   it("creates a prompt's content when the agent is known, and sends nothing if that fails", async () => {
     const asked: unknown[] = []
-    const prompting = fixture.controller.prompt(async ({ agentName, can, roots }) => {
+    const prompting = sendPrompt(fixture.controller, '', async ({ agentName, can, roots }) => {
       asked.push(agentName, can.prompt.image, roots.cwd)
       return [{ type: 'text', text: 'made' }]
     })
@@ -478,7 +478,7 @@ describe('ConversationController', () => {
     assert.deepEqual(asked, [fixture.controller.agentName, image, '/w/a'])
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'made' }])
     await assert.rejects(
-      fixture.controller.prompt(async () => {
+      sendPrompt(fixture.controller, '', async () => {
         throw new Error('No images, please.')
       }),
       /No images/,
@@ -488,8 +488,7 @@ describe('ConversationController', () => {
 
   it('returns unsent prompts to the composer in order when the agent exits', async () => {
     const open = await ready()
-    for (const text of ['first', 'second', 'third'])
-      await fixture.controller.prompt({ text, attachments: [] })
+    for (const text of ['first', 'second', 'third']) await sendPrompt(fixture.controller, text)
     await until(() => fixture.agent.prompts.length === 1 && open.session.queue.queued.length === 2)
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
@@ -527,10 +526,10 @@ describe('ConversationController', () => {
 
   it('returns unsent prompts with their chips and images', async () => {
     await ready()
-    await fixture.controller.prompt({ text: 'first', attachments: [] })
+    await sendPrompt(fixture.controller, 'first')
     const link = { type: 'resource_link' as const, uri: 'file:///w/a/b.ts', name: 'b.ts' }
     const image = { type: 'image' as const, data: 'AA==', mimeType: 'image/png' }
-    await fixture.controller.prompt(async () => [
+    await sendPrompt(fixture.controller, [
       { type: 'text', text: 'see ' },
       link,
       { type: 'text', text: ' now' },
@@ -749,7 +748,7 @@ describe('ConversationController', () => {
       fixture.agent.loads[0]?.resolve({ sessionId: 's9' })
       await loading
       assert.deepEqual(textsOf(fixture), ['kept'])
-      await fixture.controller.prompt({ text: 'more', attachments: [] })
+      await sendPrompt(fixture.controller, 'more')
       await until(() => fixture.agent.prompts.length === 1)
       fixture.agent.endTurn(fixture.agent.prompts[0]!)
       fixture.controller.leave()
@@ -842,7 +841,7 @@ describe('ConversationController', () => {
     it('saves it as it grows, even after the disk was temporarily full', async () => {
       await ready('s1')
       fixture.transcripts.fails = true
-      await fixture.controller.prompt({ text: 'hello', attachments: [] })
+      await sendPrompt(fixture.controller, 'hello')
       await until(() => fixture.agent.prompts.length === 1)
       const call = fixture.agent.prompts[0]
       assert.ok(call)
@@ -926,7 +925,7 @@ describe('ConversationController', () => {
     const [option] = open.session.state.configOptions
     assert.ok(option?.type === 'select' && option.currentValue === 'a')
     // the next turn reports the current value
-    await fixture.controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(fixture.controller, 'hello')
     assert.equal(fixture.controller.failures.size, 0)
   })
 

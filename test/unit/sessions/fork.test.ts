@@ -3,7 +3,7 @@ import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { chunk, summarize } from '../conversation/updates.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('forking a session', () => {
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
@@ -18,7 +18,7 @@ describe('forking a session', () => {
         return answer.promise
       },
     })
-    await fixture.controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', chunk('agent', 'Hi'))
     const forking = fixture.controller.fork(reference)
@@ -45,14 +45,14 @@ describe('forking a session', () => {
   it('tells the agent with the next prompt where the user restored a checkpoint', async () => {
     const fixture = await SessionsFixture.withSession()
     const { controller, agent } = fixture
-    await controller.prompt({ text: 'hello', attachments: [] })
+    await sendPrompt(controller, 'hello')
     await until(() => agent.prompts.length === 1)
     agent.endTurn(agent.prompts[0]!)
     const { session } = controller.current!
     await until(() => session.state.activity === 'idle')
     session.notify({ severity: 'info', title: 'Back', rewind: { from: 1, to: 1 } })
     for (const text of ['again', 'more']) {
-      await controller.prompt({ text, attachments: [] })
+      await sendPrompt(controller, text)
       await until(() => JSON.stringify(agent.prompts.at(-1)?.content).includes(text))
       agent.endTurn(agent.prompts.at(-1)!)
       await until(() => session.state.activity === 'idle')

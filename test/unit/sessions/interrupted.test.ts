@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Interrupted, SessionIndicators } from '../../../src/sessions/session-indicators.ts'
 import { until } from '../../support/until.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('Interrupted', () => {
   const disk = new Map<string, unknown>()
@@ -15,7 +15,7 @@ describe('Interrupted', () => {
     return { fixture, interrupted: new Interrupted(fixture.manager, indicators.onDidChange, keep) }
   }
   const work = async (fixture: SessionsFixture) => {
-    await fixture.controller.prompt({ text: 'long', attachments: [] })
+    await sendPrompt(fixture.controller, 'long')
     await until(() => fixture.agent.prompts.length === 1)
   }
 
@@ -51,7 +51,7 @@ describe('Interrupted', () => {
     fixture.agent.endTurn(fixture.agent.prompts[0]!)
     await until(() => fixture.controller.current?.session.state.activity === 'idle')
     assert.deepEqual([...disk.values()], [[]])
-    await fixture.controller.prompt({ text: 'again', attachments: [] })
+    await sendPrompt(fixture.controller, 'again')
     await until(() => fixture.agent.prompts.length === 2)
     interrupted.dispose()
     fixture.manager.dispose()

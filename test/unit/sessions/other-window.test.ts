@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { until } from '../../support/until.ts'
-import { type SessionsFixture, twoWindows } from './sessions-fixture.ts'
+import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
 
 const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 const chunk = (text: string) =>
@@ -18,7 +18,7 @@ describe('a session that is open in another window', () => {
 
   async function turn(fixture: SessionsFixture, prompt: string, answer: string): Promise<void> {
     const { length } = fixture.agent.prompts
-    await fixture.controller.prompt({ text: prompt, attachments: [] })
+    await sendPrompt(fixture.controller, prompt)
     await until(() => fixture.agent.prompts.length === length + 1)
     fixture.agent.say('s1', chunk(answer))
     fixture.agent.endTurn(fixture.agent.prompts[length]!)
@@ -31,7 +31,7 @@ describe('a session that is open in another window', () => {
     first.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     await turn(first, 'hello', 'The first answer.')
-    await until(() => first.transcripts.read('one', 's1') !== undefined)
+    await until(() => first.transcripts.read('one', 's1')?.entries.length === 2)
   })
 
   it('is read-only and updated as it grows, without starting its agent', async () => {
@@ -43,13 +43,13 @@ describe('a session that is open in another window', () => {
     await until(() => texts(second)?.length === 4)
     assert.equal(second.controller.phase, 'ended')
     // prompts are refused with a reason
-    await assert.rejects(second.controller.prompt({ text: 'mine', attachments: [] }))
+    await assert.rejects(sendPrompt(second.controller, 'mine'))
     assert.equal(failure()?.type, 'elsewhere')
     second.controller.dispose()
   })
 
   it('can be taken over, after which the turn is stopped and both windows show the whole conversation', async () => {
-    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', chunk('Half of the ans'))
     await second.controller.reopen('resume', reference)
@@ -73,7 +73,7 @@ describe('a session that is open in another window', () => {
   })
 
   it("isn't opened if the user opens something else during the takeover", async () => {
-    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
     await second.controller.reopen('resume', reference)
     const taking = assert.rejects(second.controller.takeOver(failure()!.id), CancelledError)
@@ -90,7 +90,7 @@ describe('a session that is open in another window', () => {
 
   it('can be taken over from a window that is gone, whose turn is marked as interrupted', async () => {
     await second.controller.reopen('resume', reference)
-    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', {
       type: 'tool_call',

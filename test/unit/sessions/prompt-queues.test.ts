@@ -74,7 +74,7 @@ describe('the prompts of a conversation', () => {
       controller.queue.returned.map(({ id, reason }) => [id, reason]),
       ['p1', 'p2', 'p3'].map(id => [id, 'No images, please.']),
     )
-    controller.takeBack('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
+    controller.movedToComposer('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
     assert.deepEqual([stored(), states('one/s1')], [[], []])
     assert.equal(fixture.drafts.get('one/s1').text, 'p1 p2 p3')
     controller.enqueue('one/s1', prompt('p4'), make('four'))
@@ -99,7 +99,7 @@ describe('the prompts of a conversation', () => {
 
   it("wait in their conversation while it's neither shown nor open", async () => {
     fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
-    await until(() => states('two/s9')[0]?.[1] === 'returned')
+    await until(() => states('two/s9')[0]?.[1] === 'refused')
     assert.deepEqual(stored(), [['p1', 'two/s9']])
     assert.equal(fixture.started.length, 0)
   })
@@ -167,7 +167,7 @@ describe('the prompts of a conversation', () => {
 
   it('are taken over from another window after it closes', async () => {
     fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
-    await until(() => states('two/s9')[0]?.[1] === 'returned')
+    await until(() => states('two/s9')[0]?.[1] === 'refused')
     const next = new SessionsFixture()
     next.disk.set('drafts', fixture.disk.get('drafts'))
     const { queues } = next.nextWindow()
@@ -222,13 +222,116 @@ describe('the prompts of a conversation', () => {
       const { controller } = fixture
       controller.dismiss(failureId())
       await until(() => controller.queue.returned.length === 1)
-      controller.takeBack('new', ['before'], EMPTY_DRAFT)
+      controller.movedToComposer('new', ['before'], EMPTY_DRAFT)
       controller.enqueue('new', prompt('again'), make('again'))
       await until(() => fixture.agent.newSessions.length === 2)
       assert.deepEqual(states('new'), [['again', 'sending']])
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await until(() => fixture.agent.prompts.length === 1)
       assert.deepEqual(texts(fixture.started[0]!.agent), [])
+    })
+
+    it("don't follow to another agent: they go back to the composer, with the reason", async () => {
+      await refuse()
+      const { controller } = fixture
+      controller.enqueue('new', prompt('after'), make('after'))
+      await settle()
+      const starting = controller.start('one')
+      await until(() => fixture.queues.of('new').returned.length === 2)
+      assert.match(controller.queue.returned[0]?.reason ?? '', /written for Agent Two/)
+      const first = fixture.started[0]!.agent
+      await until(() => first.newSessions.length === 2)
+      first.newSessions[1]?.resolve({ sessionId: 's2' })
+      await starting
+      assert.equal(controller.key, 'one/s2')
+      controller.enqueue('one/s2', prompt('for one'), make('for one'))
+      await until(() => first.prompts.length === 1)
+      assert.deepEqual(texts(first), [[{ type: 'text', text: 'for one' }]])
+      assert.deepEqual(stored(), [
+        ['before', 'one/s2'],
+        ['after', 'one/s2'],
+      ])
+    })
+
+    it("don't follow from an agent that is being prepared to one that the user selects meanwhile", async () => {
+      const { controller } = fixture
+      void controller.startAfter('Agent Two', new Promise(() => {}))
+      controller.enqueue('new', prompt('p1'), make('one'))
+      void controller.start('one')
+      await until(() => controller.queue.returned.length === 1)
+      await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+      await until(() => controller.phase === 'ready')
+      await settle()
+      assert.deepEqual(received(), [])
+    })
+
+    it('are stored from the refusal until the agent accepts them', async () => {
+      await begin('one', 's1')
+      const { controller } = fixture
+      controller.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.enqueue('one/s1', prompt('p2'), make('two'))
+      await until(() => received().length === 1 && controller.queue.queued.length === 1)
+      fixture.agent.prompts[0]!.answer.reject(required())
+      await until(() => controller.failures.size === 1)
+      assert.deepEqual(stored(), [
+        ['p1', 'one/s1'],
+        ['p2', 'one/s1'],
+      ])
+      // after a crash
+      assert.deepEqual(
+        fixture
+          .nextWindow()
+          .queues.of('one/s1')
+          .returned.map(({ id }) => id),
+        ['p1', 'p2'],
+      )
+      // the card is back when the conversation is
+      const [open] = fixture.manager.list()
+      controller.leave()
+      assert.equal(controller.failures.size, 0)
+      controller.show(open!)
+      await controller.signIn(failureId(), 'login')
+      await until(() => received().length === 2)
+      fixture.agent.endTurn(fixture.agent.prompts[1]!)
+      await until(() => received().length === 3)
+      assert.deepEqual(received(), ['one', 'one', 'two'])
+      assert.deepEqual(stored(), [])
+    })
+
+    it("move to a new session if the refusing one ended and can't continue", async () => {
+      fixture.prepare = agent => Object.assign(agent.capabilities, { load: false, resume: false })
+      await begin('one', 's1')
+      const { controller } = fixture
+      controller.enqueue('one/s1', prompt('p1'), make('one'))
+      await until(() => received().length === 1)
+      fixture.agent.prompts[0]!.answer.reject(required())
+      await until(() => controller.failures.size === 1)
+      const card = failureId()
+      fixture.agent.exit()
+      await until(() => controller.phase === 'ended')
+      const signing = controller.signIn(card, 'login')
+      await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
+      assert.deepEqual(stored(), [['p1', 'one/s1']])
+      fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
+      await signing
+      await until(() => received().length === 1)
+      assert.deepEqual([controller.key, received(), states('one/s1')], ['one/s2', ['one'], []])
+    })
+
+    it('return to the composer if the user dismisses the sign-in in a conversation', async () => {
+      await begin('one', 's1')
+      const { controller } = fixture
+      controller.enqueue('one/s1', prompt('p1'), make('one'))
+      await until(() => received().length === 1)
+      fixture.agent.prompts[0]!.answer.reject(required())
+      await until(() => controller.failures.size === 1)
+      controller.dismiss(failureId())
+      assert.deepEqual(
+        controller.queue.returned.map(({ id }) => id),
+        ['p1'],
+      )
+      assert.equal(controller.failures.size, 0)
     })
 
     it('also wait if the agent refuses to start', async () => {
@@ -264,12 +367,21 @@ describe('the prompts of a conversation', () => {
       await refuse()
       const { controller } = fixture
       controller.show(fixture.manager.list()[0]!)
-      await until(() => states('new')[0]?.[1] === 'returned')
+      await until(() => states('new')[0]?.[1] === 'refused')
       assert.deepEqual(states('one/s1'), [])
       controller.leave()
       assert.equal(controller.agentId, undefined)
       assert.equal(controller.queue.returned.length, 1)
     })
+  })
+
+  it('leave the stored draft alone if they come from a command', async () => {
+    await begin('one', 's1')
+    fixture.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'half a thought' })
+    fixture.controller.enqueue('one/s1', prompt('p1'), make('one'))
+    assert.equal(fixture.drafts.get('one/s1').text, 'half a thought')
+    fixture.controller.enqueue('one/s1', prompt('p2'), make('two'), EMPTY_DRAFT)
+    assert.equal(fixture.drafts.get('one/s1').text, '')
   })
 
   it('stay with an agent that failed to start', async () => {

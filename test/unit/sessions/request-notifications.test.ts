@@ -6,7 +6,7 @@ import { type NotificationAnswer, RequestNotifications } from '../../../src/sess
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { permissionRequest } from '../conversation/updates.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
 
@@ -47,7 +47,7 @@ describe('notifications of a pending request', () => {
     fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
     open = fixture.controller.current!
-    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await sendPrompt(fixture.controller, 'go')
     await until(() => fixture.agent.prompts.length === 1)
     mock.timers.enable({ apis: ['setTimeout'] })
   })

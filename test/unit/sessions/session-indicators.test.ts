@@ -3,7 +3,7 @@ import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { indicatorOf, SessionIndicators } from '../../../src/sessions/session-indicators.ts'
 import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('the indicator of a session', () => {
   let fixture: SessionsFixture
@@ -28,7 +28,7 @@ describe('the indicator of a session', () => {
   const open = () => fixture.controller.current!
   async function turn(stopReason: string): Promise<void> {
     const count = fixture.agent.prompts.length
-    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await sendPrompt(fixture.controller, 'go')
     await until(() => fixture.agent.prompts.length === count + 1)
     assert.equal(indicators.of(open()), 'running')
     fixture.agent.endTurn(fixture.agent.prompts.at(-1)!, stopReason)
@@ -60,7 +60,7 @@ describe('the indicator of a session', () => {
   })
 
   it('shows that a request is pending', async () => {
-    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await sendPrompt(fixture.controller, 'go')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
     assert.equal(indicatorOf(fixture.controller, indicators), 'waiting')

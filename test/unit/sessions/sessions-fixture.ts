@@ -1,10 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
+import type { ContentBlock } from '../../../src/acp/model.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
 import { MementoState } from '../../../src/app/storage/window-states.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
+import { draftOf } from '../../../src/common/draft.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import type { KeyValueStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import { attachmentOf } from '../../../src/conversation/attachment.ts'
+import { isReturned } from '../../../src/conversation/prompts/prompt-states.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import type { Documents } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
@@ -22,6 +27,7 @@ import type {
   AgentDirectory,
   AgentEntry,
   ExistingSession,
+  MakePrompt,
   SavedConversations,
   SessionPlan,
   SessionRecords,
@@ -366,6 +372,29 @@ export class SessionsFixture {
     await starting
     return fixture
   }
+}
+
+/**
+ * Queues a prompt. Resolves when it's with its session; rejects with the reason if it was refused, and leaves it to the
+ * composer.
+ */
+export async function sendPrompt(
+  controller: ConversationController,
+  prompt: string | ContentBlock[],
+  make?: MakePrompt,
+): Promise<void> {
+  const { queue } = controller
+  const id = randomUUID()
+  const content: ContentBlock[] = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
+  const draft = draftOf(content, attachmentOf)
+  controller.enqueue(controller.key, { id, draft }, make ?? (async () => content))
+  const find = () => queue.prompts.find(prompt => prompt.id === id)
+  await until(() => find()?.state !== 'sending')
+  const left = find()
+  if (!left || !isReturned(left.state)) return
+  const { reason } = left
+  queue.movedToComposer([id], left.draft)
+  throw new Error(reason)
 }
 
 export function memoryStore(): KeyValueStore {

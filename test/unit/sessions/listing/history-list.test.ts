@@ -4,7 +4,7 @@ import type { SessionInfo } from '../../../../src/acp/model.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
 import { until } from '../../../support/until.ts'
-import { SessionsFixture } from '../sessions-fixture.ts'
+import { SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
 
 const info = (sessionId: string, title?: string, updatedAt?: number): SessionInfo => ({
   sessionId,
@@ -140,7 +140,7 @@ describe('HistoryList', () => {
     await starting
     await until(() => note('one')?.state === 'listed')
     const before = Date.now()
-    void fixture.controller.prompt({ text: 'hello', attachments: [] })
+    void sendPrompt(fixture.controller, 'hello')
     const dated = () => history.items().find(item => item.sessionId === 's1')?.updatedAt ?? 0
     await until(() => dated() >= before)
   })

@@ -6,11 +6,11 @@ import { mock } from 'node:test'
 import fc from 'fast-check'
 import { DraftStore } from '../../../../src/app/storage/draft-store.ts'
 import { WindowFiles, type WindowStates } from '../../../../src/app/storage/window-states.ts'
-import type { Draft as WrittenDraft } from '../../../../src/common/draft.ts'
+import { EMPTY_DRAFT, type Draft as WrittenDraft } from '../../../../src/common/draft.ts'
 import type { KeyValueStore } from '../../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Attachment, StoredPrompt } from '../../../../src/conversation/attachment.ts'
-import type { PromptQueue } from '../../../../src/conversation/prompt-queue.ts'
+import type { PromptQueue } from '../../../../src/conversation/prompts/prompt-queue.ts'
 import { Session } from '../../../../src/conversation/session.ts'
 import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
@@ -197,7 +197,7 @@ class Window {
     this.page = new Draft({
       saveText: (_key, text, marks) => void this.toHost.push(() => store.setText(key, text, marks)),
       saveItems: (_key, items) => void this.toHost.push(() => store.setItems(key, items)),
-      takeBack: (_key, ids, draft) => void this.toHost.push(() => queue.takenBack(ids, draft)),
+      takeBack: (_key, ids, draft) => void this.toHost.push(() => queue.movedToComposer(ids, draft)),
       enqueue: (_key, prompt) =>
         new Promise<void>(resolve => {
           this.toHost.push(() => {
@@ -222,6 +222,7 @@ class Window {
             refuse: () => reject(new Error('No.')),
           })
         }),
+      { composer: EMPTY_DRAFT },
     )
   }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { AgentRequestError } from '../../../src/acp/agent.ts'
-import { PromptQueue } from '../../../src/conversation/prompt-queue.ts'
-import { Session } from '../../../src/conversation/session.ts'
-import { FakeAgent, settle } from './fake-agent.ts'
-import { idle, running } from './updates.ts'
+import { AgentRequestError } from '../../../../src/acp/agent.ts'
+import { PromptQueue } from '../../../../src/conversation/prompts/prompt-queue.ts'
+import { Session } from '../../../../src/conversation/session.ts'
+import { FakeAgent, settle } from '../fake-agent.ts'
+import { idle, running } from '../updates.ts'
 
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
@@ -127,7 +127,7 @@ describe('PromptQueue', () => {
     assert.deepEqual(waiting(), ['one', 'three'])
     const [{ id, draft, reason } = assert.fail()] = session.queue.returned
     assert.deepEqual([draft.text, reason], ['two', undefined])
-    session.queue.takenBack([id], draft)
+    session.queue.movedToComposer([id], draft)
     assert.deepEqual(session.queue.returned, [])
     session.queue.enqueue({ id, draft }, async () => [text('two!')])
     await settle()

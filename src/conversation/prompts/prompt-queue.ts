@@ -1,0 +1,419 @@
+import type { ContentBlock } from '../../acp/model.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { toDisposable } from '../../common/disposable.ts'
+import type { Draft } from '../../common/draft.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Attachment, ReturnedPrompt, StoredPrompt } from '../attachment.ts'
+import { isEmptyPrompt } from '../blocks.ts'
+import { type Prepare, Prompt } from './prompt.ts'
+import { isQueued, isReturned, QUEUE_TRANSITIONS, type QueueEvent, type QueueState } from './prompt-states.ts'
+
+/** Keeps prompts beyond the window. */
+export interface PromptStorage {
+  /**
+   * Writes at once which prompts a conversation has, in their order; with `draft` also what its composer holds, in the
+   * same write. A prompt that was stored for another conversation moves.
+   */
+  save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void
+  /** Whether the prompt is still this window's: another window may have taken it over. */
+  holds(id: string): boolean
+}
+
+const NOT_STORED: PromptStorage = { save() {}, holds: () => true }
+
+export interface EnqueueOptions {
+  /** The agent that the prompt is written for, if one is chosen. */
+  agentId?: string
+  /** What the composer holds from now on, if the prompt came from there; stored in the same write. */
+  composer?: Draft<Attachment>
+}
+
+/**
+ * The only owner of a conversation's prompts, from Enter until the agent has them. The queue exists before the conversation
+ * has a session and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by
+ * another window are returned to the composer and never sent automatically.
+ *
+ * `prompt-states.ts` has the states of a prompt and of the queue, and what changes them.
+ */
+export class PromptQueue {
+  readonly #storage: PromptStorage
+  readonly #change = new Emitter<void>()
+  readonly #prompts: Prompt[] = []
+  #key: string
+  #state: QueueState = 'running'
+  #preparing: Prompt | undefined
+  #onReady: (() => void) | undefined
+  #saveDue = false
+
+  /** The prompts, their states or their order changed, or the queue was paused or resumed. */
+  readonly onDidChange = this.#change.event
+
+  constructor(key = '', storage: PromptStorage = NOT_STORED) {
+    this.#key = key
+    this.#storage = storage
+  }
+
+  /** Identifies the conversation. */
+  get key(): string {
+    return this.#key
+  }
+
+  /** All prompts in the queue, in the order in which they were written or moved to. */
+  get prompts(): readonly Prompt[] {
+    return this.#prompts
+  }
+
+  /** The prompts that are ready to send. */
+  get queued(): readonly Prompt[] {
+    return this.#prompts.filter(({ state }) => isQueued(state))
+  }
+
+  /** The prompts that the agent refused until the user signs in. */
+  get awaitingSignIn(): readonly Prompt[] {
+    return this.#prompts.filter(({ state }) => state === 'awaitingSignIn')
+  }
+
+  /** The prompts that go back to the composer. */
+  get returned(): readonly ReturnedPrompt[] {
+    return this.#prompts
+      .filter(({ state }) => isReturned(state))
+      .map(({ id, draft, reason, state }) => ({
+        id,
+        draft,
+        ...(reason !== undefined && { reason }),
+        ...(state === 'refused' && { isRefused: true }),
+      }))
+  }
+
+  /** Prompts are queued, and none is sent before the user resumes the queue. */
+  get isPaused(): boolean {
+    return this.#state === 'paused' && this.#prompts.some(({ state }) => isQueued(state))
+  }
+
+  // ---- the user's actions ------------------------------------------------------------------------------------------
+
+  /**
+   * Adds a prompt and stores it before it returns. `prepare` creates the content when the prompt is next; if it rejects,
+   * the prompt and those after it are refused with the error's message. A prompt with a known id isn't added again.
+   */
+  enqueue({ id, draft }: StoredPrompt, prepare: Prepare, options: EnqueueOptions = {}): Prompt {
+    const known = this.#prompts.find(prompt => prompt.id === id)
+    if (known) return known
+    const { agentId, composer } = options
+    const prompt = new Prompt(id, {
+      state: 'sending',
+      draft,
+      prepare,
+      ...(agentId !== undefined && { agentId }),
+    })
+    const refused = this.#prompts.find(({ state }) => state === 'refused')
+    if (refused) {
+      this.#prompts.push(prompt)
+      prompt.apply('refuse', { message: refused.reason })
+    } else {
+      this.#insert(prompt)
+    }
+    this.#save(composer)
+    this.#change.fire()
+    void this.#prepareNext()
+    return prompt
+  }
+
+  /** Adds a prompt whose content is known. Throws `RangeError` if it's empty, since some agents never respond to one. */
+  add(content: readonly ContentBlock[]): Prompt {
+    if (isEmptyPrompt(content)) throw new RangeError('A prompt must not be empty.')
+    const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
+    prompt.content = [...content]
+    this.#insert(prompt)
+    this.#changed()
+    this.#onReady?.()
+    return prompt
+  }
+
+  /** Returns a queued prompt to the composer. Returns false if it's no longer queued. */
+  edit(id: string): boolean {
+    const prompt = this.#find(id)
+    if (!prompt) return false
+    this.#return(prompt)
+    this.#changed()
+    return true
+  }
+
+  /** Returns false if the prompt is no longer queued. */
+  remove(id: string): boolean {
+    const prompt = this.#find(id)
+    if (!prompt) return false
+    prompt.apply('remove')
+    this.#drop(prompt)
+    prompt.finish({ type: 'withdrawn' })
+    this.#changed()
+    return true
+  }
+
+  /** Moves a queued prompt to another position; 0 is sent next. */
+  move(id: string, to: number): void {
+    const prompt = this.#find(id)
+    if (!prompt) return
+    const others = this.queued.filter(one => one !== prompt)
+    const before = others[Math.max(0, to)]
+    this.#drop(prompt)
+    const at = before ? this.#prompts.indexOf(before) : this.#afterQueued()
+    this.#prompts.splice(at, 0, prompt)
+    // for the order after a pause, it counts like the prompts at its new position
+    prompt.wasPaused = before?.wasPaused ?? others.at(-1)?.wasPaused ?? prompt.wasPaused
+    this.#changed()
+  }
+
+  /** Moves a queued prompt to the front; a failed turn doesn't stop it. Returns false if it's no longer queued. */
+  sendNow(id: string): boolean {
+    const prompt = this.#find(id)
+    if (!prompt) return false
+    this.move(id, 0)
+    this.#stopSteering()
+    prompt.apply('sendNow')
+    return true
+  }
+
+  /** Sends nothing until the user resumes the queue or sends another prompt. */
+  pause(): void {
+    this.#stopSteering()
+    this.#pause('stop')
+  }
+
+  resume(): void {
+    for (const prompt of this.#prompts) prompt.wasPaused = false
+    if (this.#apply('resume')) this.#changed()
+    this.#onReady?.()
+  }
+
+  // ---- what happens to the session ---------------------------------------------------------------------------------
+
+  /** A turn failed: like `pause`, except for a prompt that is to be sent however the turn ends. */
+  turnFailed(): void {
+    if (this.queued[0]?.state !== 'steering') this.#pause('fail')
+  }
+
+  /** Takes the next prompt, which becomes `sent`; `undefined` if none is ready. */
+  take(): Prompt | undefined {
+    for (;;) {
+      const next = this.#prompts.find(({ state }) => state !== 'awaitingSignIn' && !isReturned(state))
+      if (this.#state === 'paused' || !next || !isQueued(next.state)) return undefined
+      this.#drop(next)
+      if (next.wasPaused) for (const prompt of this.#prompts) prompt.wasPaused = false
+      this.#changed()
+      if (this.#storage.holds(next.id)) {
+        next.apply('send')
+        return next
+      }
+      next.apply('remove')
+      next.finish({ type: 'withdrawn' })
+    }
+  }
+
+  /** The agent refused a prompt that was sent, until the user signs in. */
+  requireSignIn(prompt: Prompt, reason: { message: string; detail?: string }): void {
+    prompt.apply('requireSignIn', reason)
+    const at = this.#prompts.findIndex(({ state }) => state !== 'awaitingSignIn')
+    this.#prompts.splice(at === -1 ? this.#prompts.length : at, 0, prompt)
+    this.#changed()
+  }
+
+  /** The user signed in: sends what the agent refused, then what was queued after it. */
+  signedIn(): void {
+    for (const prompt of this.awaitingSignIn) prompt.apply('signIn')
+    this.resume()
+    this.#changed()
+  }
+
+  /** The user doesn't sign in: what the agent refused goes back to the composer. */
+  signInCanceled(): void {
+    for (const prompt of this.awaitingSignIn) prompt.apply('return')
+    this.#changed()
+  }
+
+  /** The user continues with another prompt: what the agent refused stays in the conversation. */
+  giveUpSignIn(): void {
+    for (const prompt of this.awaitingSignIn) {
+      prompt.apply('giveUp')
+      this.#drop(prompt)
+    }
+    this.#changed()
+  }
+
+  /** The user signed in, but the session can't continue: what the agent refused moves to the queue of its next session. */
+  moveAwaitingTo(queue: PromptQueue): void {
+    const moved = this.awaitingSignIn
+    queue.#prompts.unshift(...moved)
+    // first there: a prompt that is stored for another conversation moves
+    queue.#save()
+    queue.#changed()
+    for (const prompt of moved) this.#drop(prompt)
+    this.#changed()
+  }
+
+  /**
+   * A session starts with this agent. Prompts that were written for another one go back to the composer, with the reason
+   * that `reasonFor` that agent gives; those that were written before any agent was chosen are for this one.
+   */
+  agentChosen(agentId: string, reasonFor: (other: string) => string): void {
+    for (const prompt of this.#unsent()) {
+      prompt.agentId ??= agentId
+      if (prompt.agentId !== agentId) this.#withdraw(prompt, reasonFor(prompt.agentId))
+    }
+    this.#changed()
+  }
+
+  /** The user doesn't wait for the agent that is being installed: prompts that were written for it go back to the composer. */
+  agentReplaced(reason: string): void {
+    for (const prompt of this.#unsent()) if (prompt.agentId === undefined) this.#withdraw(prompt, reason)
+    this.#changed()
+  }
+
+  /** Calls `onReady` when a prompt may be ready, until the returned disposable is disposed. */
+  connect(onReady: () => void): Disposable {
+    this.#onReady = onReady
+    return toDisposable(() => {
+      if (this.#onReady === onReady) this.#onReady = undefined
+    })
+  }
+
+  /** The session ended: returns the queued prompts, and those after them, to the composer. */
+  sessionEnded(error: unknown): void {
+    if (this.queued.length === 0) return
+    for (const prompt of this.#unsent()) {
+      this.#return(prompt)
+      prompt.finish({ type: 'failed', error })
+    }
+    this.#changed()
+  }
+
+  /** Adds unsent prompts of another window or conversation, which go back to the composer before its text. */
+  addReturned(prompts: readonly StoredPrompt[], reason?: string): void {
+    const found = prompts.filter(({ id }) => !this.#prompts.some(prompt => prompt.id === id))
+    if (found.length === 0) return
+    const returned = found.map(({ id, draft }) => new Prompt(id, { state: 'returned', draft }))
+    for (const prompt of returned) prompt.reason = reason
+    this.#prompts.unshift(...returned)
+    this.#changed()
+  }
+
+  /** The composer has these returned prompts in its draft, which is stored in the same write. */
+  movedToComposer(ids: readonly string[], draft: Draft<Attachment>): void {
+    for (const prompt of [...this.#prompts]) {
+      if (!isReturned(prompt.state) || !ids.includes(prompt.id)) continue
+      prompt.apply('moveToComposer')
+      this.#drop(prompt)
+    }
+    this.#save(draft)
+    this.#change.fire()
+  }
+
+  /** The session of the conversation was started: changes the key. */
+  rename(key: string): void {
+    if (key === this.#key) return
+    this.#key = key
+    this.#save()
+    this.#change.fire()
+  }
+
+  #find(id: string): Prompt | undefined {
+    return this.#prompts.find(prompt => prompt.id === id && isQueued(prompt.state))
+  }
+
+  /** The prompts that are on their way to the agent. */
+  #unsent(): Prompt[] {
+    return this.#prompts.filter(({ state }) => state === 'sending' || isQueued(state))
+  }
+
+  #withdraw(prompt: Prompt, reason: string): void {
+    this.#return(prompt, reason)
+    prompt.finish({ type: 'withdrawn' })
+  }
+
+  #drop(prompt: Prompt): void {
+    const at = this.#prompts.indexOf(prompt)
+    if (at !== -1) this.#prompts.splice(at, 1)
+  }
+
+  #afterQueued(): number {
+    return this.#prompts.findLastIndex(({ state }) => isQueued(state)) + 1
+  }
+
+  /** A prompt written while the queue is paused goes before those that were queued already. */
+  #insert(prompt: Prompt): void {
+    const at = this.#prompts.findIndex(({ wasPaused }) => wasPaused)
+    this.#prompts.splice(at === -1 ? this.#prompts.length : at, 0, prompt)
+    this.#apply('enqueue')
+  }
+
+  #return(prompt: Prompt, message?: string): void {
+    prompt.apply('return', { message })
+    prompt.wasPaused = false
+  }
+
+  #stopSteering(): void {
+    for (const prompt of this.#prompts) if (prompt.state === 'steering') prompt.apply('wait')
+  }
+
+  #pause(event: 'stop' | 'fail'): void {
+    this.#apply(event)
+    for (const prompt of this.#prompts)
+      prompt.wasPaused = prompt.state === 'sending' || isQueued(prompt.state)
+    this.#changed()
+  }
+
+  /** Returns whether the queue's state changed. */
+  #apply(event: QueueEvent): boolean {
+    const before = this.#state
+    this.#state = QUEUE_TRANSITIONS[before][event]
+    return this.#state !== before
+  }
+
+  async #prepareNext(): Promise<void> {
+    if (this.#preparing) return
+    const next = this.#prompts.find(({ state }) => state === 'sending')
+    if (!next?.prepare) return
+    this.#preparing = next
+    try {
+      const content = await next.prepare(next)
+      if (next.state === 'sending') {
+        next.content = content
+        next.apply('prepare')
+      }
+    } catch (error) {
+      if (next.state === 'sending') this.#refuse(next, messageOf(error))
+    }
+    this.#preparing = undefined
+    this.#changed()
+    this.#onReady?.()
+    void this.#prepareNext()
+  }
+
+  /** Later prompts may refer to it, so they are refused, too. */
+  #refuse(refused: Prompt, message: string): void {
+    const from = this.#prompts.indexOf(refused)
+    const { wasPaused } = refused
+    for (const prompt of this.#prompts.slice(from)) {
+      if (prompt.state !== 'sending' || (prompt.wasPaused && !wasPaused)) continue
+      prompt.apply('refuse', { message })
+      prompt.wasPaused = false
+      prompt.finish({ type: 'withdrawn' })
+    }
+    if (this.#prompts.some(prompt => prompt.wasPaused)) this.#apply('fail')
+  }
+
+  /** A prompt that is sent at once leaves the queue within the same call and isn't stored. */
+  #changed(): void {
+    this.#change.fire()
+    if (this.#saveDue) return
+    this.#saveDue = true
+    queueMicrotask(() => this.#saveDue && this.#save())
+  }
+
+  #save(draft?: Draft<Attachment>): void {
+    this.#saveDue = false
+    const prompts = this.#prompts.map(({ id, draft: written }) => ({ id, draft: written }))
+    this.#storage.save(this.#key, prompts, draft)
+  }
+}

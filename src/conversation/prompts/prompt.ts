@@ -1,0 +1,76 @@
+import type { AgentErrorInfo, ContentBlock, StopReason } from '../../acp/model.ts'
+import { type Draft, draftOf } from '../../common/draft.ts'
+import { type Attachment, attachmentOf } from '../attachment.ts'
+import { nextState, type PromptEvent, type PromptState } from './prompt-states.ts'
+
+/** How a prompt ended. */
+export type TurnOutcome =
+  /** The turn ended; `error` when the agent reported one. */
+  | { type: 'ended'; stopReason?: StopReason; error?: AgentErrorInfo }
+  /** The agent answered the prompt with an error, or is gone; the error as it was thrown. */
+  | { type: 'failed'; error: unknown }
+  /** It left the queue without being sent. */
+  | { type: 'withdrawn' }
+
+/** Creates what the agent gets, when the prompt is next. If it rejects, the prompt is refused with the error's message. */
+export type Prepare = (prompt: Prompt) => Promise<ContentBlock[]>
+
+interface PromptOptions {
+  state: 'sending' | 'queued' | 'returned'
+  draft?: Draft<Attachment>
+  prepare?: Prepare
+  agentId?: string
+}
+
+/** A prompt that the agent doesn't have yet. Only its queue changes it. */
+export class Prompt {
+  readonly id: string
+  /** What the agent gets, once that is known. */
+  content: ContentBlock[] = []
+  /** Why it goes back to the composer, or why the agent requires a sign-in: a sentence. */
+  reason: string | undefined
+  /** More about `reason`, from the agent. */
+  detail: string | undefined
+  /** The agent that it was written for; `undefined` until one is chosen. It's never sent to another one. */
+  agentId: string | undefined
+  /** It was in the queue when the queue was paused: a prompt written after that goes first. */
+  wasPaused = false
+  /** How its first turn ended. */
+  readonly outcome: Promise<TurnOutcome>
+  readonly prepare: Prepare | undefined
+  #state: PromptState
+  #draft: Draft<Attachment> | undefined
+  #resolve!: (outcome: TurnOutcome) => void
+
+  constructor(id: string, { state, draft, prepare, agentId }: PromptOptions) {
+    this.id = id
+    this.prepare = prepare
+    this.agentId = agentId
+    this.#state = state
+    this.#draft = draft
+    this.outcome = new Promise(resolve => {
+      this.#resolve = resolve
+    })
+  }
+
+  get state(): PromptState {
+    return this.#state
+  }
+
+  /** As it was written, to be shown and to be edited. */
+  get draft(): Draft<Attachment> {
+    this.#draft ??= draftOf(this.content, attachmentOf)
+    return this.#draft
+  }
+
+  /** Changes the state as the table says. */
+  apply(event: PromptEvent, reason?: { message?: string; detail?: string }): void {
+    this.#state = nextState(this.#state, event)
+    this.reason = reason?.message
+    this.detail = reason?.detail
+  }
+
+  finish(outcome: TurnOutcome): void {
+    this.#resolve(outcome)
+  }
+}

@@ -11,7 +11,8 @@ import type { WindowStates } from './window-states.ts'
 
 /** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
-const SAVE_DELAY_MS = 100
+/** Less than 100 ms together with the 50 ms that the page waits before it reports a change. */
+const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: interval and number of checks for it. */
 const LOOK_AGAIN_MS = 2000
 const MAX_LOOKS = 40

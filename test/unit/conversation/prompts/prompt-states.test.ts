@@ -9,12 +9,12 @@ import {
 } from '../../../../src/conversation/prompts/prompt-states.ts'
 
 const states = Object.keys(PROMPT_TRANSITIONS) as PromptState[]
-const after = (state: PromptState) => Object.values(PROMPT_TRANSITIONS[state])
+const followers = (state: PromptState) => Object.values(PROMPT_TRANSITIONS[state])
 
 /** All states that a prompt in `from` can still have. */
 function reachable(from: PromptState): Set<PromptState> {
   const found = new Set([from])
-  for (const state of found) for (const next of after(state)) found.add(next)
+  for (const state of found) for (const next of followers(state)) found.add(next)
   return found
 }
 
@@ -29,8 +29,8 @@ describe('the states of a prompt', () => {
   })
 
   it('lead to the agent only from the queue, and back only for a sign-in', () => {
-    for (const state of states) assert.equal(after(state).includes('sent'), isQueued(state), state)
-    assert.deepEqual(after('sent'), ['awaitingSignIn'])
+    for (const state of states) assert.equal(followers(state).includes('sent'), isQueued(state), state)
+    assert.deepEqual(followers('sent'), ['awaitingSignIn'])
   })
 
   it('have no change that the table lacks', () => {

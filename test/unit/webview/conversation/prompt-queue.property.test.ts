@@ -11,6 +11,7 @@ import type { KeyValueStore } from '../../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Attachment, StoredPrompt } from '../../../../src/conversation/attachment.ts'
 import type { PromptQueue } from '../../../../src/conversation/prompts/prompt-queue.ts'
+import { isReturned } from '../../../../src/conversation/prompts/prompt-states.ts'
 import { Session } from '../../../../src/conversation/session.ts'
 import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
@@ -247,7 +248,7 @@ class Window {
   }
 
   #waiting(): string[][] {
-    return this.queue.prompts.filter(({ state }) => state !== 'returned').map(({ draft }) => wordsOf(draft))
+    return this.queue.prompts.filter(({ state }) => !isReturned(state)).map(({ draft }) => wordsOf(draft))
   }
 
   /** Writes a prompt that reaches the host, which then waits for its content. */
@@ -359,6 +360,7 @@ const moreSteps = {
     window.session.agentEnded({ reason: 'exited', exitCode: 1, stderrTail: '' })
     window.openSession()
   }),
+  halfTime: () => mock.timers.tick(50),
   secondWindow: async world => {
     if (world.windows.length > 1) return
     world.openWindow()
@@ -438,6 +440,11 @@ describe('the prompt queue, from the composer to the agent', () => {
     play(['type', 'send', 'toHost', 'crash'], world => {
       assert.equal(content(world), 'w1 ')
       assert.deepEqual([world.received, world.window.refusals], [[], 1])
+    }))
+
+  it('keeps what was typed 100 ms before a crash', () =>
+    play(['type', 'halfTime', 'toHost', 'halfTime', 'crash'], world => {
+      assert.equal(content(world), 'w1 ')
     }))
 
   it("leaves prompts to a running window, and takes them over when it's gone", () =>

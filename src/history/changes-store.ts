@@ -25,6 +25,8 @@ const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDONE = 100
 /** Minimum time between writes, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
+/** What nothing refers to is removed if it's older, since it may be about to be referred to. Milliseconds. */
+const UNUSED_MS = 60_000
 const LINE_FEED = 10
 
 const mode = z.number().int()
@@ -349,6 +351,7 @@ export class ChangesStore extends Owner {
 
   /** Removes contents that aren't referenced and aren't about to be. What can't be read may refer to any of them. */
   async #collect(): Promise<void> {
+    for (const name of ['.', 'files', 'undone']) await this.#removeUnfinished(path.join(this.#folder, name))
     const files = await this.#readAll('files', storedFile)
     const undone = await this.#readUndone()
     if (files.some(({ value }) => !value) || undone.some(({ isWhole }) => !isWhole)) return
@@ -369,9 +372,17 @@ export class ChangesStore extends Owner {
       for (const name of await readdir(path.join(root, folder)).catch(() => [])) {
         const file = path.join(root, folder, name)
         if (used.has(name) || this.#blobs.has(name)) continue
-        const age = Date.now() - (await stat(file)).mtimeMs
-        if (age > 60_000) await rm(file, { force: true })
+        if (await isOlderThan(file, UNUSED_MS)) await rm(file, { force: true })
       }
+    }
+  }
+
+  /** Removes what was being written when a window was killed. Those of contents are removed with the contents. */
+  async #removeUnfinished(folder: string): Promise<void> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!name.endsWith('.new')) continue
+      const file = path.join(folder, name)
+      if (await isOlderThan(file, UNUSED_MS)) await rm(file, { force: true })
     }
   }
 
@@ -410,6 +421,11 @@ function parseUndone(text: string): {
     else unreadable.push(line)
   }
   return { head, files, unreadable }
+}
+
+async function isOlderThan(file: string, ms: number): Promise<boolean> {
+  const info = await stat(file).catch(() => undefined)
+  return info !== undefined && Date.now() - info.mtimeMs > ms
 }
 
 /** `undefined` if there is no file or nothing in it. */

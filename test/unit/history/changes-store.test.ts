@@ -208,6 +208,28 @@ describe('the stored changes of agents', () => {
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/c'])
     })
 
+    it('are without the unfinished files of a window that was killed', async () => {
+      store.save('/w/a', changed('/w/a'))
+      await store.addUndone(HEAD, undone('/w/a'))
+      await store.flushed()
+      const left = [
+        'dropped-checkpoints.json.1.new',
+        `files/${names('files')[0]}.2.new`,
+        'undone/u.jsonl.3.new',
+      ]
+      const [blob] = blobs()
+      for (const name of [...left, `blobs/${blob}.4.new`]) writeFileSync(join(folder, name), '{')
+      const unfinished = () => names('.').filter(name => name.endsWith('.new')).length
+      await again().loadUndone()
+      assert.equal(unfinished(), 4, 'another window may be writing them')
+      const old = new Date(Date.now() - 3_600_000)
+      for (const name of [...left, `blobs/${blob}.4.new`]) utimesSync(join(folder, name), old, old)
+      await again().loadUndone()
+      assert.equal(unfinished(), 0)
+      assert.equal((await again().load()).length, 1)
+      assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
+    })
+
     it('lose no content that a damaged file with changes may name', async () => {
       store.save('/w/a', changed('/w/a'))
       await store.flushed()

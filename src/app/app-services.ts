@@ -38,7 +38,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
   const composer = composerServices(storage, workbench.setContext, log, own)
-  const { previews, records, transcripts, historySize } = createStorageServices(platform, own)
+  const { previews, records, transcripts, leases, historySize } = createStorageServices(platform, own)
   const { files, tracker } = createChangeServices(platform, protectedFiles, own)
 
   const queues = own.add(new PromptQueues(composer.drafts))
@@ -65,7 +65,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       services: { files, onDidSave: platform.onDidSaveFile, environment, guard },
       records,
       transcripts,
-      leases: transcripts,
+      leases,
       queues,
       activeSession: agentId => {
         const { controller, isVisible } = surfaces.active

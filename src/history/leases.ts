@@ -1,56 +1,161 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Disposable } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
 import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
 import { idOfStored, type SessionId, sessionKey, storedId } from '../common/session-key.ts'
+import type { TranscriptDatabase } from './transcript-database.ts'
 
 type Row = Record<string, unknown>
 
-/** What the leases need from the database. Each method may throw SQLite's errors. */
-export interface LeaseTable {
-  run(sql: string, ...values: Array<string | number | null>): void
-  all(sql: string, ...values: Array<string | number>): Row[]
-}
+/** How often a window with open sessions checks for requests of other windows, in milliseconds. */
+const POLL_MS = 1000
 
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
  * Tracks which window on this machine has which session. A session belongs to one window at a time, through a lease in the
- * database; any window may take over the lease of a window that is gone. All methods may throw SQLite's errors.
+ * database; any window may take over the lease of a window that is gone. What is called in a transaction may throw SQLite's
+ * errors; everything else reports them.
  */
-export class Leases {
+export class Leases implements Disposable {
   /** the id of this window, new at each start */
   readonly owner = randomUUID()
-  readonly #table: LeaseTable
+  readonly #database: TranscriptDatabase
   readonly #now: () => number
   readonly #held = new Map<string, SessionId>()
+  readonly #changed = new Emitter<SessionId>()
+  readonly #lost = new Emitter<SessionId>()
+  readonly #requested = new Emitter<SessionId>()
+  #pollTimer: NodeJS.Timeout | undefined
   #beatAt = 0
 
-  constructor(table: LeaseTable, now: () => number) {
-    this.#table = table
+  /** This window has begun to use a session, seized it or released it: another one may have written its conversation. */
+  readonly onDidChange = this.#changed.event
+  /** Another window has taken a session that was open in this one. */
+  readonly onDidLose = this.#lost.event
+  /** Another window requests a session that is open in this one. Fires repeatedly until it's released. */
+  readonly onDidRequest = this.#requested.event
+
+  constructor(database: TranscriptDatabase, now: () => number) {
+    this.#database = database
     this.#now = now
   }
 
-  get isEmpty(): boolean {
-    return this.#held.size === 0
-  }
-
-  has(agentId: string, sessionId: string): boolean {
-    return this.#held.has(sessionKey(agentId, sessionId))
-  }
-
-  /** Takes the session unless another running window has it. Call it in a transaction. Returns whether this window has it now. */
+  /** Takes a session for this window. Returns false if another live window has it. */
   acquire(agentId: string, sessionId: string): boolean {
+    const had = this.#has(agentId, sessionId)
+    const acquired = this.#database.transaction(() => this.take(agentId, sessionId), true)
+    if (!had) this.#changed.fire({ agentId, sessionId })
+    return acquired
+  }
+
+  /** The same in a transaction. */
+  take(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     if (lease && lease.owner !== this.owner && this.#isLive(lease)) return false
-    if (lease?.owner !== this.owner) this.seize(agentId, sessionId)
-    this.#held.set(sessionKey(agentId, sessionId), { agentId, sessionId })
+    if (lease?.owner !== this.owner) this.#replace(agentId, sessionId)
+    this.#hold({ agentId, sessionId })
     return true
   }
 
-  /** Takes the session even if another window has it. */
+  /** Takes a session that another window doesn't release. */
   seize(agentId: string, sessionId: string): void {
-    this.#table.run(
+    this.#database.transaction(() => {
+      this.#replace(agentId, sessionId)
+      this.#hold({ agentId, sessionId })
+    }, undefined)
+    this.#changed.fire({ agentId, sessionId })
+  }
+
+  /** The session is no longer open in this window. */
+  release(agentId: string, sessionId: string): void {
+    this.#changed.fire({ agentId, sessionId })
+    this.#database.attempt(() => {
+      this.#held.delete(sessionKey(agentId, sessionId))
+      this.#database.run(`DELETE FROM leases ${OF} AND owner = ?`, agentId, storedId(sessionId), this.owner)
+    }, undefined)
+  }
+
+  /** Asks the window that has the session to release it. */
+  request(agentId: string, sessionId: string): void {
+    this.#database.attempt(
+      () =>
+        this.#database.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, storedId(sessionId)),
+      undefined,
+    )
+  }
+
+  /** Whether any window has the session. Call it in a transaction. */
+  isOpen({ agentId, sessionId }: SessionId): boolean {
+    return this.#has(agentId, sessionId) || this.isElsewhere(agentId, sessionId)
+  }
+
+  /** Whether another window has the session. Call it in a transaction, or while no other window writes. */
+  isElsewhere(agentId: string, sessionId: string): boolean {
+    const lease = this.#lease(agentId, sessionId)
+    return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
+  }
+
+  /**
+   * Renews this window's leases and fires events for takeovers and requests by other windows. Called by a timer while
+   * sessions are open.
+   */
+  poll(): void {
+    const { missing, requested } = this.#database.attempt(() => this.#renew(), { missing: [], requested: [] })
+    for (const session of missing) {
+      if (this.acquire(session.agentId, session.sessionId)) continue
+      this.#held.delete(sessionKey(session.agentId, session.sessionId))
+      this.#lost.fire(session)
+    }
+    for (const session of requested) this.#requested.fire(session)
+  }
+
+  dispose(): void {
+    clearInterval(this.#pollTimer)
+    this.#held.clear()
+    if (this.#database.isOpen) {
+      const end = () => this.#database.run('DELETE FROM leases WHERE owner = ?', this.owner)
+      this.#database.attempt(end, undefined)
+    }
+    for (const emitter of [this.#changed, this.#lost, this.#requested]) emitter.dispose()
+  }
+
+  #has(agentId: string, sessionId: string): boolean {
+    return this.#held.has(sessionKey(agentId, sessionId))
+  }
+
+  #hold(session: SessionId): void {
+    this.#held.set(sessionKey(session.agentId, session.sessionId), session)
+    if (this.#pollTimer || !this.#database.isOpen) return
+    this.#pollTimer = setInterval(() => {
+      if (this.#held.size > 0) return this.poll()
+      clearInterval(this.#pollTimer)
+      this.#pollTimer = undefined
+    }, POLL_MS)
+    this.#pollTimer.unref()
+  }
+
+  /** Returns this window's sessions that were taken by other windows, and those that others request. */
+  #renew(): { missing: SessionId[]; requested: SessionId[] } {
+    const rows = this.#database.all('SELECT * FROM leases WHERE owner = ?', this.owner)
+    const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
+    const ours = new Map(rows.map(row => [keyOf(row), row]))
+    const held = [...this.#held]
+    const now = this.#now()
+    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= OWNER_HEARTBEAT_MS) {
+      this.#beatAt = now
+      this.#database.run('UPDATE leases SET beat = ? WHERE owner = ?', now, this.owner)
+    }
+    return {
+      missing: held.flatMap(([key, session]) => (ours.has(key) ? [] : [session])),
+      requested: held.flatMap(([key, session]) => (ours.get(key)?.wanted_by ? [session] : [])),
+    }
+  }
+
+  #replace(agentId: string, sessionId: string): void {
+    this.#database.run(
       'REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, NULL)',
       agentId,
       storedId(sessionId),
@@ -59,56 +164,10 @@ export class Leases {
       process.pid,
       this.#now(),
     )
-    this.#held.set(sessionKey(agentId, sessionId), { agentId, sessionId })
-  }
-
-  release(agentId: string, sessionId: string): void {
-    this.#held.delete(sessionKey(agentId, sessionId))
-    this.#table.run(`DELETE FROM leases ${OF} AND owner = ?`, agentId, storedId(sessionId), this.owner)
-  }
-
-  releaseAll(): void {
-    this.#held.clear()
-    this.#table.run('DELETE FROM leases WHERE owner = ?', this.owner)
-  }
-
-  isElsewhere(agentId: string, sessionId: string): boolean {
-    const lease = this.#lease(agentId, sessionId)
-    return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
-  }
-
-  /** Asks the window that has the session to release it. */
-  request(agentId: string, sessionId: string): void {
-    this.#table.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, storedId(sessionId))
-  }
-
-  /**
-   * Renews the leases of this window. Returns its sessions that were taken by other windows, and those that others
-   * request.
-   */
-  poll(): { missing: SessionId[]; wanted: SessionId[] } {
-    const rows = this.#table.all('SELECT * FROM leases WHERE owner = ?', this.owner)
-    const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
-    const ours = new Map(rows.map(row => [keyOf(row), row]))
-    const held = [...this.#held]
-    const now = this.#now()
-    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= OWNER_HEARTBEAT_MS) {
-      this.#beatAt = now
-      this.#table.run('UPDATE leases SET beat = ? WHERE owner = ?', now, this.owner)
-    }
-    return {
-      missing: held.flatMap(([key, session]) => (ours.has(key) ? [] : [session])),
-      wanted: held.flatMap(([key, session]) => (ours.get(key)?.wanted_by ? [session] : [])),
-    }
-  }
-
-  /** Another window has taken the session. */
-  lose({ agentId, sessionId }: SessionId): void {
-    this.#held.delete(sessionKey(agentId, sessionId))
   }
 
   #lease(agentId: string, sessionId: string): Row | undefined {
-    return this.#table.all(`SELECT * FROM leases ${OF}`, agentId, storedId(sessionId))[0]
+    return this.#database.all(`SELECT * FROM leases ${OF}`, agentId, storedId(sessionId))[0]
   }
 
   #isLive({ host, pid, beat }: Row): boolean {

@@ -4,7 +4,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { TAKE_OVER_MS } from '../common/limits.ts'
 import type { SessionId } from '../common/session-key.ts'
-import type { Transcripts } from '../history/transcripts.ts'
+import type { Leases } from '../history/leases.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SavedConversations } from './ports.ts'
 
@@ -14,7 +14,7 @@ const FOLLOW_EVERY_MS = 1000
 
 /** Which sessions this window has, among all windows of the machine. */
 export type SessionLeases = Pick<
-  Transcripts,
+  Leases,
   'acquire' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
 >
 

@@ -4,8 +4,9 @@ import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
+import type { TranscriptChanges } from '../history/transcript-rows.ts'
 import { growingText } from '../history/transcript-schema.ts'
-import type { TranscriptChanges, Transcripts } from '../history/transcripts.ts'
+import type { Transcripts } from '../history/transcripts.ts'
 
 /** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms of it. */
 const APPEND_EVERY_MS = 80

@@ -7,9 +7,9 @@ import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
 import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { ChangesStore } from '../../history/changes-store.ts'
+import { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
-import { Transcripts } from '../../history/transcripts.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
@@ -34,22 +34,24 @@ export function createStorageServices({ workbench, storage, log, secrets }: Plat
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
   const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const maxBytes = () => maxHistoryBytes(workbench.settings)
-  const transcripts = own.add(
-    new Transcripts({
+  const conversations = own.add(
+    new ConversationStorage({
       file: fileOf('conversations.db'),
       trouble,
       log,
       secrets,
       maxBytes,
-      onDelete: (agentId, sessionId) => previews.remove(sessionKey(agentId, sessionId)),
     }),
   )
+  const { transcripts, leases } = conversations
+  transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
   return {
     previews,
     records,
     transcripts,
+    leases,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
-    historySize: () => ({ used: transcripts.usedBytes, max: maxBytes() }),
+    historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
   }
 }
 

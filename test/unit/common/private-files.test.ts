@@ -12,8 +12,8 @@ import {
 import { WindowFiles } from '../../../src/app/storage/window-states.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { protectFolders } from '../../../src/common/private-files.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
-import { Transcripts } from '../../../src/history/transcripts.ts'
 
 describe('what Parley stores', () => {
   let directory: string
@@ -97,24 +97,24 @@ describe('what Parley stores', () => {
       )
       const open = () => {
         const records = new LocalSessions({ file: sessions! })
-        const transcripts = new Transcripts({ file: conversations! })
+        const saved = new ConversationStorage({ file: conversations! })
         records.opened('a', { sessionId: 's', cwd: '/w', additionalDirectories: [] })
-        transcripts.write('a', 's', { replace: true, entries: [], terminals: [] })
-        return { records, transcripts }
+        saved.transcripts.write('a', 's', { replace: true, entries: [], terminals: [] })
+        return { records, saved }
       }
       if (existed) {
         const before = open()
         before.records.dispose()
-        before.transcripts.dispose()
+        before.saved.dispose()
         chmodSync(folder, 0o755)
         for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o644)
       }
-      const { records, transcripts } = open()
+      const { records, saved } = open()
       const names = readdirSync(folder)
       assert.ok(names.includes('conversations.db-wal') && names.includes('sessions.db-wal'), names.join())
       assert.deepEqual(readable(directory), [])
       records.dispose()
-      transcripts.dispose()
+      saved.dispose()
     })
   }
 })

@@ -8,9 +8,9 @@ import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
-import { Transcripts } from '../../../src/history/transcripts.ts'
 import type { SavedConversations, SessionRecords } from '../../../src/sessions/ports.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
@@ -143,7 +143,8 @@ describe('the saved conversations', () => {
     'in memory': () => new MemoryTranscripts(),
     ...(sqlite && {
       'in the database': () =>
-        opened(new Transcripts({ file: join(directory, 'conversations.db'), trouble: trouble() })),
+        opened(new ConversationStorage({ file: join(directory, 'conversations.db'), trouble: trouble() }))
+          .transcripts,
     }),
   }
   const entry = (position: number, text: string): { position: number; entry: Entry } => ({
@@ -232,7 +233,8 @@ describe('the session leases', () => {
     ...(sqlite && {
       'in the database': () => {
         const window = () =>
-          opened(new Transcripts({ file: join(directory, 'conversations.db'), trouble: trouble() }))
+          opened(new ConversationStorage({ file: join(directory, 'conversations.db'), trouble: trouble() }))
+            .leases
         const [one, two] = [window(), window()]
         return {
           one,

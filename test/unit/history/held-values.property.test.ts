@@ -5,8 +5,8 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { Session } from '../../../src/conversation/session.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
-import { Transcripts } from '../../../src/history/transcripts.ts'
 import { redactedStore } from '../../../src/sessions/open-session.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -115,7 +115,8 @@ describe('no secret that Parley holds is in the database', function () {
         const file = path.join(directory, 'conversations.db')
         const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
         const session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase: 'ready' })
-        const transcripts = new Transcripts({ file, secrets: hold(secret) })
+        const storage = new ConversationStorage({ file, secrets: hold(secret) })
+        const { transcripts } = storage
         const recorder = new TranscriptRecorder('a', session, transcripts)
         const pieces = [0, ...where.toSorted((a, b) => a - b), said.length]
           .map((from, i, all) => said.slice(from, all[i + 1] ?? from))
@@ -133,7 +134,7 @@ describe('no secret that Parley holds is in the database', function () {
         recorder.dispose()
         const kept = JSON.stringify(transcripts.read('a', 's'))
         assert.match(kept, /see\?/)
-        transcripts.dispose()
+        storage.dispose()
         assertAbsent(secret, kept)
         rmSync(file)
       }),

@@ -14,6 +14,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { Entry, TerminalState } from '../../../src/conversation/state.ts'
+import {
+  ConversationStorage,
+  type ConversationStorageOptions,
+} from '../../../src/history/conversation-storage.ts'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import {
   entryJson,
@@ -22,7 +26,6 @@ import {
   readTerminal,
   valueJson,
 } from '../../../src/history/transcript-schema.ts'
-import { Transcripts, type TranscriptsOptions } from '../../../src/history/transcripts.ts'
 import { until } from '../../support/until.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
@@ -31,11 +34,11 @@ const entry = (position: number, text: string): { position: number; entry: Entry
   entry: { kind: 'message', id: `e${position}`, turn: 1, role: 'agent', blocks: [{ type: 'text', text }] },
 })
 
-describe('Transcripts', () => {
+describe('the conversation storage', () => {
   let directory: string
   let file: string
   let problems: string[]
-  const open: Transcripts[] = []
+  const open: ConversationStorage[] = []
 
   beforeEach(() => {
     directory = mkdtempSync(path.join(tmpdir(), 'parley-transcripts-'))
@@ -43,18 +46,18 @@ describe('Transcripts', () => {
     problems = []
   })
   afterEach(() => {
-    for (const transcripts of open.splice(0)) transcripts.dispose()
+    for (const storage of open.splice(0)) storage.dispose()
     rmSync(directory, { recursive: true, force: true })
   })
 
-  function make(options: Partial<TranscriptsOptions> = {}): Transcripts {
+  function make(options: Partial<ConversationStorageOptions> = {}): ConversationStorage {
     const trouble = new StorageTrouble(message => problems.push(message))
-    const transcripts = new Transcripts({ file, trouble, ...options })
-    open.push(transcripts)
-    return transcripts
+    const storage = new ConversationStorage({ file, trouble, ...options })
+    open.push(storage)
+    return storage
   }
-  const textsOf = (transcripts: Transcripts, sessionId = 's') =>
-    transcripts
+  const textsOf = (storage: ConversationStorage, sessionId = 's') =>
+    storage.transcripts
       .read('a', sessionId)
       ?.entries.map(kept =>
         kept.kind === 'message' && kept.blocks[0]?.type === 'text' ? kept.blocks[0].text : '?',
@@ -79,23 +82,23 @@ describe('Transcripts', () => {
     if (!sqlite) this.skip()
     const secrets = new SecretRegistry()
     secrets.add('hunter2/"hunter2"')
-    const transcripts = make({ secrets })
+    const storage = make({ secrets })
     const said = `It is hunter2/"hunter2" or ${Buffer.from('hunter2/"hunter2"').toString('base64')}.`
-    transcripts.write('a', 's', {
+    storage.transcripts.write('a', 's', {
       replace: true,
       entries: [entry(0, said)],
       terminals: [{ terminalId: 't', command: said, output: said } as TerminalState],
       head: { title: said, plans: [], working: false } as never,
     })
-    transcripts.write('a', 's', {
+    storage.transcripts.write('a', 's', {
       replace: false,
       entries: [],
       texts: [{ position: 0, block: 0, text: said }],
       terminals: [],
       outputs: [{ terminalId: 't', text: said }],
     })
-    assert.deepEqual(textsOf(transcripts), ['It is ••• or •••I=.It is ••• or •••I=.'])
-    transcripts.dispose()
+    assert.deepEqual(textsOf(storage), ['It is ••• or •••I=.It is ••• or •••I=.'])
+    storage.dispose()
     for (const name of readdirSync(path.dirname(file))) {
       const bytes = readFileSync(path.join(path.dirname(file), name), 'utf8')
       assert.doesNotMatch(bytes, /hunter2|aHVudGVy/)
@@ -106,30 +109,30 @@ describe('Transcripts', () => {
     if (!sqlite) this.skip()
     writeFileSync(path.dirname(file), 'a file where a directory should be')
     let now = 1000
-    const transcripts = make({ now: () => now })
+    const storage = make({ now: () => now })
     const write = () =>
-      transcripts.write('a', 's', { replace: true, entries: [entry(0, 'x')], terminals: [] })
-    assert.equal(transcripts.acquire('a', 's'), true)
+      storage.transcripts.write('a', 's', { replace: true, entries: [entry(0, 'x')], terminals: [] })
+    assert.equal(storage.leases.acquire('a', 's'), true)
     assert.equal(write(), false)
     rmSync(path.dirname(file))
     assert.equal(write(), false, 'not tried again with every change')
     now += 10_000
     assert.equal(write(), true)
     assert.deepEqual(textsOf(make()), ['x'])
-    assert.equal(make({ now: () => now }).isElsewhere('a', 's'), true)
+    assert.equal(make({ now: () => now }).leases.isElsewhere('a', 's'), true)
     assert.equal(problems.length, 1)
-    transcripts.dispose()
+    storage.dispose()
     now += 10_000
     assert.equal(write(), false)
   })
 
   it('continues without SQLite, and logs it once', () => {
-    const transcripts = make({ sqlite: undefined })
+    const storage = make({ sqlite: undefined })
     const write = () =>
-      transcripts.write('a', 's', { replace: false, entries: [entry(0, 'x')], terminals: [] })
+      storage.transcripts.write('a', 's', { replace: false, entries: [entry(0, 'x')], terminals: [] })
     assert.equal(write(), false)
     assert.equal(write(), false)
-    assert.equal(transcripts.read('a', 's'), undefined)
+    assert.equal(storage.transcripts.read('a', 's'), undefined)
     assert.equal(problems.length, 1)
   })
 
@@ -169,15 +172,15 @@ describe('Transcripts', () => {
 
   describe('on disk', () => {
     it("writes the other entries if one can't be written", () => {
-      const transcripts = make()
+      const storage = make()
       const bad = { position: 1, entry: unknown(1, JSON.parse(deep(50_000))) }
       const entries = [entry(0, 'before'), bad, entry(2, 'after')]
-      const written = transcripts.write('a', 's', { replace: true, entries, terminals: [] })
-      assert.deepEqual([written, textsOf(transcripts), problems], [true, ['before', '?', 'after'], []])
+      const written = storage.transcripts.write('a', 's', { replace: true, entries, terminals: [] })
+      assert.deepEqual([written, textsOf(storage), problems], [true, ['before', '?', 'after'], []])
     })
 
-    const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
-      window.write('a', 's', {
+    const write = (window: ConversationStorage, replace: boolean, ...texts: Array<[number, string]>) =>
+      window.transcripts.write('a', 's', {
         replace,
         entries: texts.map(([at, text]) => entry(at, text)),
         terminals: [],
@@ -189,32 +192,36 @@ describe('Transcripts', () => {
 
     it('returns what another window wrote', () => {
       const first = make()
-      first.write('a', 's', {
+      first.transcripts.write('a', 's', {
         replace: false,
         entries: [entry(0, 'one'), entry(1, 'two')],
         terminals: [{ terminalId: 't', output: 'out', truncated: false }],
         head: { title: 'Title' },
       })
-      first.write('a', 's', { replace: false, entries: [entry(1, 'two and more')], terminals: [] })
+      first.transcripts.write('a', 's', {
+        replace: false,
+        entries: [entry(1, 'two and more')],
+        terminals: [],
+      })
       const second = make()
       assert.deepEqual(textsOf(second), ['one', 'two and more'])
-      assert.equal(second.read('a', 's')?.terminals[0]?.output, 'out')
-      assert.equal(second.read('a', 's')?.head.title, 'Title')
-      assert.equal(second.read('a', 'other'), undefined)
-      assert.equal(second.read('b', 's'), undefined)
+      assert.equal(second.transcripts.read('a', 's')?.terminals[0]?.output, 'out')
+      assert.equal(second.transcripts.read('a', 's')?.head.title, 'Title')
+      assert.equal(second.transcripts.read('a', 'other'), undefined)
+      assert.equal(second.transcripts.read('b', 's'), undefined)
       assert.deepEqual(problems, [])
     })
 
     it('joins texts and output that were written in pieces', () => {
-      const transcripts = make()
+      const storage = make()
       const nothing = { replace: false, entries: [], terminals: [] }
-      transcripts.write('a', 's', {
+      storage.transcripts.write('a', 's', {
         replace: false,
         entries: [entry(0, 'one'), entry(1, 'two')],
         terminals: [{ terminalId: 't', output: 'out', truncated: false }],
       })
-      transcripts.write('a', 's', { ...nothing, texts: [{ position: 1, block: 0, text: ' and' }] })
-      transcripts.write('a', 's', {
+      storage.transcripts.write('a', 's', { ...nothing, texts: [{ position: 1, block: 0, text: ' and' }] })
+      storage.transcripts.write('a', 's', {
         ...nothing,
         texts: [
           { position: 1, block: 0, text: ' more' },
@@ -227,36 +234,39 @@ describe('Transcripts', () => {
         ],
       })
       assert.deepEqual(textsOf(make()), ['one', 'two and more'])
-      assert.equal(make().read('a', 's')?.terminals[0]?.output, 'output')
+      assert.equal(make().transcripts.read('a', 's')?.terminals[0]?.output, 'output')
       const whole = { terminalId: 't', output: 'new', truncated: true }
-      transcripts.write('a', 's', { replace: false, entries: [entry(1, 'three')], terminals: [whole] })
+      storage.transcripts.write('a', 's', {
+        replace: false,
+        entries: [entry(1, 'three')],
+        terminals: [whole],
+      })
       assert.deepEqual(textsOf(make()), ['one', 'three'], 'what was appended before is in it')
-      assert.equal(make().read('a', 's')?.terminals[0]?.output, 'new')
+      assert.equal(make().transcripts.read('a', 's')?.terminals[0]?.output, 'new')
     })
 
     it('replaces a whole conversation, and deletes one', () => {
       const deleted: string[] = []
-      const transcripts = make({
-        onDelete: (agentId: string, sessionId: string) => void deleted.push(`${agentId}/${sessionId}`),
-      })
+      const storage = make()
+      storage.transcripts.onDidDelete(({ agentId, sessionId }) => deleted.push(`${agentId}/${sessionId}`))
       for (const id of ['s', 'u']) {
-        transcripts.write('a', id, {
+        storage.transcripts.write('a', id, {
           replace: false,
           entries: [entry(0, 'one'), entry(1, 'two')],
           terminals: [],
         })
       }
-      transcripts.write('a', 's', {
+      storage.transcripts.write('a', 's', {
         replace: false,
         entries: [],
         texts: [{ position: 0, block: 0, text: ' and more' }],
         terminals: [],
       })
-      transcripts.write('a', 's', { replace: true, entries: [entry(0, 'new')], terminals: [] })
-      assert.deepEqual(textsOf(transcripts), ['new'])
-      assert.deepEqual(textsOf(transcripts, 'u'), ['one', 'two'])
-      transcripts.forget('a', 'u')
-      assert.equal(transcripts.read('a', 'u'), undefined)
+      storage.transcripts.write('a', 's', { replace: true, entries: [entry(0, 'new')], terminals: [] })
+      assert.deepEqual(textsOf(storage), ['new'])
+      assert.deepEqual(textsOf(storage, 'u'), ['one', 'two'])
+      storage.transcripts.forget('a', 'u')
+      assert.equal(storage.transcripts.read('a', 'u'), undefined)
       assert.deepEqual(deleted, ['a/u'])
     })
 
@@ -264,14 +274,14 @@ describe('Transcripts', () => {
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
 
     it('keeps sessions apart whose ids contain what separates the copies of one', () => {
-      const transcripts = make()
+      const storage = make()
       const ids = ['s', 's\u0001t', 's\u0001', 's\u0002']
       for (const id of ids)
-        transcripts.write('a', id, { replace: true, entries: [entry(0, `of ${id}`)], terminals: [] })
+        storage.transcripts.write('a', id, { replace: true, entries: [entry(0, `of ${id}`)], terminals: [] })
       for (const id of ids) assert.deepEqual(textsOf(make(), id), [`of ${id}`])
-      transcripts.forget('a', 's')
+      storage.transcripts.forget('a', 's')
       assert.deepEqual(
-        ids.map(id => transcripts.has('a', id)),
+        ids.map(id => storage.transcripts.has('a', id)),
         [false, true, true, true],
       )
     })
@@ -280,9 +290,9 @@ describe('Transcripts', () => {
       const [first, second] = [make(), make()]
       const text = (n: number) => `${'deleted-text '.repeat(50)}${n}`
       const entries = Array.from({ length: 300 }, (_, i) => entry(i, text(i)))
-      first.write('a', 's', { replace: true, entries, terminals: [] })
-      first.write('a', 'other', { replace: true, entries: [entry(0, 'kept')], terminals: [] })
-      second.read('a', 's')
+      first.transcripts.write('a', 's', { replace: true, entries, terminals: [] })
+      first.transcripts.write('a', 'other', { replace: true, entries: [entry(0, 'kept')], terminals: [] })
+      second.transcripts.read('a', 's')
       const stored = () =>
         readdirSync(path.dirname(file)).filter(name =>
           readFileSync(path.join(path.dirname(file), name)).includes('deleted-text'),
@@ -292,7 +302,7 @@ describe('Transcripts', () => {
       const reader = new sqlite!.DatabaseSync(file)
       reader.exec('BEGIN; SELECT * FROM entries LIMIT 1')
       reader.prepare('SELECT * FROM entries').all()
-      first.forget('a', 's')
+      first.transcripts.forget('a', 's')
       await until(() => first.usedBytes < 200_000, 'the deletion')
       reader.exec('COMMIT')
       reader.close()
@@ -320,14 +330,14 @@ describe('Transcripts', () => {
           super.exec(sql)
         }
       }
-      const transcripts = make({ sqlite: { ...sqlite!, DatabaseSync: Breaking } })
-      assert.equal(write(transcripts, false, [0, 'first'], [1, 'second']), true)
+      const storage = make({ sqlite: { ...sqlite!, DatabaseSync: Breaking } })
+      assert.equal(write(storage, false, [0, 'first'], [1, 'second']), true)
       for (const part of ['', '-wal', '-shm']) rmSync(file + part, { force: true })
       broken = true
-      assert.equal(write(transcripts, false, [2, 'third']), false)
+      assert.equal(write(storage, false, [2, 'third']), false)
       broken = false
-      assert.equal(write(transcripts, false, [2, 'third']), false, 'what comes before is not there')
-      assert.equal(write(transcripts, true, [0, 'first'], [1, 'second'], [2, 'third']), true)
+      assert.equal(write(storage, false, [2, 'third']), false, 'what comes before is not there')
+      assert.equal(write(storage, true, [0, 'first'], [1, 'second'], [2, 'third']), true)
       assert.deepEqual(textsOf(make()), ['first', 'second', 'third'])
     })
 
@@ -338,9 +348,9 @@ describe('Transcripts', () => {
       const bytes = readFileSync(file)
       bytes.fill(0xff, 8 * 4096, bytes.length - 4096)
       writeFileSync(file, bytes)
-      const transcripts = make()
-      assert.equal(transcripts.read('a', 's'), undefined)
-      assert.equal(write(transcripts, true, [0, 'said since']), true)
+      const storage = make()
+      assert.equal(storage.transcripts.read('a', 's'), undefined)
+      assert.equal(write(storage, true, [0, 'said since']), true)
       assert.deepEqual(textsOf(make()), ['said since'])
       assert.equal(damaged().length, 1)
       assert.equal(problems.length, 1)
@@ -349,18 +359,18 @@ describe('Transcripts', () => {
     it('migrates a file of an earlier version', () => {
       mkdirSync(path.dirname(file), { recursive: true })
       copyFileSync(new URL('../../fixtures/history/conversations-v0.db', import.meta.url), file)
-      const transcripts = make()
-      const one = transcripts.read('claude', 'one')
+      const storage = make()
+      const one = storage.transcripts.read('claude', 'one')
       assert.deepEqual(
         one?.entries.map(kept => kept.kind === 'message' && kept.blocks),
         [[{ type: 'text', text: 'Fix the bug' }], [{ type: 'text', text: 'It is fixed.' }]],
       )
       assert.equal(one?.terminals[0]?.output, 'output')
       assert.equal(one?.head.title, 'A bug')
-      assert.equal(transcripts.read('codex', 'two')?.entries.length, 1)
+      assert.equal(storage.transcripts.read('codex', 'two')?.entries.length, 1)
       const more = { replace: false, entries: [entry(2, 'And more.')], terminals: [] }
-      assert.equal(transcripts.write('claude', 'one', more), true)
-      assert.equal(make().read('claude', 'one')?.entries.length, 3)
+      assert.equal(storage.transcripts.write('claude', 'one', more), true)
+      assert.equal(make().transcripts.read('claude', 'one')?.entries.length, 3)
       assert.equal(query('PRAGMA user_version')?.user_version, 2)
       assert.equal(query('PRAGMA auto_vacuum')?.auto_vacuum, 2, 'it can shrink')
       assert.deepEqual(problems, [])
@@ -368,16 +378,16 @@ describe('Transcripts', () => {
 
     it("doesn't touch a file of a newer version, and reports it", () => {
       write(make(), true, [0, 'theirs'])
-      for (const transcripts of open.splice(0)) transcripts.dispose()
+      for (const storage of open.splice(0)) storage.dispose()
       query('PRAGMA user_version = 99')
       query('PRAGMA wal_checkpoint(TRUNCATE)')
       const bytes = readFileSync(file)
-      const transcripts = make()
-      assert.equal(textsOf(transcripts), undefined)
-      assert.equal(write(transcripts, true, [0, 'ours']), false)
-      transcripts.forget('a', 's')
-      transcripts.trim()
-      transcripts.dispose()
+      const storage = make()
+      assert.equal(textsOf(storage), undefined)
+      assert.equal(write(storage, true, [0, 'ours']), false)
+      storage.transcripts.forget('a', 's')
+      storage.trim()
+      storage.dispose()
       assert.equal(problems.length, 1)
       assert.match(problems[0]!, /newer version/)
       assert.deepEqual(readFileSync(file), bytes)
@@ -391,44 +401,49 @@ describe('Transcripts', () => {
       const options = {
         now: () => now,
         maxBytes: () => maxBytes,
-        onDelete: (agentId: string, sessionId: string) => void deleted.push(`${agentId}/${sessionId}`),
       }
-      const transcripts = make(options)
+      const storage = make(options)
       const other = make(options)
+      for (const { transcripts } of [storage, other])
+        transcripts.onDidDelete(({ agentId, sessionId }) => deleted.push(`${agentId}/${sessionId}`))
       const long = 'x'.repeat(100_000)
       for (let i = 0; i < 20; i++) {
         now += 1000
-        const owner = i === 0 ? other : transcripts
-        owner.write('a', `s${i}`, { replace: true, entries: [entry(0, long)], terminals: [] })
-        if (i !== 0 && i !== 1) owner.release('a', `s${i}`)
+        const owner = i === 0 ? other : storage
+        owner.transcripts.write('a', `s${i}`, { replace: true, entries: [entry(0, long)], terminals: [] })
+        if (i !== 0 && i !== 1) owner.leases.release('a', `s${i}`)
       }
-      const full = transcripts.usedBytes
+      const full = storage.usedBytes
       assert.ok(full > 2_000_000)
       maxBytes = 1_000_000
-      transcripts.trim()
-      assert.ok(transcripts.usedBytes <= maxBytes)
-      assert.ok(transcripts.has('a', 's0'), 'open in the other window')
-      assert.ok(transcripts.has('a', 's1'), 'open in this one')
-      assert.ok(!transcripts.has('a', 's2'))
-      assert.ok(transcripts.has('a', 's19'), 'the newest')
+      storage.trim()
+      assert.ok(storage.usedBytes <= maxBytes)
+      assert.ok(storage.transcripts.has('a', 's0'), 'open in the other window')
+      assert.ok(storage.transcripts.has('a', 's1'), 'open in this one')
+      assert.ok(!storage.transcripts.has('a', 's2'))
+      assert.ok(storage.transcripts.has('a', 's19'), 'the newest')
       assert.equal(deleted[0], 'a/s2')
-      assert.ok(deleted.every(key => !transcripts.has('a', key.slice(2))))
+      assert.ok(deleted.every(key => !storage.transcripts.has('a', key.slice(2))))
       await until(() => Number(query('PRAGMA page_count')?.page_count) * 4096 < 1_500_000, 'the file shrinks')
       // even while it grows
       now += 100_000
-      transcripts.write('a', 'new', {
+      storage.transcripts.write('a', 'new', {
         replace: true,
         entries: [entry(0, 'x'.repeat(900_000))],
         terminals: [],
       })
-      assert.ok(transcripts.usedBytes <= 1_300_000)
+      assert.ok(storage.usedBytes <= 1_300_000)
     })
   })
 
   describe('with a session in several windows', () => {
     let now = 0
-    const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
-      window.write('a', 's', { replace, entries: texts.map(([at, text]) => entry(at, text)), terminals: [] })
+    const write = (window: ConversationStorage, replace: boolean, ...texts: Array<[number, string]>) =>
+      window.transcripts.write('a', 's', {
+        replace,
+        entries: texts.map(([at, text]) => entry(at, text)),
+        terminals: [],
+      })
     const options = { now: () => now }
 
     before(function () {
@@ -440,10 +455,10 @@ describe('Transcripts', () => {
 
     it('writes only for the window that has it, and merges what another one wrote', () => {
       const [one, two] = [make(options), make(options)]
-      assert.equal(one.acquire('a', 's'), true)
+      assert.equal(one.leases.acquire('a', 's'), true)
       assert.equal(write(one, true, [0, 'the first answer']), true)
-      assert.equal(two.acquire('a', 's'), false)
-      assert.equal(two.isElsewhere('a', 's'), true)
+      assert.equal(two.leases.acquire('a', 's'), false)
+      assert.equal(two.leases.isElsewhere('a', 's'), true)
       assert.deepEqual(textsOf(two), ['the first answer'])
       assert.equal(write(two, false, [1, 'an answer of two']), false, 'changes alone would mix')
       assert.equal(write(two, true, [0, 'the first answer'], [1, 'an answer of two']), true)
@@ -453,11 +468,13 @@ describe('Transcripts', () => {
         'an answer of two',
         'the first answer',
       ])
-      one.release('a', 's')
-      assert.equal(two.acquire('a', 's'), true)
-      const whole = two.read('a', 's')!.entries.map((kept, position) => ({ position, entry: kept }))
-      assert.equal(two.write('a', 's', { replace: false, entries: [], terminals: [] }), false)
-      assert.equal(two.write('a', 's', { replace: true, entries: whole, terminals: [] }), true)
+      one.leases.release('a', 's')
+      assert.equal(two.leases.acquire('a', 's'), true)
+      const whole = two.transcripts
+        .read('a', 's')!
+        .entries.map((kept, position) => ({ position, entry: kept }))
+      assert.equal(two.transcripts.write('a', 's', { replace: false, entries: [], terminals: [] }), false)
+      assert.equal(two.transcripts.write('a', 's', { replace: true, entries: whole, terminals: [] }), true)
       assert.equal(query('SELECT count(*) AS n FROM conversations')?.n, 1, 'nothing is apart any more')
       assert.equal(textsOf(make(options))?.length, 3)
     })
@@ -465,46 +482,46 @@ describe('Transcripts', () => {
     it("is given up when another window asks, and taken if the owner doesn't respond", () => {
       const [one, two] = [make(options), make(options)]
       const reported: string[] = []
-      one.onDidRequest(({ sessionId }) => reported.push(`wanted ${sessionId}`))
-      one.onDidLose(({ sessionId }) => reported.push(`lost ${sessionId}`))
-      one.acquire('a', 's')
-      one.acquire('a', 't')
-      two.request('a', 's')
-      one.poll()
+      one.leases.onDidRequest(({ sessionId }) => reported.push(`wanted ${sessionId}`))
+      one.leases.onDidLose(({ sessionId }) => reported.push(`lost ${sessionId}`))
+      one.leases.acquire('a', 's')
+      one.leases.acquire('a', 't')
+      two.leases.request('a', 's')
+      one.leases.poll()
       assert.deepEqual(reported.splice(0), ['wanted s'])
-      one.release('a', 's')
-      assert.equal(two.acquire('a', 's'), true)
-      two.seize('a', 't')
-      one.poll()
+      one.leases.release('a', 's')
+      assert.equal(two.leases.acquire('a', 's'), true)
+      two.leases.seize('a', 't')
+      one.leases.poll()
       assert.deepEqual(reported, ['lost t'])
-      one.poll()
+      one.leases.poll()
       assert.equal(reported.length, 1)
     })
 
     it('is free when the window that has it is gone or silent for a long time', () => {
       const [one, two] = [make(options), make(options)]
-      one.acquire('a', 's')
-      one.acquire('a', 't')
-      one.acquire('a', 'u')
+      one.leases.acquire('a', 's')
+      one.leases.acquire('a', 't')
+      one.leases.acquire('a', 'u')
       now += 15_000
-      assert.equal(two.acquire('a', 's'), false)
-      one.poll()
+      assert.equal(two.leases.acquire('a', 's'), false)
+      one.leases.poll()
       now += 15_000
-      assert.equal(two.acquire('a', 's'), false, 'it is alive')
+      assert.equal(two.leases.acquire('a', 's'), false, 'it is alive')
       now += 30_000
-      assert.equal(two.acquire('a', 's'), true)
-      one.poll()
-      assert.equal(two.acquire('a', 't'), false, 'it was asleep')
+      assert.equal(two.leases.acquire('a', 's'), true)
+      one.leases.poll()
+      assert.equal(two.leases.acquire('a', 't'), false, 'it was asleep')
       one.dispose()
-      assert.equal(two.acquire('a', 't'), true)
+      assert.equal(two.leases.acquire('a', 't'), true)
       // the id of a process that was killed
       const dead = spawnSync(process.execPath, ['-e', '']).pid
       const three = make(options)
-      three.acquire('a', 'v')
+      three.leases.acquire('a', 'v')
       const db = new sqlite!.DatabaseSync(file)
       db.exec(`UPDATE leases SET pid = ${dead} WHERE session_id = 'v'`)
       db.close()
-      assert.equal(two.acquire('a', 'v'), true)
+      assert.equal(two.leases.acquire('a', 'v'), true)
     })
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import type { Entry } from '../../../src/conversation/state.ts'
-import { Transcripts } from '../../../src/history/transcripts.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 
@@ -23,39 +23,39 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A window with only the relevant parts of the extension: shows the conversation and writes each turn. */
 class TestWindow {
-  #store: Transcripts
-  readonly #make: () => Transcripts
+  #store: ConversationStorage
+  readonly #make: () => ConversationStorage
   entries: Entry[] | undefined
   #needsWhole = false
 
-  constructor(make: () => Transcripts) {
+  constructor(make: () => ConversationStorage) {
     this.#make = make
     this.#store = this.#begin()
   }
 
-  #begin(): Transcripts {
+  #begin(): ConversationStorage {
     const store = this.#make()
-    store.onDidRequest(() => this.close())
+    store.leases.onDidRequest(() => this.close())
     // writes what remains, then closes the conversation
-    store.onDidLose(() => this.close())
+    store.leases.onDidLose(() => this.close())
     return store
   }
 
-  get store(): Transcripts {
+  get store(): ConversationStorage {
     return this.#store
   }
 
   open(how: 'open' | 'take' | 'force'): void {
     if (this.entries) return
-    if (!this.#store.acquire('a', 's')) {
+    if (!this.#store.leases.acquire('a', 's')) {
       if (how === 'open') return
       if (how === 'take') {
-        this.#store.request('a', 's')
+        this.#store.leases.request('a', 's')
         return
       }
-      this.#store.seize('a', 's')
+      this.#store.leases.seize('a', 's')
     }
-    this.entries = [...(this.#store.read('a', 's')?.entries ?? [])]
+    this.entries = [...(this.#store.transcripts.read('a', 's')?.entries ?? [])]
   }
 
   turn(n: number): boolean {
@@ -75,7 +75,11 @@ class TestWindow {
   #write(from: number): void {
     const all = (this.entries ?? []).map((entry, position) => ({ position, entry }))
     const written = (replace: boolean) =>
-      this.#store.write('a', 's', { replace, entries: replace ? all : all.slice(from), terminals: [] })
+      this.#store.transcripts.write('a', 's', {
+        replace,
+        entries: replace ? all : all.slice(from),
+        terminals: [],
+      })
     this.#needsWhole = !(written(this.#needsWhole) || written(true))
     assert.equal(this.#needsWhole, false)
   }
@@ -83,12 +87,12 @@ class TestWindow {
   close(): void {
     if (!this.entries) return
     this.entries = undefined
-    this.#store.release('a', 's')
+    this.#store.leases.release('a', 's')
   }
 
   /** Crashes, so that its leases stay in the file. */
   crash(file: string): void {
-    this.#store.has('a', 's')
+    this.#store.transcripts.has('a', 's')
     const db = new sqlite!.DatabaseSync(file)
     const leases = db.prepare('SELECT * FROM leases').all()
     this.#store.dispose()
@@ -115,7 +119,9 @@ describe('a session in several windows (property)', function () {
         const directory = mkdtempSync(path.join(tmpdir(), 'parley-windows-'))
         const file = path.join(directory, 'conversations.db')
         let now = 1_000_000
-        const windows = [0, 1, 2].map(() => new TestWindow(() => new Transcripts({ file, now: () => now })))
+        const windows = [0, 1, 2].map(
+          () => new TestWindow(() => new ConversationStorage({ file, now: () => now })),
+        )
         try {
           const answered: string[] = []
           for (const one of steps) {
@@ -128,11 +134,11 @@ describe('a session in several windows (property)', function () {
               if (window.turn(answered.length)) answered.push(`the answer number ${answered.length}`)
             } else if (one.type === 'close') window.close()
             else if (one.type === 'crash') window.crash(file)
-            else if (one.type === 'poll') window.store.poll()
+            else if (one.type === 'poll') window.store.leases.poll()
             else window.open(one.type)
           }
-          const last = new Transcripts({ file, now: () => now })
-          const texts = (last.read('a', 's')?.entries ?? []).flatMap(entry =>
+          const last = new ConversationStorage({ file, now: () => now })
+          const texts = (last.transcripts.read('a', 's')?.entries ?? []).flatMap(entry =>
             entry.kind === 'message' && entry.role === 'agent' && entry.blocks[0]?.type === 'text'
               ? [entry.blocks[0].text]
               : [],

@@ -15,8 +15,8 @@ import type { Documents } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
 import type { KnownAgent, LocalSession } from '../../../src/history/session-store.ts'
+import type { TranscriptChanges } from '../../../src/history/transcript-rows.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
-import type { TranscriptChanges } from '../../../src/history/transcripts.ts'
 import {
   type ControllerOptions,
   ConversationController,

@@ -1,0 +1,201 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import * as l10n from '@vscode/l10n'
+import type { Disposable } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import { type Logger, silentLogger } from '../common/logger.ts'
+import {
+  compact,
+  emptyLog,
+  isDamage,
+  MissingSqliteError,
+  mayOpenLater,
+  openDatabase,
+  REOPEN_AFTER_MS,
+  rollback,
+  StorageTrouble,
+  usedBytes,
+} from './database.ts'
+import { TRANSCRIPT_MIGRATIONS } from './transcript-schema.ts'
+
+/** How long to wait for another window that reads the log, in milliseconds. */
+const LOG_IN_USE_MS = 1000
+/** Number of pages returned to the file system at once; more would block the window. */
+const COMPACT_PAGES = 500
+
+export interface TranscriptDatabaseOptions {
+  /** the database's file; its directory is created */
+  file: string
+  /** Called when conversations can't be saved to disk. */
+  trouble?: StorageTrouble
+  log?: Logger
+  /** `node:sqlite`; `undefined` if this Node doesn't have it */
+  sqlite?: typeof import('node:sqlite') | undefined
+  now?: () => number
+}
+
+/**
+ * The open file with the saved conversations and the leases of their sessions. It's opened on first use, and again after it
+ * was damaged or couldn't be opened. `run` and `all` may throw SQLite's errors; `attempt` and `transaction` report them
+ * instead.
+ */
+export class TranscriptDatabase implements Disposable {
+  readonly #options: TranscriptDatabaseOptions
+  readonly #log: Logger
+  readonly #trouble: StorageTrouble
+  readonly #now: () => number
+  readonly #statements = new Map<string, StatementSync>()
+  /** null: not opened yet; undefined: not available */
+  #opened: DatabaseSync | undefined | null = null
+  /** when to try again to open a file that couldn't be opened, in milliseconds since the epoch */
+  #reopenAt = Number.POSITIVE_INFINITY
+  /** damage was found in the file since it was first opened */
+  #suspect = false
+  #compactTimer: NodeJS.Timeout | undefined
+
+  constructor(options: TranscriptDatabaseOptions) {
+    this.#options = options
+    this.#log = options.log ?? silentLogger
+    this.#trouble = options.trouble ?? new StorageTrouble(() => {})
+    this.#now = options.now ?? Date.now
+  }
+
+  get isOpen(): boolean {
+    return Boolean(this.#opened)
+  }
+
+  run(sql: string, ...values: Array<string | number | null>): void {
+    this.#prepare(sql)?.run(...values)
+  }
+
+  all(sql: string, ...values: Array<string | number>): Array<Record<string, unknown>> {
+    return this.#prepare(sql)?.all(...values) ?? []
+  }
+
+  /** Runs the work in a transaction, while no other window writes; `DEFERRED`: only reads a consistent state. */
+  transaction<T>(work: () => T, otherwise: T, kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): T {
+    return this.attempt(() => {
+      this.#db?.exec(`BEGIN ${kind}`)
+      try {
+        const result = work()
+        this.#db?.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (this.#opened) rollback(this.#opened)
+        throw error
+      }
+    }, otherwise)
+  }
+
+  /** Returns what the work returns, or `otherwise` if there is no database or it throws, which is reported. */
+  attempt<T>(work: () => T, otherwise: T): T {
+    if (!this.#db) return otherwise
+    try {
+      return work()
+    } catch (error) {
+      if (isDamage(error)) this.#closeDamaged(error)
+      else this.#failed(error)
+      return otherwise
+    }
+  }
+
+  /** Something was written completely. */
+  worked(): void {
+    this.#trouble.worked(this.#options.file)
+  }
+
+  /** Bytes in use. */
+  get usedBytes(): number {
+    return this.attempt(() => (this.#db ? usedBytes(this.#db) : 0), 0)
+  }
+
+  /** Returns deleted data to the file system, and then removes it from the log. */
+  compactLater(ms = 50): void {
+    if (this.#compactTimer || !this.#opened) return
+    this.#compactTimer = setTimeout(() => {
+      this.#compactTimer = undefined
+      const more = this.attempt(() => (this.#db ? compact(this.#db, COMPACT_PAGES) : false), false)
+      if (more) this.compactLater()
+      else if (!this.attempt(() => !this.#db || emptyLog(this.#db), true)) this.compactLater(LOG_IN_USE_MS)
+    }, ms)
+    this.#compactTimer.unref()
+  }
+
+  dispose(): void {
+    clearTimeout(this.#compactTimer)
+    this.#statements.clear()
+    const db = this.#opened
+    this.#opened = undefined
+    this.#reopenAt = Number.POSITIVE_INFINITY
+    try {
+      db?.close()
+    } catch (error) {
+      this.#log.warn(`The database of conversations couldn't be closed: ${messageOf(error)}`)
+    }
+  }
+
+  /** Opened on first use, so that a window without a conversation doesn't wait for the disk. */
+  get #db(): DatabaseSync | undefined {
+    if (this.#opened === undefined && this.#now() >= this.#reopenAt) this.#opened = null
+    if (this.#opened === null) this.#opened = this.#open()
+    return this.#opened
+  }
+
+  #open(): DatabaseSync | undefined {
+    const { file } = this.#options
+    this.#reopenAt = Number.POSITIVE_INFINITY
+    try {
+      const sqlite =
+        'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
+      if (!sqlite) throw new MissingSqliteError()
+      const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
+      return openDatabase({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
+    } catch (error) {
+      if (mayOpenLater(error)) this.#reopenAt = this.#now() + REOPEN_AFTER_MS
+      this.#failed(error)
+      return undefined
+    }
+  }
+
+  /** Damage was found in the open file. It's checked completely when it's next needed. */
+  #closeDamaged(error: unknown): void {
+    this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
+    const db = this.#opened
+    this.#statements.clear()
+    // reopen it only once, since a disk that corrupts data would cause an endless loop
+    this.#opened = this.#suspect ? undefined : null
+    this.#suspect = true
+    try {
+      db?.close()
+    } catch {
+      // nothing more can be read from it
+    }
+  }
+
+  #wasDamaged(error: unknown, aside: string): void {
+    this.#log.warn(
+      `The database of conversations was damaged (${messageOf(error)}). It was moved to ${aside}.`,
+    )
+    this.#trouble.tell(
+      l10n.t(
+        'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}.',
+        aside,
+      ),
+    )
+  }
+
+  #prepare(sql: string): StatementSync | undefined {
+    let statement = this.#statements.get(sql)
+    if (!statement && this.#db) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  #failed(error: unknown): void {
+    this.#log.warn(`The database of conversations ${this.#options.file}: ${messageOf(error)}`)
+    this.#trouble.failed(this.#options.file, error, reason =>
+      l10n.t("Parley can't save conversations to disk. Agents still keep their own sessions. {0}", reason),
+    )
+  }
+}

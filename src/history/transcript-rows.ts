@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import type { SecretRegistry } from '../common/secrets.ts'
+import { idOfStored, storedId } from '../common/session-key.ts'
+import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { Entry, TerminalState } from '../conversation/state.ts'
+import type { TranscriptDatabase } from './transcript-database.ts'
+import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
+
+/** Where a conversation is stored: the session's id as stored, followed by a window's id for a copy that the window saved separately. */
+export type StoredCopy = readonly [agentId: string, id: string]
+
+/** Separates a session's id from that of a window. */
+const APART = '\u0001'
+
+export function copyOf(agentId: string, sessionId: string): StoredCopy {
+  return [agentId, storedId(sessionId)]
+}
+
+export function separateCopy([agentId, id]: StoredCopy, windowId: string): StoredCopy {
+  return [agentId, id + APART + windowId]
+}
+
+export function sessionIdOf([, id]: StoredCopy): string {
+  return idOfStored(id.split(APART)[0]!)
+}
+
+/** the rows of one copy */
+const OF = 'WHERE agent_id = ? AND session_id = ?'
+const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations']
+
+/** The changes of a conversation since it was last written. */
+export interface TranscriptChanges {
+  /** Everything saved is replaced. */
+  replace: boolean
+  /** entries that are new or were changed as a whole */
+  entries: Array<{ position: number; entry: Entry }>
+  /** text appended to text blocks of entries that were written before and aren't in `entries`; `before`: the text before it */
+  texts?: Array<{ position: number; block: number; text: string; before?: () => string }>
+  /** terminals that are new or were changed as a whole */
+  terminals: TerminalState[]
+  /** output appended to terminals that were written before, and are not in `terminals` */
+  outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
+  head?: KeptConversation['head']
+}
+
+/** Reads and writes the rows of stored conversations, without held secrets. All methods may throw SQLite's errors. */
+export class TranscriptRows {
+  readonly #database: TranscriptDatabase
+  readonly #secrets: SecretRegistry | undefined
+
+  constructor(database: TranscriptDatabase, secrets: SecretRegistry | undefined) {
+    this.#database = database
+    this.#secrets = secrets
+  }
+
+  /** Changes with every write; `undefined` if nothing is stored. */
+  revision(copy: StoredCopy): string | undefined {
+    const [row] = this.#database.all(`SELECT revision FROM conversations ${OF}`, ...copy)
+    return row && String(row.revision)
+  }
+
+  /** The copies that windows saved while another window had the session. */
+  separateCopies([agentId, id]: StoredCopy): Array<{ copy: StoredCopy; revision: string }> {
+    const rows = this.#database.all(
+      'SELECT session_id, revision FROM conversations WHERE agent_id = ? AND session_id > ? AND session_id < ?',
+      agentId,
+      id + APART,
+      `${id}\u0002`,
+    )
+    return rows.map(row => ({ copy: [agentId, String(row.session_id)], revision: String(row.revision) }))
+  }
+
+  /** All copies, those with the oldest writes first. */
+  byAge(): StoredCopy[] {
+    const rows = this.#database.all(
+      'SELECT agent_id, session_id FROM conversations ORDER BY written_at, session_id',
+    )
+    return rows.map(row => [String(row.agent_id), String(row.session_id)])
+  }
+
+  read(copy: StoredCopy): KeptConversation | undefined {
+    const rows = this.#database.all(`SELECT entry FROM entries ${OF} ORDER BY position`, ...copy)
+    if (rows.length === 0) return undefined
+    const entries = rows.map((row, position) => readEntry(String(row.entry), position))
+    for (const row of this.#database.all(
+      `SELECT position, block, text FROM texts ${OF} ORDER BY rowid`,
+      ...copy,
+    )) {
+      appendText(entries[Number(row.position)], Number(row.block), String(row.text))
+    }
+    const terminals = this.#database
+      .all(`SELECT terminal FROM terminals ${OF}`, ...copy)
+      .flatMap(row => readTerminal(String(row.terminal)) ?? [])
+    const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
+    for (const row of this.#database.all(
+      `SELECT terminal_id, text FROM outputs ${OF} ORDER BY rowid`,
+      ...copy,
+    )) {
+      const terminal = byId.get(String(row.terminal_id))
+      if (terminal) terminal.output += String(row.text)
+    }
+    const [head] = this.#database.all(`SELECT head FROM heads ${OF}`, ...copy)
+    return {
+      entries,
+      terminals,
+      head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
+    }
+  }
+
+  /** Writes the changes. Returns the new revision. */
+  write(copy: StoredCopy, changes: TranscriptChanges, now: number): string {
+    const revision = randomUUID()
+    this.#database.run('REPLACE INTO conversations VALUES (?, ?, ?, ?)', ...copy, revision, now)
+    this.#writeEntries(copy, changes)
+    this.#writeTerminals(copy, changes)
+    const head = changes.head && valueJson(changes.head)
+    if (head)
+      this.#database.run('REPLACE INTO heads VALUES (?, ?, ?)', ...copy, this.#jsonWithoutSecrets(head))
+    return revision
+  }
+
+  remove(copy: StoredCopy): void {
+    for (const table of TABLES) this.#database.run(`DELETE FROM ${table} ${OF}`, ...copy)
+  }
+
+  /** Makes a conversation a separate copy, so that another one can be written in its place. */
+  setApart(copy: StoredCopy, revision: string): void {
+    const [, id] = separateCopy(copy, revision || randomUUID())
+    for (const table of TABLES) this.#database.run(`UPDATE ${table} SET session_id = ? ${OF}`, id, ...copy)
+  }
+
+  /** Whether appended text ends a secret whose beginning is stored. */
+  completesSecret({ texts = [], outputs = [] }: TranscriptChanges): boolean {
+    return [...texts, ...outputs].some(({ before, text }) => before && this.#secrets?.crosses(before, text))
+  }
+
+  #writeEntries(copy: StoredCopy, { replace, entries, texts = [] }: TranscriptChanges): void {
+    for (const { position, entry } of entries) {
+      this.#database.run(
+        'REPLACE INTO entries VALUES (?, ?, ?, ?)',
+        ...copy,
+        position,
+        this.#jsonWithoutSecrets(entryJson(entry)),
+      )
+      if (!replace) this.#database.run(`DELETE FROM texts ${OF} AND position = ?`, ...copy, position)
+    }
+    for (const { position, block, text } of texts) {
+      this.#database.run(
+        'INSERT INTO texts VALUES (?, ?, ?, ?, ?)',
+        ...copy,
+        position,
+        block,
+        this.#withoutSecrets(text),
+      )
+    }
+  }
+
+  #writeTerminals(copy: StoredCopy, { replace, terminals, outputs = [] }: TranscriptChanges): void {
+    for (const terminal of terminals) {
+      const { terminalId } = terminal
+      const json = valueJson(terminal)
+      if (json === undefined) continue
+      this.#database.run(
+        'REPLACE INTO terminals VALUES (?, ?, ?, ?)',
+        ...copy,
+        terminalId,
+        this.#jsonWithoutSecrets(json),
+      )
+      if (!replace) this.#database.run(`DELETE FROM outputs ${OF} AND terminal_id = ?`, ...copy, terminalId)
+    }
+    for (const { terminalId, text } of outputs) {
+      this.#database.run(
+        'INSERT INTO outputs VALUES (?, ?, ?, ?)',
+        ...copy,
+        terminalId,
+        this.#withoutSecrets(text),
+      )
+    }
+  }
+
+  #withoutSecrets(text: string): string {
+    return this.#secrets?.redact(text) ?? text
+  }
+
+  #jsonWithoutSecrets(json: string): string {
+    return this.#secrets?.redactJson(json) ?? json
+  }
+}

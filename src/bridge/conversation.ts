@@ -11,6 +11,7 @@ import type {
   ReturnedPrompt,
   StoredPrompt,
 } from '../conversation/attachment.ts'
+import type { ViewPhase } from '../conversation/phases.ts'
 import type {
   Entry,
   EntryId,
@@ -135,11 +136,7 @@ export interface RememberedOption {
 
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
-  /**
-   * empty: no session, and none is being opened · starting: an agent or a session is being started · loading: the history
-   * is replayed and shown as it arrives · ready · ended: the agent ended, the conversation stays readable
-   */
-  phase: 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
+  phase: ViewPhase
   /** The current step while `phase` is starting or loading: "Starting Claude…". */
   progress?: string
   /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */

@@ -18,6 +18,7 @@ import { ConversationState } from './conversation-state.ts'
 import { openRequests } from './entries/requests.ts'
 import { toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
+import type { SessionPhase } from './phases.ts'
 import type { TurnOutcome } from './prompts/prompt.ts'
 import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
@@ -41,14 +42,6 @@ import type {
   ToolCallEntry,
 } from './state.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
-
-/**
- * - `loading`: the agent replays the conversation, which is shown as it arrives; prompts wait.
- * - `ready`: prompts can be sent.
- * - `ended`: the agent ended; the conversation stays readable.
- * - `closed`: Parley closed the session; the conversation stays readable.
- */
-export type SessionPhase = 'loading' | 'ready' | 'ended' | 'closed'
 
 export interface SessionOptions {
   agent: Agent

@@ -7,10 +7,11 @@ import { type Draft, isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { Emitter } from '../common/event.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
+import type { OpeningStep, ViewPhase } from '../conversation/phases.ts'
 import type { Prompt } from '../conversation/prompts/prompt.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import { isCommand, rewindNote } from '../conversation/rewinds.ts'
-import { DisplayedSession, NEW_KEY, type Phase } from './displayed-session.ts'
+import { DisplayedSession, NEW_KEY } from './displayed-session.ts'
 import {
   type Attempt,
   type Failure,
@@ -119,13 +120,12 @@ export class ConversationController extends Owner {
   get trusted(): boolean {
     return this.#options.trusted()
   }
-  get phase(): Phase {
-    const { phase } = this.#displayed
-    return phase !== 'loading' && this.isLooking ? 'starting' : phase
+  get phase(): ViewPhase {
+    return this.#opener.phase
   }
-  /** The phase is `starting` because a session starts once the available agents are known. */
-  get isLooking(): boolean {
-    return this.#opener.isLooking
+  /** How far the view is while the phase is `starting` or `loading`. */
+  get step(): OpeningStep | undefined {
+    return this.#opener.step
   }
   get current(): OpenSession | undefined {
     return this.#displayed.current
@@ -283,7 +283,7 @@ export class ConversationController extends Owner {
     const open = this.current
     if (!open && !this.trusted)
       throw new Error(l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."))
-    if (!open || this.#displayed.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
+    if (!open || this.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
     return open
   }
 
@@ -309,7 +309,7 @@ export class ConversationController extends Owner {
   async #ensureSession(): Promise<void> {
     const { failed } = this.#opener
     if (!this.current) return failed ? this.#opener.retry(failed) : this.start()
-    const again = this.#displayed.phase === 'ended' ? this.#displayed.continuation() : undefined
+    const again = this.phase === 'ended' ? this.#displayed.continuation() : undefined
     if (again) await this.#opener.retry(again)
   }
 
@@ -404,7 +404,6 @@ export class ConversationController extends Owner {
     this.#opener.abort()
     this.#failures.clear()
     this.#displayed.display(open)
-    this.#displayed.phase = open ? 'ready' : 'empty'
     this.#opener.remember(open)
     this.#changed()
   }
@@ -447,7 +446,6 @@ export class ConversationController extends Owner {
     if (this.#opener.attempt || this.#opener.isRestarting) return
     this.#failures.drop('unresponsive')
     if (this.#options.manager.isTakenOver(open)) {
-      this.#displayed.phase = 'ended'
       this.#opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, true)
       return
     }
@@ -458,7 +456,6 @@ export class ConversationController extends Owner {
       this.#opener.continueAfter(replaced, attempt)
       return
     }
-    this.#displayed.phase = 'ended'
     const how = replaced ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
   }

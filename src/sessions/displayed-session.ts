@@ -5,8 +5,6 @@ import { sessionKey } from '../common/session-key.ts'
 import type { Attempt, Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 
-export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
-
 /** The key of drafts and prompts in the side bar while it displays no session. */
 export const NEW_KEY = 'new'
 /** The exit of an agent that Parley stopped itself. */
@@ -21,11 +19,10 @@ export interface DisplayedSessionOptions {
   sessionEnded: (open: OpenSession, exit: AgentExit) => void
 }
 
-/** The session that a conversation view displays, if any, and the view's phase. */
+/** The session that a conversation view displays, if any. */
 export class DisplayedSession extends Owner {
   readonly #options: DisplayedSessionOptions
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
-  phase: Phase = 'empty'
   /** The session was started in this view, and no other was displayed since. */
   isNew = false
   #current: OpenSession | undefined
@@ -76,12 +73,6 @@ export class DisplayedSession extends Owner {
       this.#following.add(session.onDidEnd(exit => this.#options.sessionEnded(open, exit ?? STOPPED)))
     }
     this.#fireSwitch()
-  }
-
-  /** Displays the previous session again after an attempt failed or was canceled. */
-  goBack(before: OpenSession | undefined): void {
-    this.display(before)
-    this.phase = !before ? 'empty' : before.session.phase === 'ready' ? 'ready' : 'ended'
   }
 
   /** Whether the attempt reopens the displayed session, which then stays visible. */

@@ -1,8 +1,8 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
+import type { ViewPhase } from '../conversation/phases.ts'
 import type { Session } from '../conversation/session.ts'
-import type { Phase } from './displayed-session.ts'
 import { type Failure, isError } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
@@ -103,7 +103,7 @@ function hasFailed({ state }: Session): boolean {
 
 /** The indicator of a view or tab that shows a conversation. */
 export function indicatorOf(
-  place: { phase: Phase; failures: ReadonlyMap<string, Failure>; current: OpenSession | undefined },
+  place: { phase: ViewPhase; failures: ReadonlyMap<string, Failure>; current: OpenSession | undefined },
   indicators: Pick<SessionIndicators, 'of'>,
 ): SessionIndicator {
   const { phase, failures, current } = place

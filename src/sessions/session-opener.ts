@@ -4,6 +4,7 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { LAST_SESSION } from '../common/session-key.ts'
+import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
@@ -34,9 +35,14 @@ interface CurrentAttempt {
   agentId: string
   attempt: Attempt
   before: OpenSession | undefined
+  /** the agent replays the session's history */
+  replays: boolean
 }
 
-/** Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one. */
+/**
+ * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one.
+ * Determines the view's phase.
+ */
 export class SessionOpener {
   readonly #options: SessionOpenerOptions
   readonly #displayed: DisplayedSession
@@ -47,7 +53,9 @@ export class SessionOpener {
   #failed: Attempt | undefined
   #slow: NodeJS.Timeout | undefined
   /** the action that waits until the available agents are known */
-  #look: symbol | undefined
+  #search: symbol | undefined
+  /** settles when the process that continues the displayed session can start */
+  #replacement: Promise<void> | undefined
   /** settles when the session that is being started or reopened is open or failed */
   #pending: Promise<void> | undefined
   #restarting = false
@@ -85,9 +93,15 @@ export class SessionOpener {
     return this.#restarting
   }
 
-  /** A session starts once the available agents are known. */
-  get isLooking(): boolean {
-    return this.#look !== undefined
+  /** How far the view is in opening a session; `undefined` if it isn't opening one. */
+  get step(): OpeningStep | undefined {
+    if (this.#current?.replays) return 'loading'
+    if (this.#search) return 'searching'
+    return this.#current || this.#restoring || this.#replacement ? 'starting' : undefined
+  }
+
+  get phase(): ViewPhase {
+    return viewPhase(this.step, this.#displayed.current?.session)
   }
 
   get expected(): Attempt | SessionReference | undefined {
@@ -114,14 +128,13 @@ export class SessionOpener {
       if (wanted === undefined) {
         if (this.#restoring) {
           this.#restoring = undefined
-          this.#displayed.goBack(this.#displayed.current)
         }
-        if (!(await this.#lookForAgents())) return
+        if (!(await this.#searchAgents())) return
       }
       const agentId = wanted ?? this.#options.agents.defaultAgentId()
       // without a default agent, the empty view lists the agents to choose from
       if (agentId === undefined && this.#options.trusted() && !this.#options.agents.defaultProblem()) {
-        this.#displayed.goBack(undefined)
+        this.#goBack(undefined)
         this.remember(undefined)
       }
       if (!this.isReady(agentId)) return
@@ -166,7 +179,8 @@ export class SessionOpener {
     const elsewhere = this.#options.elsewhere?.(reference)
     if (elsewhere) {
       if (!keepFailures) this.#failures.clear()
-      this.#displayed.goBack(this.#displayed.current)
+      this.#restoring = undefined
+      this.#goBack(this.#displayed.current)
       this.#changed()
       await elsewhere()
       return
@@ -178,10 +192,7 @@ export class SessionOpener {
     // the saved conversation is readable at once, even if the agent is gone or can't load the session
     const kept = displayed.continues(attempt) || !trusted() ? undefined : manager.saved(reference)
     if (kept) displayed.display(kept)
-    if (!this.isReady(reference.agentId, keepFailures)) {
-      if (kept) displayed.goBack(kept)
-      return
-    }
+    if (!this.isReady(reference.agentId, keepFailures)) return
     const previous = displayed.continues(attempt) ? displayed.current : undefined
     await this.#run(
       attempt,
@@ -200,21 +211,22 @@ export class SessionOpener {
   }
 
   async restore(last: SessionReference | undefined): Promise<void> {
-    if (!last || this.#displayed.phase !== 'empty' || !this.#options.trusted()) return
+    const isEmpty = !this.#displayed.current && !this.#current
+    if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
     // show the saved conversation while the agent starts
     const kept = this.#options.manager.saved(last)
     if (kept) this.#displayed.display(kept)
     await this.#open(async () => {
-      if (!(await this.#lookForAgents())) return
+      if (!(await this.#searchAgents())) return
+      const isRestoring = this.#restoring === last && this.#displayed.current === kept
       this.#restoring = undefined
-      if (this.#displayed.phase !== 'empty') return
+      if (!isRestoring) return
       if (this.#options.agents.get(last.agentId)) {
         await this.#reopen('restore', last)
         return
       }
-      this.#displayed.goBack(kept)
       if (kept) this.#showUnknownAgent(last.agentId)
       else this.#changed()
     })
@@ -244,21 +256,23 @@ export class SessionOpener {
   continueAfter(ready: Promise<void>, attempt: Extract<Attempt, { type: Reopening }>): void {
     const displayed = this.#displayed
     const open = displayed.current
-    displayed.phase = 'starting'
+    this.#replacement = ready
     this.#changed()
     void this.#open(async () => {
       await ready
-      if (displayed.current !== open || this.#current || displayed.phase !== 'starting') return
+      if (this.#replacement !== ready) return
+      this.#replacement = undefined
+      if (displayed.current !== open) return
       await this.#reopen(attempt.type, attempt, true)
     })
   }
 
   /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
   cancel(): boolean {
-    if (!this.#current && !this.#look) return false
+    if (!this.#current && !this.#search) return false
     const { before } = this.#current ?? { before: this.#displayed.current }
     this.abort()
-    this.#displayed.goBack(before)
+    this.#goBack(before)
     this.#showEnded()
     this.#changed()
     return true
@@ -267,11 +281,18 @@ export class SessionOpener {
   abort(): void {
     const current = this.#current
     this.#failed = undefined
-    this.#look = undefined
+    this.#search = undefined
     this.#restoring = undefined
+    this.#replacement = undefined
     this.#finish()
     this.#takingOver?.abort()
     current?.abort.abort(new CancelledError())
+  }
+
+  /** Displays the previous session again after an attempt failed or was canceled. */
+  #goBack(before: OpenSession | undefined): void {
+    this.#replacement = undefined
+    this.#displayed.display(before)
   }
 
   /** The attempt is over, whether it succeeded or not. */
@@ -298,17 +319,17 @@ export class SessionOpener {
    * Waits until the agents on this machine are known. The search takes as long as the login shell's profile. Resolves to
    * false if the user has canceled or started something else meanwhile.
    */
-  async #lookForAgents(): Promise<boolean> {
+  async #searchAgents(): Promise<boolean> {
     if (!this.#options.trusted()) return true
-    const look = Symbol('look')
-    this.#look = look
+    const search = Symbol('search')
+    this.#search = search
     this.#changed()
     try {
       await this.#options.agents.ready()
-      return this.#look === look
+      return this.#search === search
     } finally {
-      if (this.#look === look) {
-        this.#look = undefined
+      if (this.#search === search) {
+        this.#search = undefined
         this.#changed()
       }
     }
@@ -331,14 +352,13 @@ export class SessionOpener {
     const abort = new AbortController()
     const displayed = this.#displayed
     const kept = displayed.continues(attempt) ? displayed.current : undefined
-    const current = { abort, agentId: attempt.agentId, attempt, before }
+    const current = { abort, agentId: attempt.agentId, attempt, before, replays: false }
     this.#current = current
     let servers: string[] = []
     this.#slow = setTimeout(
       () => this.#showSlow(attempt, servers),
       this.#options.slowAfterMs ?? SLOW_ANSWER_MS,
     )
-    displayed.phase = 'starting'
     if (!displayed.continues(attempt)) displayed.display(undefined)
     if (attempt.type === 'new') this.#options.agentChosen(attempt.agentId)
     this.#changed()
@@ -350,16 +370,15 @@ export class SessionOpener {
         },
         onSession: (session, replays) => {
           if (this.#current !== current) return
+          current.replays = replays
           // a reopened session replaces the displayed one only after its replay is complete
           if (!displayed.continues(attempt)) displayed.display(session)
           displayed.isNew = attempt.type === 'new'
-          if (replays) displayed.phase = 'loading'
           this.#changed()
         },
       })
       if (this.#current !== current) return
       this.#finish()
-      displayed.phase = 'ready'
       displayed.display(opened)
       this.#options.agents.used(attempt.agentId)
       this.remember(opened)
@@ -370,7 +389,7 @@ export class SessionOpener {
       const stays = !kept && attempt.type !== 'fork' && (isSignInAsked(error) || this.#options.hasPrompts())
       this.#finish()
       if (stays) this.#failed = attempt
-      displayed.goBack(stays ? undefined : (kept ?? before))
+      this.#goBack(stays ? undefined : (kept ?? before))
       // if the displayed session itself couldn't be reopened, that failure is enough
       if (!displayed.continues(attempt)) this.#showEnded()
       else if (error instanceof CancelledError) this.#showReadOnly(attempt)
@@ -431,7 +450,7 @@ export class SessionOpener {
 
   /** The agent can neither load nor resume. */
   #showReadOnly({ agentId }: Attempt): void {
-    if (this.#displayed.phase !== 'ended') return
+    if (this.phase !== 'ended') return
     this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.host(agentId).name })
   }
 
@@ -445,8 +464,8 @@ export class SessionOpener {
 
   /** A session without an agent can be continued only from this failure's card. */
   #showEnded(): void {
-    const { current, phase } = this.#displayed
-    if (phase !== 'ended' || !current || this.#failures.has('ended')) return
+    const { current } = this.#displayed
+    if (this.phase !== 'ended' || !current || this.#failures.has('ended')) return
     const { agentId, agentName, session } = current
     const attempt = this.#displayed.continuation()
     this.#failures.add({ type: 'ended', agentId, agentName, exit: session.exit ?? STOPPED, attempt })

@@ -3,7 +3,7 @@ import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
 import { CommandId } from '../app/ids.ts'
 import { Owner } from '../common/disposable.ts'
-import type { Phase } from '../sessions/displayed-session.ts'
+import type { ViewPhase } from '../conversation/phases.ts'
 import { isError } from '../sessions/failures.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
@@ -74,7 +74,7 @@ function othersLine(waiting: number, working: number, ended: { done: number; fai
 }
 
 function describe(
-  phase: Phase,
+  phase: ViewPhase,
   failed: boolean,
   waiting: number,
   working: number,

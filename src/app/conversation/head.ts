@@ -142,9 +142,10 @@ function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {
-  if (controller.phase === 'loading') return l10n.t('Loading the conversation…')
-  if (controller.phase !== 'starting') return undefined
-  if (controller.isLooking) return l10n.t('Looking for agents on this machine…')
+  const { step } = controller
+  if (step === undefined) return undefined
+  if (step === 'loading') return l10n.t('Loading the conversation…')
+  if (step === 'searching') return l10n.t('Looking for agents on this machine…')
   const agent = name ?? l10n.t('the agent')
   switch (controller.attempt?.type) {
     case 'load':

@@ -1,7 +1,8 @@
 import { AgentStartError } from '../../acp/agent.ts'
 import type { AuthMethod } from '../../acp/model.ts'
 import { CancelledError } from '../../common/errors.ts'
-import type { DisplayedSession, Phase } from '../displayed-session.ts'
+import type { ViewPhase } from '../../conversation/phases.ts'
+import type { DisplayedSession } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, methodsIn, wordsOf } from '../failures.ts'
 import type { SessionOpener } from '../session-opener.ts'
 import type { Accounts } from './accounts.ts'
@@ -124,7 +125,7 @@ export class SignInFlow {
     if (attempt) await opener.retry(attempt)
     // the session may be reopening with a process that was started after the sign-in
     else await opener.pending
-    const isMine = (phase: Phase) => displayed.current?.agentId === agentId && displayed.phase === phase
+    const isMine = (phase: ViewPhase) => displayed.current?.agentId === agentId && opener.phase === phase
     // an ended session that the agent can't reopen is left alone; its refused prompts start a new one
     if (prompts && isMine('ended')) {
       await opener.start(agentId)

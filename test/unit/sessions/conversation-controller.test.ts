@@ -86,11 +86,11 @@ describe('ConversationController', () => {
       const search = found()
       const started = fixture.controller.start()
       assert.equal(fixture.controller.phase, 'starting')
-      assert.ok(fixture.controller.isLooking)
+      assert.equal(fixture.controller.step, 'searching')
       assert.equal(fixture.controller.current, open)
       search.resolve()
       await until(() => fixture.agent.newSessions.length === 2)
-      assert.ok(!fixture.controller.isLooking)
+      assert.equal(fixture.controller.step, 'starting')
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await started
       assert.equal(fixture.controller.current?.session.sessionId, 's2')
@@ -274,6 +274,15 @@ describe('ConversationController', () => {
     fixture.controller.show(first)
     assert.equal(fixture.controller.key, 'one/s1')
     assert.equal(fixture.controller.keyBefore, undefined)
+  })
+
+  it('has the phase of the session it displays, also while it switches', async () => {
+    const open = await ready()
+    const phases: string[] = []
+    fixture.controller.onDidSwitch(() => phases.push(fixture.controller.phase))
+    fixture.controller.leave()
+    fixture.controller.show(open)
+    assert.deepEqual(phases, ['empty', 'ready'])
   })
 
   it('has the key of the restored conversation from the start', async () => {

@@ -10,6 +10,8 @@ export interface FakePackage {
   bin?: string | Record<string, string>
   engines?: { node?: string }
   scripts?: Record<string, string>
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
   files: Record<string, string>
 }
 

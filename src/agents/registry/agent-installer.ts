@@ -256,11 +256,25 @@ export class AgentInstaller {
           : error
       })
     await run(['install', '--ignore-scripts', '--save-exact', spec])
-    const scripts = await installScripts(folder)
-    const answer = scripts.length === 0 ? 'skip' : ((await options.onScripts?.(scripts)) ?? 'skip')
+    const packages = await packagesWithScripts(folder)
+    const scripts = packages.flatMap(one => one.scripts)
+    // an agent also works without what its optional packages build
+    const isNeeded = packages.some(one => !one.isOptional)
+    const answer = isNeeded ? ((await options.onScripts?.(scripts)) ?? 'skip') : 'skip'
     if (answer === 'cancel') throw new CancelledError()
-    // installs the versions in the lock file again, which are those whose scripts the user has seen
-    if (answer === 'run') await run(['ci', '--ignore-scripts=false', '--prefer-offline'])
+    if (answer === 'run') {
+      // of the packages that are there, which are those whose scripts the user has seen
+      const rebuild = (...names: string[]) => run(['rebuild', '--ignore-scripts=false', ...names])
+      const required = packages.filter(one => !one.isOptional)
+      if (required.length > 0) await rebuild(...required.map(one => one.name))
+      for (const { name, home } of packages.filter(one => one.isOptional))
+        await rebuild(name).catch(async (error: unknown) => {
+          if (!(error instanceof InstallError)) throw error
+          // like npm, which goes on without it
+          this.#options.log.warn(`${name} is optional and was removed: ${error.message}`)
+          await rm(home, { recursive: true, force: true })
+        })
+    }
     const name = spec.slice(0, spec.lastIndexOf('@'))
     const home = join(folder, 'node_modules', ...name.split('/'))
     const manifest = packageManifest.parse(JSON.parse(await readFile(join(home, 'package.json'), 'utf8')))
@@ -365,7 +379,10 @@ export class AgentInstaller {
 const NPM_OPTIONS = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=error', '--package-lock']
 
 const npmLock = z.object({
-  packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({ hasInstallScript: z.boolean().optional(), optional: z.boolean().optional() }),
+  ),
 })
 const scriptManifest = z.object({
   name: z.string().catch(''),
@@ -373,11 +390,20 @@ const scriptManifest = z.object({
   scripts: z.record(z.string(), z.unknown()).catch({}),
 })
 
-/** The scripts that npm would run for the packages in a folder. */
-async function installScripts(folder: string): Promise<InstallScript[]> {
+interface PackageWithScripts {
+  /** with its version */
+  name: string
+  home: string
+  /** The agent also works without it. */
+  isOptional: boolean
+  scripts: InstallScript[]
+}
+
+/** The packages in a folder for which npm would run scripts. */
+async function packagesWithScripts(folder: string): Promise<PackageWithScripts[]> {
   const lock = npmLock.parse(JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')))
-  const scripts: InstallScript[] = []
-  for (const [path, { hasInstallScript }] of Object.entries(lock.packages)) {
+  const packages: PackageWithScripts[] = []
+  for (const [path, { hasInstallScript, optional = false }] of Object.entries(lock.packages)) {
     if (!hasInstallScript) continue
     const home = join(folder, ...path.split('/'))
     // an optional package for another system isn't there
@@ -390,9 +416,11 @@ async function installScripts(folder: string): Promise<InstallScript[]> {
     })
     if (!events.some(({ event }) => event !== 'postinstall') && (await isFile(join(home, 'binding.gyp'))))
       events.unshift({ event: 'install', command: 'node-gyp rebuild' })
-    scripts.push(...events.map(one => ({ package: `${manifest.name}@${manifest.version}`, ...one })))
+    const name = `${manifest.name}@${manifest.version}`
+    const scripts = events.map(one => ({ package: name, ...one }))
+    if (scripts.length > 0) packages.push({ name, home, isOptional: optional, scripts })
   }
-  return scripts
+  return packages
 }
 
 function planOf({ version }: RegistryAgent, { distribution, missing }: Choice): InstallPlan {

@@ -219,6 +219,31 @@ describe('AgentInstaller', () => {
       )
     })
 
+    it('is installed without an optional package whose script fails, and not without a required one', async () => {
+      npm.publish({ name: 'broken', version: '2.0.0', scripts: { install: 'exit 3' }, files: {} })
+      const needs = (kind: 'dependencies' | 'optionalDependencies') =>
+        publish('1.0.0', { scripts: { postinstall: mark }, [kind]: { broken: '2.0.0' } })
+      needs('dependencies')
+      await assert.rejects(
+        install(async () => 'run'),
+        InstallError,
+      )
+      needs('optionalDependencies')
+      await install(async () => 'run')
+      assert.equal(marked(), true)
+      const [agent] = installed.agents
+      assert.equal(run(agent!), '1.0.0 --acp')
+      assert.equal(existsSync(join(agent!.directory, 'node_modules/broken')), false)
+    })
+
+    it("isn't asked about those of optional packages alone, which don't run", async () => {
+      npm.publish({ name: 'extra', version: '2.0.0', scripts: { install: mark }, files: {} })
+      publish('1.0.0', { optionalDependencies: { extra: '2.0.0' } })
+      await install(async () => assert.fail('asked'))
+      assert.equal(marked(), false)
+      assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    })
+
     it('is installed without them, or not at all, if the user says so', async () => {
       await install(async () => 'skip')
       assert.equal(marked(), false)

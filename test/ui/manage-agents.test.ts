@@ -111,6 +111,8 @@ describe('Manage Agents', () => {
 
     const open = holdNpm()
     await keyboard.press('Enter')
+    await workbench.page.getByRole('dialog').getByRole('button', { name: 'Run Install' }).waitFor()
+    await keyboard.press('Enter')
     await focus.waitFor(/^Cancel: Codex/)
     open()
     await focus.waitFor(/^New Session: Codex/)

@@ -57,6 +57,7 @@ const HELP = {
 export class InstallManager extends Owner {
   readonly #options: InstallManagerOptions
   readonly #changed = this.register(new Emitter<void>())
+  readonly #answer = this.register(new Emitter<void>())
   readonly #statuses = new Map<string, InstallStatus>()
   readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
   readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
@@ -67,6 +68,8 @@ export class InstallManager extends Owner {
 
   /** The registry, a status, a plan or what is installed changed. */
   readonly onDidChange = this.#changed.event
+  /** The user answered whether to install something; the dialog is closed. */
+  readonly onDidAnswer = this.#answer.event
 
   constructor(options: InstallManagerOptions) {
     super()
@@ -267,7 +270,9 @@ export class InstallManager extends Owner {
     if (!confirmed || !isSamePlan(plan, confirmed)) {
       this.#setStatus(id, { state: 'running', step: l10n.t('Waiting for confirmation…') })
       const asked = confirmation.plan(agent, plan, installed.get(id)?.version)
-      if (!(await raceAbort(asked, signal))) throw new CancelledError()
+      const agreed = await raceAbort(asked, signal)
+      this.#answer.fire()
+      if (!agreed) throw new CancelledError()
     }
     this.#confirmed.set(id, plan)
     try {

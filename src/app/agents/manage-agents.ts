@@ -67,6 +67,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     })
     for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
+    own.add(installs.onDidAnswer(() => this.returnFocus()))
     own.add(workbench.settings.onDidChange('agentRegistry', () => void this.#load(true)))
   }
 
@@ -190,7 +191,7 @@ async function checkAgent(host: AgentHost): Promise<AgentCheck> {
     return { ok: true, summary: summaryOf(agent), details: capabilitiesOf(agent) }
   } catch (error) {
     if (!(error instanceof AgentStartError)) return { ok: false, summary: messageOf(error), details: [] }
-    const { title, text, details = [] } = startCard('check', host.name, error.failure)
+    const { title, text, details = [] } = startCard(host.name, error.failure)
     return { ok: false, summary: `${title}. ${text}`, details }
   }
 }

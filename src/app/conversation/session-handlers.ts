@@ -16,6 +16,7 @@ export interface SessionHandlersOptions {
   organizer: SessionOrganizer
   installs: InstallManager
   tabs?: OpenTabs
+  reveal?: () => Promise<void>
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
 }
 
@@ -25,6 +26,7 @@ export function sessionHandlers({
   organizer,
   installs,
   tabs,
+  reveal,
   workbench: { dialogs, editors },
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
@@ -68,9 +70,12 @@ export function sessionHandlers({
     'agents/install': ({ id }) => {
       const offer = installs.featured().find(one => one.id === id)
       if (!offer) return
+      // the dialog took the focus, and VS Code gives it back only to the frame around the page
+      const answered = installs.onDidAnswer(() => void reveal?.())
       const installing = installs
         .install(id)
         .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
+        .finally(() => answered.dispose())
       return controller.startAfter(offer.preset.name, installing)
     },
     'agents/cancelInstall': ({ id }) => installs.cancel(id),

@@ -31,16 +31,13 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
       document.removeEventListener('pointerdown', onPointer)
     }
   }, [])
+  useLayoutEffect(() => restoreFocus(last.current))
+  // the buttons may have changed while a dialog had the focus
   useLayoutEffect(() => {
-    const before = last.current
-    if (!before || !document.hasFocus() || document.activeElement !== document.body) return
-    const agents = [...document.querySelectorAll<HTMLElement>(AGENT)]
-    const agent = agents.find(({ dataset }) => dataset.agent === before.agent)
-    const buttons = agent ? [...agent.querySelectorAll<HTMLElement>(BUTTON)] : []
-    const same = buttons.find(({ className }) => className === before.button)
-    const next = same ?? buttons[0] ?? document.querySelector<HTMLElement>(SEARCH)
-    next?.focus()
-  })
+    const onReturn = () => restoreFocus(last.current)
+    window.addEventListener('focus', onReturn)
+    return () => window.removeEventListener('focus', onReturn)
+  }, [])
   return useCallback(
     (event: KeyboardEvent) => {
       const { target, key } = event
@@ -53,6 +50,17 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
     },
     [page],
   )
+}
+
+/** Focuses the agent's button again, if it's there, or else its first one. */
+function restoreFocus(last: { agent: string; button: string } | undefined): void {
+  if (!last || !document.hasFocus() || document.activeElement !== document.body) return
+  const agents = [...document.querySelectorAll<HTMLElement>(AGENT)]
+  const agent = agents.find(({ dataset }) => dataset.agent === last.agent)
+  const buttons = agent ? [...agent.querySelectorAll<HTMLElement>(BUTTON)] : []
+  const same = buttons.find(({ className }) => className === last.button)
+  const next = same ?? buttons[0] ?? document.querySelector<HTMLElement>(SEARCH)
+  next?.focus()
 }
 
 function nextOf(key: string, target: Element, page: HTMLElement): HTMLElement | null | undefined {

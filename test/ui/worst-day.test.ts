@@ -8,17 +8,6 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-const hangs = { 'session/load': [{ hang: true }], 'session/list': [{ hang: true }] }
-
-const web = { id: 'web', name: 'Web search', type: 'boolean', currentValue: false }
-const stuck = {
-  results: {
-    'session/new': { sessionId: '$session', configOptions: [web] },
-    'session/list': { sessions: [] },
-  },
-  on: { 'session/set_config_option': [{ hang: true }], 'session/delete': [{ do: 'gate' }] },
-}
-
 /** An agent that doesn't list its sessions, so only Parley stores their titles. */
 const listless = (root: IsolatedRoot) =>
   fixtureAgent(root, 'Kept', { results: { 'session/list': { sessions: [] } } })
@@ -28,9 +17,6 @@ describe('if something goes wrong,', () => {
     settings: root => ({
       'parley.agents': {
         kept: listless(root),
-        mute: fixtureAgent(root, 'Mute', 'hang-new'),
-        stuck: fixtureAgent(root, 'Stuck', stuck),
-        forgetful: fixtureAgent(root, 'Forgetful', { on: hangs }),
       },
     }),
   })
@@ -41,6 +27,9 @@ describe('if something goes wrong,', () => {
     const { userData } = vscode.server.root
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.sharedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Kept')
+    await conversation.send('[[say Lost with the file.]]')
+    await conversation.text(/^Lost with the file/).waitFor()
     await workbench.close()
     // the host keeps the file open until it exits
     const hosts = () =>

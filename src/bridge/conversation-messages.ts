@@ -7,6 +7,7 @@
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
 import type { Entry } from '../conversation/state.ts'
+import { cardAction } from './card-action.ts'
 import { agentsId, answer, nothing, request } from './contract.ts'
 import type {
   ActiveContext,
@@ -278,7 +279,7 @@ export const conversationMessages = {
   'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
   /** Marks a value of an option as a favorite, or no longer. */
   'options/favorite': z.object({ key, optionId: id, value: id }),
-  'conversation/card': z.object({ cardId: id, buttonId: id }),
+  'conversation/card': z.object({ cardId: id, action: cardAction }),
   /** An empty title restores the automatic one. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
   /** Installs an agent from the empty state, once the user has confirmed what runs, and starts a session with it. */

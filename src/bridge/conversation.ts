@@ -22,10 +22,11 @@ import type {
 } from '../conversation/state.ts'
 import { isShownPrompt } from '../conversation/user-prompts.ts'
 import type { McpServerNote } from '../mcp/mcp-settings.ts'
+import type { CardAction } from './card-action.ts'
 
-/** A button of a card; `id` comes back in `conversation/card`. The first is the primary one. */
+/** A button of a card. The first is the primary one. */
 export interface CardButton {
-  id: string
+  action: CardAction
   label: string
   icon?: string
   /** a sentence; shown where the button is in a list */

@@ -4,51 +4,31 @@ import type { AgentExit } from '../../acp/agent.ts'
 import type { Card, CardButton } from '../../bridge/conversation.ts'
 import type { SettingName } from '../../common/settings.ts'
 
-/** The actions of a card's buttons; the webview sends back their ids. */
-export const CardButtonId = {
-  retry: 'retry',
-  restart: 'restart',
-  openLog: 'open-log',
-  openTerminal: 'open-terminal',
-  /** followed by the setting's name without `parley.`; by nothing for all */
-  openSettings: 'open-settings:',
-  manageTrust: 'manage-trust',
-  pickAgent: 'pick-agent',
-  dismiss: 'dismiss',
-  startNew: 'start-new',
-  cancelSignIn: 'cancel-sign-in',
-  abandonTurn: 'abandon-turn',
-  giveUp: 'give-up',
-  /** followed by the agent's id in the registry */
-  install: 'install:',
-  takeOver: 'take-over',
-  fork: 'fork',
-  /** followed by the method's id */
-  signIn: 'sign-in:',
-} as const
+/** A card without its id. */
+export type CardContent = Omit<Card, 'id'>
 
 type Details = NonNullable<Card['details']>
 
 export const button = {
-  retry: (): CardButton => ({ id: CardButtonId.retry, label: l10n.t('Retry'), icon: 'refresh' }),
+  retry: (): CardButton => ({ action: { type: 'retry' }, label: l10n.t('Retry'), icon: 'refresh' }),
   restart: (): CardButton => ({
-    id: CardButtonId.restart,
+    action: { type: 'restart' },
     label: l10n.t('Restart Agent'),
     icon: 'debug-restart',
   }),
-  openLog: (): CardButton => ({ id: CardButtonId.openLog, label: l10n.t('Open Log'), icon: 'output' }),
+  openLog: (): CardButton => ({ action: { type: 'openLog' }, label: l10n.t('Open Log'), icon: 'output' }),
   openTerminal: (): CardButton => ({
-    id: CardButtonId.openTerminal,
+    action: { type: 'openTerminal' },
     label: l10n.t('Open Terminal'),
     icon: 'terminal',
   }),
   openSettings: (setting?: SettingName): CardButton => ({
-    id: `${CardButtonId.openSettings}${setting ?? ''}`,
+    action: { type: 'openSettings', ...(setting && { setting }) },
     label: l10n.t('Open Settings'),
     icon: 'gear',
   }),
-  dismiss: (): CardButton => ({ id: CardButtonId.dismiss, label: l10n.t('Dismiss'), secondary: true }),
-  startNew: (): CardButton => ({ id: CardButtonId.startNew, label: l10n.t('New Session'), icon: 'add' }),
+  dismiss: (): CardButton => ({ action: { type: 'dismiss' }, label: l10n.t('Dismiss'), secondary: true }),
+  startNew: (): CardButton => ({ action: { type: 'startNew' }, label: l10n.t('New Session'), icon: 'add' }),
 }
 
 export function exitSentence(exit: AgentExit): string {

@@ -1,22 +1,20 @@
 import * as l10n from '@vscode/l10n'
 import type { AuthMethod } from '../../acp/model.ts'
-import type { Card } from '../../bridge/conversation.ts'
 import type { Failure } from '../../sessions/failures.ts'
 import { describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
-import { button, CardButtonId, moreThanSaid, sentence, texts } from './card-content.ts'
+import { button, type CardContent, moreThanSaid, sentence, texts } from './card-content.ts'
 
 /** The sign-in methods of an agent, or the one in progress. */
-export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>): Card {
+export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): CardContent {
   const running = failure.methods.find(method => method.methodId === failure.running)
   if (running) {
     return {
-      id,
       kind: 'info',
       busy: true,
       title: l10n.t('Signing in to {0}', failure.agentName),
       text: signingIn(running),
-      buttons: [{ id: CardButtonId.cancelSignIn, label: l10n.t('Cancel'), secondary: true }],
+      buttons: [{ action: { type: 'cancelSignIn' }, label: l10n.t('Cancel'), secondary: true }],
     }
   }
   const tried = failure.methods.find(method => method.methodId === failure.tried)
@@ -26,7 +24,6 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
   const account = describeAccount(failure.account)
   const signedIn = account && `${account}.`
   return {
-    id,
     kind: failure.asked ? 'info' : 'warning',
     title: failure.asked
       ? l10n.t('Sign in to {0}', failure.agentName)
@@ -37,7 +34,7 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
       [l10n.t('Detail'), failure.detail],
     ),
     choices: failure.methods.map(method => ({
-      id: CardButtonId.signIn + method.methodId,
+      action: { type: 'signIn', methodId: method.methodId },
       label: method.name,
       description: method.gateway ? methodWords(method) : (method.description ?? methodWords(method)),
       icon: iconOf(method),

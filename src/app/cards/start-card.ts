@@ -1,12 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentStartFailure } from '../../acp/agent.ts'
-import type { Card } from '../../bridge/conversation.ts'
 import type { SettingName } from '../../common/settings.ts'
-import { button, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
+import { button, type CardContent, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 
 /** Why an agent couldn't be started, and what was searched. */
-export function startCard(id: string, agentName: string, failure: AgentStartFailure): Card {
-  const base = { id, kind: 'error' as const }
+export function startCard(agentName: string, failure: AgentStartFailure): CardContent {
+  const base = { kind: 'error' as const }
   const wayTo = (setting: SettingName) => [
     button.retry(),
     button.openSettings(setting),
@@ -95,7 +94,11 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
 }
 
 /** The output of a program that failed before the protocol began: usually the reason, so it's shown expanded. */
-function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
+function lastWords(
+  command: string,
+  stderr: string,
+  stdout: string,
+): Pick<CardContent, 'details' | 'unfolded'> {
   const words = texts([l10n.t('Error output'), stderr], [l10n.t('Non-protocol output'), stdout])
   return {
     details: [...words, ...texts([l10n.t('Command'), command])],

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { FileChange, Roots } from '../../acp/model.ts'
+import type { CardAction } from '../../bridge/card-action.ts'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
@@ -9,7 +10,6 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { showFailure } from '../ask-agent.ts'
-import { CardButtonId } from '../cards/card-content.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
@@ -48,7 +48,7 @@ export function editorHandlers(controller: ConversationController, workbench: Wo
     'conversation/openBlob': ({ name, mimeType, data }) =>
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
     'conversation/applyCode': code => show(editors.applyCode(code, roots())),
-    'conversation/card': ({ cardId, buttonId }) => pressCardButton(controller, workbench, cardId, buttonId),
+    'conversation/card': ({ cardId, action }) => runCardAction(controller, workbench, cardId, action),
     'conversation/command': async ({ command }) => {
       if (COMMANDS.has(command)) await workbench.execute(command)
     },
@@ -72,57 +72,52 @@ async function openDiff(
   await editors.openDiff(file, texts)
 }
 
-async function pressCardButton(
+/** Runs the action of a card's button. */
+async function runCardAction(
   controller: ConversationController,
   { execute }: Workbench,
   cardId: string,
-  buttonId: string,
+  action: CardAction,
 ): Promise<void> {
   const failure = controller.failures.get(cardId)
-  if (buttonId.startsWith(CardButtonId.signIn)) {
-    await controller.signIn(cardId, buttonId.slice(CardButtonId.signIn.length))
-    return
-  }
-  if (buttonId.startsWith(CardButtonId.install)) {
-    await execute(CommandId.installAgent, buttonId.slice(CardButtonId.install.length))
-    return
-  }
-  if (buttonId.startsWith(CardButtonId.openSettings)) {
-    const setting = buttonId.slice(CardButtonId.openSettings.length)
-    return void (await execute(CommandId.openSettings, setting))
-  }
-  switch (buttonId) {
-    case CardButtonId.retry:
-    case CardButtonId.restart: {
+  switch (action.type) {
+    case 'signIn':
+      return controller.signIn(cardId, action.methodId)
+    case 'install':
+      return void (await execute(CommandId.installAgent, action.registryId))
+    case 'openSettings':
+      return void (await execute(CommandId.openSettings, action.setting))
+    case 'retry':
+    case 'restart': {
       const attempt = failure && 'attempt' in failure ? failure.attempt : undefined
       if (attempt) await controller.retry(attempt)
-      else if (buttonId === CardButtonId.restart) await controller.restart()
+      else if (action.type === 'restart') await controller.restart()
       else controller.dismiss(cardId)
       return
     }
-    case CardButtonId.startNew:
+    case 'startNew':
       return controller.startInstead()
-    case CardButtonId.openLog: {
+    case 'openLog': {
       const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
       return void (await execute(CommandId.showAgentLog, agentId))
     }
-    case CardButtonId.openTerminal:
+    case 'openTerminal':
       return void (await execute('workbench.action.terminal.new'))
-    case CardButtonId.manageTrust:
+    case 'manageTrust':
       return void (await execute('workbench.trust.manage'))
-    case CardButtonId.pickAgent:
+    case 'pickAgent':
       return void (await execute(CommandId.newSessionWithAgent))
-    case CardButtonId.cancelSignIn:
+    case 'cancelSignIn':
       return controller.cancelSignIn()
-    case CardButtonId.giveUp:
+    case 'giveUp':
       return failure?.type === 'slow-option' ? controller.giveUpOption(cardId) : controller.cancel()
-    case CardButtonId.takeOver:
+    case 'takeOver':
       return controller.takeOver(cardId)
-    case CardButtonId.fork:
+    case 'fork':
       return failure?.type === 'elsewhere' ? controller.fork(failure.attempt) : undefined
-    case CardButtonId.abandonTurn:
+    case 'abandonTurn':
       return controller.abandonTurn()
-    case CardButtonId.dismiss:
+    case 'dismiss':
       return controller.dismiss(cardId)
   }
 }

@@ -27,11 +27,11 @@ function CardView({ card }: { card: Card }) {
         <ul class="choices">
           {card.choices.map(choice => (
             <Choice
-              key={choice.id}
+              key={choice.label}
               icon={<Icon name={choice.icon ?? 'circle-large-outline'} />}
               name={choice.label}
               about={choice.description}
-              onClick={() => host.send('conversation/card', { cardId: card.id, buttonId: choice.id })}
+              onClick={() => host.send('conversation/card', { cardId: card.id, action: choice.action })}
             />
           ))}
         </ul>
@@ -51,10 +51,10 @@ function CardView({ card }: { card: Card }) {
         <div class="card-buttons">
           {card.buttons.map((button, i) => (
             <Button
-              key={button.id}
+              key={button.label}
               primary={i === 0 && !button.secondary && !card.choices?.length}
               icon={button.icon}
-              onClick={() => host.send('conversation/card', { cardId: card.id, buttonId: button.id })}
+              onClick={() => host.send('conversation/card', { cardId: card.id, action: button.action })}
             >
               {button.label}
             </Button>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
-import { CardButtonId } from '../../../src/app/cards/card-content.ts'
 import { cardFor, settingsCard } from '../../../src/app/cards/cards.ts'
+import type { CardButton } from '../../../src/bridge/conversation.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
 
 const attempt = { type: 'new' as const, agentId: 'a' }
@@ -115,9 +115,10 @@ describe('cards', () => {
     assert.match(slow('git').text, /Agent may be waiting for the MCP server “git” to start\.$/)
     assert.match(slow('git', 'web').text, /waiting for an MCP server to start: git, web\.$/)
     assert.match(slow('a', 'b', 'c', 'd', 'e').text, /start: a, b, c, d….$/)
-    const settings = `${CardButtonId.openSettings}mcpServers`
+    const opensServers = ({ action }: CardButton) =>
+      action.type === 'openSettings' && action.setting === 'mcpServers'
     assert.deepEqual(
-      [slow(), slow('git')].map(({ buttons }) => buttons.some(({ id }) => id === settings)),
+      [slow(), slow('git')].map(({ buttons }) => buttons.some(opensServers)),
       [false, true],
     )
   })
@@ -126,16 +127,16 @@ describe('cards', () => {
     const card = cardFor('id', failures[3]?.[1] as Failure)
     assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))
     assert.deepEqual(
-      card.buttons.map(button => button.id),
-      [CardButtonId.retry, `${CardButtonId.openSettings}agents`, CardButtonId.dismiss],
+      card.buttons.map(button => button.action),
+      [{ type: 'retry' }, { type: 'openSettings', setting: 'agents' }, { type: 'dismiss' }],
     )
   })
 
   it('can be dismissed if something else is displayed', () => {
     const named = ['unknown agent', 'missing command', 'exited', 'timeout', 'refused', 'version', 'sign-in']
     for (const [name, failure] of failures) {
-      const ids = cardFor('id', failure).buttons.map(button => button.id)
-      if (named.includes(name)) assert.equal(ids.at(-1), CardButtonId.dismiss, name)
+      const { buttons } = cardFor('id', failure)
+      if (named.includes(name)) assert.equal(buttons.at(-1)?.action.type, 'dismiss', name)
     }
   })
 
@@ -172,10 +173,10 @@ describe('cards', () => {
 
   it('offer each sign-in method, and Cancel while one is in progress', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
-    assert.equal(cardFor('id', signIn).choices?.[0]?.id, `${CardButtonId.signIn}key`)
+    assert.deepEqual(cardFor('id', signIn).choices?.[0]?.action, { type: 'signIn', methodId: 'key' })
     assert.deepEqual(
-      cardFor('id', { ...signIn, running: 'key' }).buttons.map(button => button.id),
-      [CardButtonId.cancelSignIn],
+      cardFor('id', { ...signIn, running: 'key' }).buttons.map(button => button.action.type),
+      ['cancelSignIn'],
     )
   })
 
@@ -193,12 +194,12 @@ describe('cards', () => {
       "“API key” isn't available from VS Code: Method not found. Sign in with Agent's command line or its own settings, then select Retry.",
     )
     assert.deepEqual(
-      card.buttons.map(({ id }) => id),
-      [CardButtonId.openTerminal, CardButtonId.retry, CardButtonId.openLog, CardButtonId.dismiss],
+      card.buttons.map(({ action }) => action.type),
+      ['openTerminal', 'retry', 'openLog', 'dismiss'],
     )
     const none = cardFor('id', { ...signIn, methods: [], asked: true })
     assert.match(none.text, /^m\. Sign in with Agent's command line or its own settings\.$/)
-    assert.equal(none.buttons[0]?.id, CardButtonId.openTerminal)
+    assert.equal(none.buttons[0]?.action.type, 'openTerminal')
     const gateway = cardFor('id', {
       ...signIn,
       methods: [
@@ -217,13 +218,13 @@ describe('cards', () => {
   })
 
   it('open the setting with a problem, or all if there are several', () => {
-    const leadsTo = (...problems: string[]) => settingsCard(problems).buttons[0]?.id
+    const leadsTo = (...problems: string[]) => settingsCard(problems).buttons[0]?.action
     const agents = 'parley.agents › mine (user settings): expected an object, found a number.'
     const size = 'parley.mcpServers (user settings): expected an object, found a number.'
-    assert.equal(leadsTo(agents), 'open-settings:agents')
-    assert.equal(leadsTo(agents, agents), 'open-settings:agents')
-    assert.equal(leadsTo(agents, size), 'open-settings:')
-    assert.equal(leadsTo('parley.nothing: unknown.'), 'open-settings:')
+    assert.deepEqual(leadsTo(agents), { type: 'openSettings', setting: 'agents' })
+    assert.deepEqual(leadsTo(agents, agents), { type: 'openSettings', setting: 'agents' })
+    assert.deepEqual(leadsTo(agents, size), { type: 'openSettings' })
+    assert.deepEqual(leadsTo('parley.nothing: unknown.'), { type: 'openSettings' })
   })
 
   it('show every problem in the settings', () => {

@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { agentsId } from './contract.ts'
+
+/** What a card's button does. The page sends it back as it is. */
+export const cardAction = z.discriminatedUnion('type', [
+  z.object({
+    type: z.enum([
+      'retry',
+      'restart',
+      'openLog',
+      'openTerminal',
+      'manageTrust',
+      'pickAgent',
+      'dismiss',
+      'startNew',
+      'cancelSignIn',
+      'abandonTurn',
+      'giveUp',
+      'takeOver',
+      'fork',
+    ]),
+  }),
+  z.object({ type: z.literal('signIn'), methodId: agentsId }),
+  /** `registryId`: the agent's id in the registry */
+  z.object({ type: z.literal('install'), registryId: z.string().max(512) }),
+  /** `setting`: its name without `parley.`; absent for all */
+  z.object({ type: z.literal('openSettings'), setting: z.string().max(256).optional() }),
+])
+export type CardAction = z.infer<typeof cardAction>

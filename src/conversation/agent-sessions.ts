@@ -308,7 +308,7 @@ export class AgentSessions implements Disposable {
       this.#log.debug(`An update of session ${sessionId} was dropped: the session isn't open.`)
       return
     }
-    for (const dropped of this.#buffer.add(sessionId, update, this.#now())) {
+    for (const dropped of this.#buffer.add(sessionId, update, this.#now(), this.#creating)) {
       this.#log.warn(`Updates of session ${dropped} were dropped: the session wasn't requested.`)
     }
   }
@@ -377,9 +377,15 @@ interface Waiting {
   bytes: number
 }
 
+/** The part of a full buffer that the first sessions have for themselves. */
+const FIRST_PART = 0.5
+/** The part that others keep when they need more than the rest. It's less, so that they aren't sorted again for each update. */
+const OTHERS_PART = 0.4
+
 /**
  * Holds updates of unknown sessions, in order, since agents send some before the response with the session's id. Limited
- * in number, size and age; updates beyond that belong to sessions that weren't requested.
+ * in number, size and age. The first sessions, as many as were requested, are most likely the requested ones: up to half of
+ * the buffer is theirs. Those with the most updates are dropped first, so that a few updates stay, whatever else arrives.
  */
 class UpdateBuffer {
   readonly #limits: UpdateBufferLimits
@@ -395,8 +401,8 @@ class UpdateBuffer {
     return this.#count
   }
 
-  /** Returns the ids of sessions whose updates were dropped to make room. */
-  add(sessionId: string, update: SessionUpdate, now: number): string[] {
+  /** Returns the ids of sessions whose updates were dropped to make room. `requested`: number of sessions that may become known. */
+  add(sessionId: string, update: SessionUpdate, now: number, requested: number): string[] {
     const dropped = this.#dropOld(now)
     let waiting = this.#bySession.get(sessionId)
     if (!waiting) {
@@ -408,13 +414,7 @@ class UpdateBuffer {
     waiting.bytes += size
     this.#count += 1
     this.#bytes += size
-    while (this.#count > this.#limits.updates || this.#bytes > this.#limits.bytes) {
-      const oldest = this.#bySession.keys().next().value
-      if (oldest === undefined) break
-      this.#drop(oldest)
-      dropped.push(oldest)
-    }
-    return dropped
+    return [...dropped, ...this.#makeRoom(requested)]
   }
 
   /** Returns and removes the updates of a session. */
@@ -428,6 +428,38 @@ class UpdateBuffer {
     this.#bySession.clear()
     this.#count = 0
     this.#bytes = 0
+  }
+
+  #makeRoom(requested: number): string[] {
+    if (this.#partOf(this.#count, this.#bytes) <= 1) return []
+    const largestFirst = (sessions: Array<[string, Waiting]>) =>
+      sessions.sort(
+        ([, a], [, b]) => this.#partOf(b.updates.length, b.bytes) - this.#partOf(a.updates.length, a.bytes),
+      )
+    const all = [...this.#bySession]
+    const [first, others] = [largestFirst(all.slice(0, requested)), largestFirst(all.slice(requested))]
+    let count = others.reduce((sum, [, waiting]) => sum + waiting.updates.length, 0)
+    let bytes = others.reduce((sum, [, waiting]) => sum + waiting.bytes, 0)
+    const dropped: string[] = []
+    const most = this.#partOf(count, bytes) > 1 - FIRST_PART ? OTHERS_PART : 1
+    for (const [sessionId, waiting] of others) {
+      if (this.#partOf(count, bytes) <= most) break
+      count -= waiting.updates.length
+      bytes -= waiting.bytes
+      this.#drop(sessionId)
+      dropped.push(sessionId)
+    }
+    for (const [sessionId] of first) {
+      if (this.#partOf(this.#count, this.#bytes) <= 1) break
+      this.#drop(sessionId)
+      dropped.push(sessionId)
+    }
+    return dropped
+  }
+
+  /** The part of the limits. */
+  #partOf(count: number, bytes: number): number {
+    return Math.max(count / this.#limits.updates, bytes / this.#limits.bytes)
   }
 
   /** Sessions are in the order of their first update, so the oldest come first. */

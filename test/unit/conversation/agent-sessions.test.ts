@@ -109,14 +109,43 @@ describe('AgentSessions: new sessions', () => {
 })
 
 describe('AgentSessions: updates of unknown sessions', () => {
-  it('are limited in number; the oldest are dropped', async () => {
+  it('are limited in number; the session with the most is dropped', async () => {
     const { agent, sessions } = make({ limits: { updates: 3, ageMs: 1000 } })
     const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
     for (const value of ['1', '2', '3', '4']) agent.say(value === '1' ? 'old' : 's', chunk('agent', value))
     agent.newSessions[0]!.resolve({ sessionId: 'old' })
     agent.newSessions[1]!.resolve({ sessionId: 's' })
-    assert.deepEqual(summarize((await session).state), ['agent: 234'])
-    assert.deepEqual(summarize((await old).state), [])
+    assert.deepEqual(summarize((await session).state), [])
+    assert.deepEqual(summarize((await old).state), ['agent: 1'])
+  })
+
+  for (const [when, strangers] of Object.entries({
+    'one other session has many': () => 'stranger',
+    'many other sessions have one each': (at: number) => `stranger ${at}`,
+  })) {
+    it(`stay until the session is known, even if ${when}`, async () => {
+      for (const before of [0, 1, 30]) {
+        const { agent, sessions } = make({ limits: { updates: 100 } })
+        const session = sessions.newSession(setup)
+        for (let at = 0; at < before; at++) agent.say(strangers(at), chunk('agent', 'x'))
+        agent.say('s', chunk('agent', 'mine'))
+        for (let at = before; at < 1000; at++) {
+          // others that come first are as likely the requested one: only those with more give way
+          agent.say(before === 0 ? strangers(at) : strangers(at % 40), chunk('agent', 'x'))
+        }
+        agent.newSessions[0]!.resolve({ sessionId: 's' })
+        assert.deepEqual(summarize((await session).state), ['agent: mine'], `after ${before}`)
+      }
+    })
+  }
+
+  it('of other sessions need room in size, too, without that of the requested one', async () => {
+    const { agent, sessions } = make({ limits: { bytes: 10_000 } })
+    const session = sessions.newSession(setup)
+    agent.say('s', chunk('agent', 'y'.repeat(2000)))
+    for (let at = 0; at < 50; at++) agent.say(`stranger ${at}`, chunk('agent', 'x'.repeat(1500)))
+    agent.newSessions[0]!.resolve({ sessionId: 's' })
+    assert.deepEqual(summarize((await session).state), [`agent: ${'y'.repeat(2000)}`])
   })
 
   it('are limited in size, however few there are', async () => {

@@ -43,10 +43,10 @@ interface Assumed {
   text: string
   author: AgentAuthor
   /** The user has saved the file, or kept or undone its changes, since then. */
-  settled?: true
+  isFinal?: true
 }
 
-interface Unclaimed {
+interface Unreported {
   file: TrackedFile
   version: number
   before: TrackedFile
@@ -60,33 +60,33 @@ export class Attribution {
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
   /** changes that no tool call has reported yet */
-  readonly #unclaimed = new Map<string, Unclaimed>()
+  readonly #unreported = new Map<string, Unreported>()
   /** files as they presumably were before their first reported change, corrected by later reports */
   readonly #assumed = new Map<string, Assumed>()
 
   // ---- turns -------------------------------------------------------------------------------------------------------
 
-  begin(session: string, turn: RunningTurn): void {
+  beginTurn(session: string, turn: RunningTurn): void {
     this.#turns.set(session, turn)
   }
 
-  running(session: string): RunningTurn | undefined {
+  runningTurn(session: string): RunningTurn | undefined {
     return this.#turns.get(session)
   }
 
   /** Turns that may be changing the file now, with their sessions. */
-  working(path: string): Array<[string, RunningTurn]> {
+  workingTurns(path: string): Array<[string, RunningTurn]> {
     return [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
   }
 
   /** Stops attributing changes to the turn. Returns the keys of files that no tool call names anymore. */
-  end(session: string, turn: RunningTurn): string[] {
+  endTurn(session: string, turn: RunningTurn): string[] {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     // the next turn may have started meanwhile: keep what that one reported
     const isNext = this.#turns.has(session)
     if (!isNext)
-      for (const seen of [this.#unclaimed, this.#assumed])
-        for (const [key, { file }] of [...seen]) if (turn.covers(file.path)) seen.delete(key)
+      for (const noted of [this.#unreported, this.#assumed])
+        for (const [key, { file }] of [...noted]) if (turn.covers(file.path)) noted.delete(key)
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     return [...this.#claims].flatMap(([key, claims]) => {
       const left = claims.filter(({ author }) =>
@@ -170,14 +170,14 @@ export class Attribution {
     )
     if (naming) return naming.author
     if (isGits) return 'user'
-    const turns = this.working(file.path)
+    const turns = this.workingTurns(file.path)
     if (turns.length === 0) return otherwise
     return { turns: turns.flatMap(([, { author }]) => author.turns), uncertain: true }
   }
 
   /** Whether Git wrote the file like this during a turn whose agent didn't run Git. */
   async isGits(path: string, now: FileState, stateWith: StateOf): Promise<boolean> {
-    const turns = this.working(path).map(([, turn]) => turn)
+    const turns = this.workingTurns(path).map(([, turn]) => turn)
     if (turns.length === 0 || turns.some(turn => turn.ranGit())) return false
     for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {
       if (relative(position.top, path).startsWith('..')) continue
@@ -191,52 +191,52 @@ export class Attribution {
   // ---- changes seen before their report ----------------------------------------------------------------------------
 
   /** A change without a report was seen. A tool call may report it later, or the editor may report that the user typed it. */
-  seen(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
+  noteUnreported(key: string, file: TrackedFile, before: TrackedFile, isBehind: boolean): void {
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
-    if (isOpen) this.#unclaimed.set(key, { file, version: file.version, before, isBehind })
-    else this.#unclaimed.delete(key)
+    if (isOpen) this.#unreported.set(key, { file, version: file.version, before, isBehind })
+    else this.#unreported.delete(key)
   }
 
   /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
-  isBehind(key: string): boolean {
-    return this.#unclaimed.get(key)?.isBehind === true
+  isDocumentBehind(key: string): boolean {
+    return this.#unreported.get(key)?.isBehind === true
   }
 
   /** The document was reloaded from disk, so the change can't come from it. */
-  caughtUp(key: string): void {
-    const unclaimed = this.#unclaimed.get(key)
-    if (unclaimed) unclaimed.isBehind = false
+  documentReloaded(key: string): void {
+    const unreported = this.#unreported.get(key)
+    if (unreported) unreported.isBehind = false
   }
 
   /** Returns the file before a change that was seen before the editor reported that the user typed this text. */
-  takeBackTyped(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
-    const unclaimed = this.#unclaimed.get(key)
-    if (!unclaimed?.isBehind || unclaimed.file !== file || unclaimed.version !== file.version)
+  beforeTyped(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
+    const unreported = this.#unreported.get(key)
+    if (!unreported?.isBehind || unreported.file !== file || unreported.version !== file.version)
       return undefined
     if (!sameButEnds(file.text, text)) return undefined
-    this.#unclaimed.delete(key)
-    return unclaimed.before
+    this.#unreported.delete(key)
+    return unreported.before
   }
 
   /** The author of the last change is known. */
-  unsee(key: string): void {
-    this.#unclaimed.delete(key)
+  forgetUnreported(key: string): void {
+    this.#unreported.delete(key)
   }
 
   /** Returns the file before a change that was seen before its tool call reported it. */
-  takeBackSeen(
+  beforeReported(
     key: string,
     file: TrackedFile | undefined,
     now: FileState,
     reported: readonly ToolChange[],
   ): TrackedFile | undefined {
-    const unclaimed = this.#unclaimed.get(key)
-    this.#unclaimed.delete(key)
+    const unreported = this.#unreported.get(key)
+    this.#unreported.delete(key)
     const [{ change, patch, begun } = {}, ...others] = reported
-    if (!unclaimed || unclaimed.file !== file || unclaimed.version !== file.version) return undefined
+    if (!unreported || unreported.file !== file || unreported.version !== file.version) return undefined
     if (!begun || !change || change.operation === 'delete' || others.length > 0) return undefined
-    const expected = expectedText(change, unclaimed.before.text, patch)
-    return expected !== undefined && sameButEnds(expected, now.text) ? unclaimed.before : undefined
+    const expected = expectedText(change, unreported.before.text, patch)
+    return expected !== undefined && sameButEnds(expected, now.text) ? unreported.before : undefined
   }
 
   /** Remembers the text before the first tool call that reported a change of the file. */
@@ -245,23 +245,23 @@ export class Attribution {
   }
 
   /** From now on, a difference between the start of the turn and its first report may be the user's. */
-  settleAssumed(key: string): void {
+  endCorrections(key: string): void {
     const assumed = this.#assumed.get(key)
-    if (assumed) assumed.settled = true
+    if (assumed) assumed.isFinal = true
   }
 
   /**
    * Corrects the author of a change that was made between the start of a turn (`before`) and the turn's first report: it was
    * attributed to the user, but belongs to the turn. Returns the corrected file, or `undefined` if there is no such change.
    */
-  takeBackUnreported(
+  correctEarlyChange(
     key: string,
     file: TrackedFile,
     before: FileState,
     { turns }: AgentAuthor,
   ): TrackedFile | undefined {
     const assumed = this.#assumed.get(key)
-    if (!assumed || assumed.file !== file || assumed.settled) return undefined
+    if (!assumed || assumed.file !== file || assumed.isFinal) return undefined
     const isText = before.attributes.type === 'text' && file.attributes.type === 'text'
     // an agent that overwrites a file may report it as new
     const isNew = file.base.attributes.type === 'absent'
@@ -291,7 +291,7 @@ export class Attribution {
    * Corrects the author of a change that was on disk when the first change was reported and was attributed to the user, but
    * was made by another tool call that reports it only now. Returns whether the file's authors changed.
    */
-  takeBackAssumed(
+  correctLateReport(
     key: string,
     file: TrackedFile,
     author: AgentAuthor,

@@ -328,8 +328,8 @@ export class ChangeTracker extends Owner {
       }
       const write = this.#writes.get(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
-      this.#attribution.unsee(key)
-      this.#attribution.settleAssumed(key)
+      this.#attribution.forgetUnreported(key)
+      this.#attribution.endCorrections(key)
       const { known, isOther } = this.#unsaved.save(key, file)
       this.#files.set(key, known)
       if (!write) {
@@ -358,7 +358,7 @@ export class ChangeTracker extends Owner {
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#writes.get(at)
     // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
-    const text = dirty && (write || this.#attribution.isBehind(at)) ? textOf() : undefined
+    const text = dirty && (write || this.#attribution.isDocumentBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
     void this.#ofUser(path, async (key, known) => {
       let file = known
@@ -366,7 +366,7 @@ export class ChangeTracker extends Owner {
         if (sameButEnds(write.content, text)) write.shown = true
         else if (!write.shown) write.typed = text
       } else if (text !== undefined) {
-        const before = this.#attribution.takeBackTyped(key, file, text)
+        const before = this.#attribution.beforeTyped(key, file, text)
         if (before) {
           before.edit(file.state, 'user')
           file = before
@@ -374,7 +374,7 @@ export class ChangeTracker extends Owner {
           this.#edited(key, file, true)
         }
       }
-      if (!dirty) this.#attribution.caughtUp(key)
+      if (!dirty) this.#attribution.documentReloaded(key)
       const was = this.#unsaved.has(key)
       if (dirty) this.#unsaved.add(key)
       else {
@@ -473,7 +473,7 @@ export class ChangeTracker extends Owner {
     void repositories.then(all => {
       for (const one of all) this.#committed.follow(one)
     })
-    this.#attribution.begin(session, { author, isWorking, covers, ranGit, repositories })
+    this.#attribution.beginTurn(session, { author, isWorking, covers, ranGit, repositories })
     void Promise.all(roots.map(root => this.#realPath(root))).then(paths => {
       real = paths
     })
@@ -481,14 +481,14 @@ export class ChangeTracker extends Owner {
 
   /** The turn ends: attributes what has changed so far, after `reported` resolves, and nothing after that. */
   async endTurn(session: string, reported?: Promise<unknown>): Promise<void> {
-    const turn = this.#attribution.running(session)
+    const turn = this.#attribution.runningTurn(session)
     if (!turn) return
     await this.#ready
     await reported
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     await this.#keepCommitted()
     this.dropCheckpoints()
-    for (const key of this.#attribution.end(session, turn)) this.#forgetUnknown(key)
+    for (const key of this.#attribution.endTurn(session, turn)) this.#forgetUnknown(key)
   }
 
   /** An agent writes a file through the client; `work` does the writing. */
@@ -538,7 +538,7 @@ export class ChangeTracker extends Owner {
         const isTyping = this.#document(path)?.isDirty() === true
         const rest = !isTyping && sameButSpace(text, now.text) ? author : 'user'
         this.#edited(key, file, file.edit(now, rest) || first)
-        this.#unsaved.settle(key)
+        this.#unsaved.clearConflict(key)
       })
     }
   }
@@ -574,9 +574,9 @@ export class ChangeTracker extends Owner {
         if (original === undefined) return
         if (!this.#begin(key, path, original)) return this.#leaveOut(key, author)
         this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
-      } else if (this.#attribution.takeBackAssumed(key, known, author, reported))
+      } else if (this.#attribution.correctLateReport(key, known, author, reported))
         this.#edited(key, known, true)
-      const before = this.#attribution.takeBackSeen(key, this.#files.get(key), now, reported)
+      const before = this.#attribution.beforeReported(key, this.#files.get(key), now, reported)
       if (before) this.#files.set(key, before)
       this.#attribution.claim(key, author, reported)
       await this.#settle(key, this.#files.get(key)!, now)
@@ -603,16 +603,16 @@ export class ChangeTracker extends Owner {
       const known = typeof before === 'object' && before !== null ? encodingOf(before) : undefined
       const now = await this.#readWhole({ path, text }, known)
       if (!now) return
-      const working = this.#attribution.working(path)
+      const working = this.#attribution.workingTurns(path)
       // detecting a turn's changes may finish after the next turn has started
       const isLate = author.turns.some(({ session, turn }) => {
-        const running = this.#attribution.running(session)
+        const running = this.#attribution.runningTurn(session)
         return running?.author.turns.every(one => one.turn !== turn)
       })
       const isState = typeof before === 'object' && before !== null
       if (file) {
         const corrected =
-          isState && !unsure && this.#attribution.takeBackUnreported(key, file, before, author)
+          isState && !unsure && this.#attribution.correctEarlyChange(key, file, before, author)
         if (corrected) {
           this.#files.set(key, corrected)
           this.#edited(key, corrected, true)
@@ -946,7 +946,7 @@ export class ChangeTracker extends Owner {
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#saving.get(key)
     // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
     if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
-      this.#attribution.unsee(key)
+      this.#attribution.forgetUnreported(key)
       this.#edited(key, file, file.edit(now, 'user'))
       return
     }
@@ -958,8 +958,8 @@ export class ChangeTracker extends Owner {
     if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
     const edited = file.editOnDisk(now, rest)
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
-    if (edited && !changed && !isGits) this.#attribution.seen(key, file, before, isBehind)
-    else this.#attribution.unsee(key)
+    if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
+    else this.#attribution.forgetUnreported(key)
     this.#edited(key, file, edited || changed)
   }
 
@@ -1007,13 +1007,13 @@ export class ChangeTracker extends Owner {
       const before = document.text()
       const after = withLineEnd(target.text, document.lineEnd)
       const edit = smallestEdit(before, after)
-      const takeBack = this.#unsaved.rewrite(
+      const withdraw = this.#unsaved.rewrite(
         key,
         { file: shown, text: before },
         { file: target, text: after },
       )
       if (edit && !(await document.replace(edit, before))) {
-        takeBack()
+        withdraw()
         throw new Error('The editor rejected the change.')
       }
       const { attributes } = target
@@ -1035,7 +1035,7 @@ export class ChangeTracker extends Owner {
   }
 
   #decide(key: string, { path }: TrackedFile): void {
-    this.#attribution.settleAssumed(key)
+    this.#attribution.endCorrections(key)
     this.#decided.set(key, (this.#decided.get(key) ?? 0) + 1)
     this.#decision.fire(path)
   }

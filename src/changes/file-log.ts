@@ -374,7 +374,7 @@ export class FileLog {
   #tidy(): void {
     this.#text = undefined
     const tidy: Segment[] = []
-    for (const next of this.#segments.flatMap(segment => settled(segment, this.#everyTurn))) {
+    for (const next of this.#segments.flatMap(segment => normalizedSegment(segment, this.#everyTurn))) {
       const last = tidy.at(-1)
       if (isChanged(next)) tidy.push(next)
       else if (last && !isChanged(last)) tidy[tidy.length - 1] = { lines: last.lines.concat(next.lines) }
@@ -488,7 +488,7 @@ function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
 }
 
 /** A segment with its versions normalized: split or unchanged if less of it is the agent's now. */
-function settled(segment: Segment, everyTurn: boolean): Segment[] {
+function normalizedSegment(segment: Segment, everyTurn: boolean): Segment[] {
   if (!isChanged(segment)) return [segment]
   segment.versions = normalized(segment.versions, sameLines, everyTurn)
   return segment.versions.length === 1 ? [{ lines: current(segment) }] : trimmed(segment)

@@ -19,9 +19,9 @@ const MAX_ROUNDS = 4
 /** If more files change in one turn (a build or an installation), none of them is read; only their number is reported. */
 const MAX_CHANGED = 1000
 /** A folder that takes longer to scan isn't scanned again. Milliseconds. */
-const MAX_LOOK_MS = 10_000
+const MAX_SCAN_MS = 10_000
 /** Number of files read at the same time. */
-const MAX_LOOKS = 8
+const MAX_READS = 8
 /** Folders with generated content, excluded even if no `.gitignore` lists them. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 
@@ -35,7 +35,7 @@ export interface NoticedState {
 }
 
 /** A file as it was at a point in time. */
-interface Seen {
+interface FileStamp {
   /** changes each time the file is written */
   stamp: string
   /** when it was written, in milliseconds since the epoch */
@@ -54,7 +54,7 @@ interface Seen {
 export interface FolderSnapshot {
   root: string
   /** by absolute path */
-  files: Map<string, Seen>
+  files: Map<string, FileStamp>
   /** paths of files that were written while it was being taken */
   unsure: Set<string>
 }
@@ -79,9 +79,9 @@ export class FolderScan {
   readonly #maxBytes: () => number
   readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
   /** by root: the last scan */
-  readonly #last = new Map<string, ReadonlyMap<string, Seen>>()
+  readonly #last = new Map<string, ReadonlyMap<string, FileStamp>>()
   /** by root: the scan in progress */
-  readonly #looks = new Map<string, Promise<FolderSnapshot | undefined>>()
+  readonly #scans = new Map<string, Promise<FolderSnapshot | undefined>>()
   /** What was added to the store since the window opened. It's removed when the next window opens. Bytes. */
   #written = 0
   /** folders where a scan took too long */
@@ -109,12 +109,12 @@ export class FolderScan {
   async snapshot(root: string, began = Date.now()): Promise<FolderSnapshot | undefined> {
     if (isTooWide(root) || this.#slow.has(root)) return undefined
     // a scan that started earlier may have missed later changes
-    await this.#looks.get(root)?.catch(() => {})
-    const look = this.#snapshot(root, began).finally(() => {
-      if (this.#looks.get(root) === look) this.#looks.delete(root)
+    await this.#scans.get(root)?.catch(() => {})
+    const scan = this.#snapshot(root, began).finally(() => {
+      if (this.#scans.get(root) === scan) this.#scans.delete(root)
     })
-    this.#looks.set(root, look)
-    return look
+    this.#scans.set(root, scan)
+    return scan
   }
 
   async #snapshot(root: string, began: number): Promise<FolderSnapshot | undefined> {
@@ -122,31 +122,31 @@ export class FolderScan {
     const paths = await this.#list(root)
     if (!paths) return undefined
     const known = this.#last.get(root)
-    const files = new Map<string, Seen>()
+    const files = new Map<string, FileStamp>()
     const unsure = new Set<string>()
-    const unread: Array<[string, Seen]> = []
+    const unread: Array<[string, FileStamp]> = []
     let bytes = 0
     await forEach(paths, async path => {
-      const seen = await look(path)
-      if (!seen) return
+      const stamped = await stampOf(path)
+      if (!stamped) return
       const before = known?.get(path)
       const isSame =
-        before?.stamp === seen.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
-      const isUnsure = isWrittenSince(seen.changed, began)
+        before?.stamp === stamped.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
+      const isUnsure = isWrittenSince(stamped.changed, began)
       if (isUnsure) unsure.add(path)
       // programs empty a file before they write it
-      const isEmptied = isUnsure && seen.size === 0
-      files.set(path, isSame && !isEmptied ? before : seen)
+      const isEmptied = isUnsure && stamped.size === 0
+      files.set(path, isSame && !isEmptied ? before : stamped)
       if (isEmptied) return
-      if (isSame) bytes += seen.size
-      else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
+      if (isSame) bytes += stamped.size
+      else if (stamped.size <= this.#limits.fileBytes) unread.push([path, stamped])
     })
-    if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
+    if (performance.now() - start > MAX_SCAN_MS) this.#slow.add(root)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
-    await forEach(unread, async ([path, seen]) => {
-      if (bytes + seen.size > most || this.#written + seen.size > most * MAX_ROUNDS) return
-      bytes += seen.size
-      await this.#keep(path, seen).catch(() => {})
+    await forEach(unread, async ([path, stamped]) => {
+      if (bytes + stamped.size > most || this.#written + stamped.size > most * MAX_ROUNDS) return
+      bytes += stamped.size
+      await this.#keep(path, stamped).catch(() => {})
     })
     this.#last.set(root, files)
     return { root, files: new Map(files), unsure }
@@ -155,10 +155,10 @@ export class FolderScan {
   /** Updates one file in the snapshot to its current state. */
   async accept({ files, unsure }: FolderSnapshot, path: string): Promise<void> {
     unsure.delete(path)
-    const seen = await look(path)
-    if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes)
-      await this.#keep(path, seen).catch(() => {})
-    if (seen) files.set(path, seen)
+    const stamped = await stampOf(path)
+    if (stamped && stamped.target === undefined && stamped.size <= this.#limits.fileBytes)
+      await this.#keep(path, stamped).catch(() => {})
+    if (stamped) files.set(path, stamped)
     else files.delete(path)
   }
 
@@ -172,10 +172,10 @@ export class FolderScan {
     const now = new Set(paths)
     // a file that a new rule ignores still exists
     for (const path of before.keys()) now.add(path)
-    const found: Array<[string, Seen | undefined]> = []
+    const found: Array<[string, FileStamp | undefined]> = []
     await forEach([...now], async path => {
       const was = before.get(path)
-      const isSame = was?.stamp === (await look(path))?.stamp
+      const isSame = was?.stamp === (await stampOf(path))?.stamp
       // contents that aren't stored can't be compared
       if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
@@ -190,7 +190,7 @@ export class FolderScan {
     return { changes, omitted, isSeen: true }
   }
 
-  async #before(path: string, was: Seen | undefined): Promise<FileState | undefined> {
+  async #before(path: string, was: FileStamp | undefined): Promise<FileState | undefined> {
     if (!was) return ABSENT
     if (was.target !== undefined) return { attributes: { type: 'link', target: was.target }, text: '' }
     const bytes = was.hash === undefined ? undefined : await this.#store.get(was.hash)
@@ -205,11 +205,11 @@ export class FolderScan {
     return names && names.length <= most ? names.map(name => join(root, name)) : undefined
   }
 
-  async #keep(path: string, seen: Seen): Promise<void> {
-    this.#written += seen.size
+  async #keep(path: string, stamped: FileStamp): Promise<void> {
+    this.#written += stamped.size
     const hash = await this.#store.put(await readFile(path))
     // it wasn't written while it was read
-    if ((await look(path))?.stamp === seen.stamp) seen.hash = hash
+    if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = hash
   }
 }
 
@@ -219,7 +219,7 @@ function isTooWide(root: string): boolean {
 }
 
 /** `undefined` if there is no file. */
-async function look(path: string): Promise<Seen | undefined> {
+async function stampOf(path: string): Promise<FileStamp | undefined> {
   const info = await lstat(path).catch(() => undefined)
   if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
   const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
@@ -238,7 +238,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   const next = async (): Promise<void> => {
     while (at < items.length) await work(items[at++]!)
   }
-  await Promise.all(Array.from({ length: MAX_LOOKS }, next))
+  await Promise.all(Array.from({ length: MAX_READS }, next))
 }
 
 /** `.gitignore` doesn't support `{a,b}`. */

@@ -48,12 +48,12 @@ export class UnsavedEdits {
   /** The document has no unsaved changes anymore. Returns whether changes had been undone in it. */
   delete(key: string): boolean {
     this.#dirty.delete(key)
-    this.settle(key)
+    this.clearConflict(key)
     return this.#rewritten.delete(key)
   }
 
   /** The document doesn't conflict with the file on disk anymore. */
-  settle(key: string): void {
+  clearConflict(key: string): void {
     this.#stale.delete(key)
     this.#deleted.delete(key)
   }
@@ -73,7 +73,7 @@ export class UnsavedEdits {
   save(key: string, file: TrackedFile): { known: TrackedFile; isOther: boolean } {
     const deleted = file.attributes.type === 'absent' ? this.#deleted.get(key) : undefined
     const known = (deleted ?? this.inDocument(key, file)).clone()
-    this.settle(key)
+    this.clearConflict(key)
     return { known, isOther: this.#rewritten.delete(key) || deleted !== undefined }
   }
 

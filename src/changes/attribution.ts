@@ -46,6 +46,15 @@ interface Assumed {
   isFinal?: true
 }
 
+/** A write through the client in progress. */
+export interface ClientWrite {
+  content: string
+  /** what the user had typed before the editor had the agent's text */
+  typed?: string
+  /** The editor has the agent's text, and may format it when it saves. */
+  shown?: true
+}
+
 interface Unreported {
   file: TrackedFile
   version: number
@@ -59,6 +68,7 @@ export class Attribution {
   readonly #turns = new Map<string, RunningTurn>()
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
+  readonly #writes = new Map<string, ClientWrite>()
   /** changes that no tool call has reported yet */
   readonly #unreported = new Map<string, Unreported>()
   /** files as they presumably were before their first reported change, corrected by later reports */
@@ -98,9 +108,22 @@ export class Attribution {
 
   // ---- what tool calls report --------------------------------------------------------------------------------------
 
-  /** Whether a tool call names the file. */
-  isClaimed(key: string): boolean {
-    return this.#claims.has(key)
+  /** Whether a tool call names the file, or an agent is writing it through the client. */
+  isAwaited(key: string): boolean {
+    return this.#claims.has(key) || this.#writes.has(key)
+  }
+
+  /** The write through the client in progress. */
+  clientWrite(key: string): ClientWrite | undefined {
+    return this.#writes.get(key)
+  }
+
+  beginWrite(key: string, write: ClientWrite): void {
+    this.#writes.set(key, write)
+  }
+
+  endWrite(key: string, write: ClientWrite): void {
+    if (this.#writes.get(key) === write) this.#writes.delete(key)
   }
 
   claim(key: string, author: AgentAuthor, reported: readonly ToolChange[]): void {

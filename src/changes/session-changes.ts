@@ -7,13 +7,15 @@ import type { FileText } from '../editor/diff-texts.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
+import type { Omitted } from './agent-turns.ts'
 import type { ToolChange } from './attribution.ts'
-import type { ChangeTracker, Omitted, UndoOptions, UndoOutcome } from './change-tracker.ts'
+import type { ChangeTracker } from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import type { Hunk } from './file-log.ts'
 import { type FileState, sameAttributes, sameState } from './file-state.ts'
 import type { FolderScan } from './folder-scan.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
+import type { UndoOptions, UndoOutcome } from './review.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { Undone } from './undo-log.ts'
 
@@ -92,12 +94,12 @@ export class ChangeScope {
 
   /** A file of this or another session changed. */
   get onDidChange(): Event<ReadonlySet<string>> {
-    return this.tracker.onDidChange
+    return this.tracker.files.onDidChange
   }
 
   /** The changed files, in the order of their first change. */
   list(turn?: number): ChangedFile[] {
-    const files = this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
+    const files = this.tracker.views.changed().flatMap(file => this.#describe(file, turn) ?? [])
     const renames = this.#renames(turn)
     if (renames.length === 0) return files
     const gone = new Set(renames.map(rename => rename.from.file.path))
@@ -123,7 +125,7 @@ export class ChangeScope {
 
   /** One file of {@link list}; a renamed one also by its previous path. */
   file(path: string): ChangedFile | undefined {
-    const view = this.tracker.view(path)
+    const view = this.tracker.views.at(path)
     const file = view?.hasChanges && !view.gone ? this.#describe(view) : undefined
     if (!file || file.status === 'modified') return file
     return this.list().find(one => one.path === file.path || one.from === file.path)
@@ -136,23 +138,23 @@ export class ChangeScope {
 
   /** Reads all tracked files from disk again. Never rejects. */
   refresh(): Promise<void> {
-    return this.tracker.refresh()
+    return this.tracker.disk.refresh()
   }
 
   /** The file without these changes. */
   before(path: string): FileState | undefined {
-    return this.tracker.view(path)?.without(this.#matches({}))
+    return this.tracker.views.at(path)?.without(this.#matches({}))
   }
 
   /** The changes of a file, in the order of their lines, with the user's unsaved changes taken into account. */
   hunks(path: string): Hunk[] {
-    return this.tracker.view(path)?.hunks(this.#matches({})) ?? []
+    return this.tracker.views.at(path)?.hunks(this.#matches({})) ?? []
   }
 
   keep(selection: ChangeSelection = {}): void {
     const matches = this.#matches(selection)
     for (const { path } of this.#selected(selection))
-      this.tracker.keep(path, matches, this.#idsOf(path, selection))
+      this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
   }
 
   /**
@@ -165,7 +167,7 @@ export class ChangeScope {
   ): Promise<UndoReport> {
     const matches = this.#matches(selection)
     const isShared = selection.since !== undefined && this.origins().length > 0
-    const { undone, note } = await this.tracker.beginUndone(isShared ? undefined : this.session, into)
+    const { undone, note } = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
     const left: UndoReport['left'] = []
     /** by the new path of a renamed file: why the old one couldn't be restored */
     const blocked = new Map<string, UndoReport['left'][number]['why']>()
@@ -186,7 +188,7 @@ export class ChangeScope {
         const kept = selection.since !== undefined
         const ids = this.#idsOf(path, selection)
         const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
-        const outcome = await this.tracker.undo(path, matches, options, note)
+        const outcome = await this.tracker.review.undo(path, matches, options, note)
         if (outcome !== 'undone') stays(path, outcome)
       } catch (error) {
         stays(path, error instanceof Error ? error : new Error(messageOf(error)))
@@ -197,12 +199,14 @@ export class ChangeScope {
 
   /** Undoing all changes of a renamed file includes its other path. */
   #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
-    return hunks && this.tracker.key(path) === this.tracker.key(hunks.path) ? hunks.ids : undefined
+    return hunks && this.tracker.files.key(path) === this.tracker.files.key(hunks.path)
+      ? hunks.ids
+      : undefined
   }
 
   /** Files that an agent renamed, in the order of their first change. */
   #renames(turn?: number): Rename[] {
-    const views = this.tracker.views()
+    const views = this.tracker.views.changed()
     const of = (status: ChangedFile['status']) =>
       views.filter(file => this.#describe(file, turn)?.status === status)
     const deleted = of('deleted')
@@ -248,13 +252,13 @@ export class ChangeScope {
   #selected(selection: ChangeSelection): TrackedFile[] {
     const { paths, hunks, turn, since } = selection
     const keys = hunks ? [hunks.path] : paths
-    const wanted = keys && new Set(keys.map(path => this.tracker.key(path)))
+    const wanted = keys && new Set(keys.map(path => this.tracker.files.key(path)))
     if (since !== undefined) {
-      const files = this.tracker.checkpointed(this.#matches(selection))
-      return files.filter(file => !wanted || wanted.has(this.tracker.key(file.path)))
+      const files = this.tracker.views.checkpointed(this.#matches(selection))
+      return files.filter(file => !wanted || wanted.has(this.tracker.files.key(file.path)))
     }
-    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.key(path))
-    const files = this.tracker.views().filter(file => this.#describe(file, turn))
+    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.files.key(path))
+    const files = this.tracker.views.changed().filter(file => this.#describe(file, turn))
     const chosen = new Set(files.filter(isWanted))
     for (const rename of this.#renames(turn)) {
       const both = [rename.from.file, rename.to.file]
@@ -270,7 +274,9 @@ export class ChangeScope {
 
   /** Selecting all changes of a renamed file includes its name. */
   #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
-    const file = [from.file, to.file].find(one => this.tracker.key(one.path) === this.tracker.key(path))
+    const file = [from.file, to.file].find(
+      one => this.tracker.files.key(one.path) === this.tracker.files.key(path),
+    )
     return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
   }
 
@@ -295,14 +301,14 @@ export class ChangeScope {
   checkpoint(since: number): CheckpointFile[] {
     const matches = this.#matches({ since })
     const { tracker } = this
-    const files = tracker.checkpointed(matches).flatMap(file => {
+    const files = tracker.views.checkpointed(matches).flatMap(file => {
       const { path } = file
       const share = shareOf(file.historyAuthors(matches), author => author.uncertain)
       const uncertain = share && { uncertain: share }
       const left = (why: CheckpointFile['left']) =>
         ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
       if (file.gone) return left('gone')
-      const rewound = tracker.rewound(path, matches)
+      const rewound = tracker.views.rewound(path, matches)
       if (rewound === 'unsaved') return left('unsaved')
       if (!rewound) return []
       const { file: target, conflict } = rewound
@@ -314,7 +320,7 @@ export class ChangeScope {
       return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
     })
     const known = new Set(files.map(({ path }) => path))
-    const dropped = tracker.dropped(turn => matches({ turns: [turn] }))
+    const dropped = tracker.checkpoints.dropped(turn => matches({ turns: [turn] }))
     for (const { path, why } of dropped) {
       if (known.has(path)) continue
       known.add(path)
@@ -362,11 +368,11 @@ export class SessionChanges extends ChangeScope {
     this.#turn = turn
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]
-    this.tracker.beginTurn(this.session, this.#author(), roots, isWorking, ranGit)
+    this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit)
   }
 
   endTurn(): Promise<void> {
-    return this.tracker.endTurn(this.session, this.reported)
+    return this.tracker.turns.endTurn(this.session, this.reported)
   }
 
   /** Settles when the tracker knows everything that tool calls have reported so far. */
@@ -377,7 +383,7 @@ export class SessionChanges extends ChangeScope {
   /** The current text of a file in the roots; `undefined` if it has none. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
     const file = await this.#guard.check(path).catch(() => undefined)
-    return file?.inside ? this.tracker.textOf(file.realPath) : undefined
+    return file?.inside ? this.tracker.reader.textOf(file.realPath) : undefined
   }
 
   /**
@@ -386,15 +392,15 @@ export class SessionChanges extends ChangeScope {
    */
   async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
     const place = await this.#placeOf(path)
-    return place === undefined ? undefined : this.tracker.stateOf(place, before)
+    return place === undefined ? undefined : this.tracker.reader.stateOf(place, before)
   }
 
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
-    return this.tracker.stateWith(bytes, path, mode)
+    return this.tracker.reader.stateWith(bytes, path, mode)
   }
 
   isKnown(path: string): boolean {
-    return this.tracker.isKnown(path)
+    return this.tracker.files.at(path) !== undefined
   }
 
   get scan(): FolderScan {
@@ -409,26 +415,26 @@ export class SessionChanges extends ChangeScope {
   }
 
   /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
-  watchDecided(): (path: string) => boolean {
-    return this.tracker.watchDecided()
+  watchDecisions(): (path: string) => boolean {
+    return this.tracker.files.watchDecisions()
   }
 
   /** Path of a file in which the user kept or undid changes, of this or another session. */
   get onDidDecide(): Event<string> {
-    return this.tracker.onDidDecide
+    return this.tracker.files.onDidDecide
   }
 
   /** Path of a file without agents' changes that the user begins to edit. */
   get onDidBeginEdit(): Event<string> {
-    return this.tracker.onDidBeginEdit
+    return this.tracker.edits.onDidBeginEdit
   }
 
   /** A file is about to be written through the client; `work` does the writing. */
   async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
     if (!file?.inside) return work()
-    this.tracker.alias(file.realPath, [file.path, ...file.aliases])
-    return this.tracker.writing(file.realPath, content, this.#author(), work)
+    this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
+    return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }
 
   /** A tool call reported these changes, and these files that it works on. Never rejects. */
@@ -459,8 +465,8 @@ export class SessionChanges extends ChangeScope {
       try {
         const file = await this.#guard.check(path)
         if (!file.inside) continue
-        this.tracker.alias(file.realPath, [file.path, ...file.aliases])
-        await this.tracker.tool(file.realPath, author, changes)
+        this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
+        await this.tracker.turns.tool(file.realPath, author, changes)
       } catch (error) {
         this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
       }
@@ -478,24 +484,26 @@ export class SessionChanges extends ChangeScope {
       const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
       const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
       if (place !== undefined)
-        await this.tracker.noticed(place, before, this.#author(turn), { mode, unsure }).catch(() => {})
+        await this.tracker.turns.noticed(place, before, this.#author(turn), { mode, unsure }).catch(() => {})
     }
   }
 
   /** Files that changed during the turn but aren't listed. */
   get omitted(): Omitted {
-    return this.tracker.omitted(this.session)
+    return this.tracker.turns.omitted(this.session)
   }
 
   set omitted(omitted: Omitted) {
-    this.tracker.omit(this.session, omitted)
+    this.tracker.turns.omit(this.session, omitted)
   }
 
   /** Forgets everything: the session is new, and what was stored under its id is another session's. */
   clear(): void {
-    void this.tracker.ready.then(() => {
+    void this.tracker.files.ready.then(() => {
       this.keep()
-      this.tracker.forgetCheckpoints(({ turns }) => turns.some(({ session }) => session === this.session))
+      this.tracker.files.forgetCheckpoints(({ turns }) =>
+        turns.some(({ session }) => session === this.session),
+      )
     })
   }
 

@@ -31,6 +31,8 @@ export class UnsavedEdits {
   readonly #stale = new Set<string>()
   /** a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()
+  /** what the user saved, until it's attributed */
+  readonly #saving = new Map<string, string>()
 
   /** Whether no document has unsaved changes. */
   get none(): boolean {
@@ -67,6 +69,18 @@ export class UnsavedEdits {
 
   isStale(key: string): boolean {
     return this.#stale.has(key)
+  }
+
+  /** The user saved this text, which isn't attributed yet. Returns a function to call when it is. */
+  saving(key: string, text: string): () => void {
+    this.#saving.set(key, text)
+    return () => {
+      if (this.#saving.get(key) === text) this.#saving.delete(key)
+    }
+  }
+
+  beingSaved(key: string): string | undefined {
+    return this.#saving.get(key)
   }
 
   /** The document was saved. Returns the file that its text is based on, and whether that differs from the tracked one. */

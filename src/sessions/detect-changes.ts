@@ -64,7 +64,7 @@ export function detectChanges(
   const look = async (looked: Turn): Promise<void> => {
     const { number, before } = looked
     // the user's decisions, and what they save, while files are being checked
-    const isDecided = files.watchDecided()
+    const isDecided = files.watchDecisions()
     const known = looked.saved.length
     looks.set(looked, (looks.get(looked) ?? 0) + 1)
     try {
@@ -218,7 +218,7 @@ const GATHER_MS = 150
 
 export interface ReportProtectedOptions {
   session: Session
-  changes: Pick<SessionChanges, 'textOf' | 'noticed' | 'watchDecided'>
+  changes: Pick<SessionChanges, 'textOf' | 'noticed' | 'watchDecisions'>
   /** `watch` reports files that change on disk */
   files: Pick<FilesShared, 'watch' | 'protectedFiles'>
   /** The user saved a file in the editor. */
@@ -239,7 +239,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   let turn = new DisposableStore()
   let timer: NodeJS.Timeout | undefined
   let checks = Promise.resolve()
-  let decided = changes.watchDecided()
+  let decided = changes.watchDecisions()
 
   const check = () => {
     const current = snapshot
@@ -247,7 +247,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   }
   const report = async (current: Promise<ProtectedSnapshot>) => {
     const isDecided = decided
-    decided = changes.watchDecided()
+    decided = changes.watchDecisions()
     // don't report what the user has just undone
     const found = (await (await current).changes()).filter(file => !isDecided(file.path))
     if (found.length === 0) return

@@ -117,7 +117,7 @@ async function repository(): Promise<number> {
   git('init', '-q')
   git('add', '.')
   git('commit', '-q', '-m', 'all')
-  const tree = new WorkTree(tracker)
+  const tree = new WorkTree(changes)
   const status = async () => git('status', '--porcelain', '--untracked-files=all')
   // once without measuring, so that Git updates its index
   await status()
@@ -145,7 +145,7 @@ async function folder(): Promise<number> {
   const stamps = async () => {
     for (const name of await readdir(top, { recursive: true })) await lstat(path.join(top, name))
   }
-  const tree = new WorkTree(tracker)
+  const tree = new WorkTree(changes)
   await measure('the first look without a repository, a file', 1, () => tree.prepare([top]))
   let snapshot: Awaited<ReturnType<typeof tree.snapshot>> | undefined
   const plainBefore = await measureOther('names and stamps of 10,000 files', stamps)
@@ -172,7 +172,7 @@ async function measureOther(name: string, work: () => Promise<unknown>): Promise
 }
 
 try {
-  await tracker.ready
+  await tracker.files.ready
   // warm-up: compiles the code and creates the store's folders
   for (let i = 0; i < 20; i++) await write(i, 'warm')
   await changes.undo()
@@ -196,10 +196,10 @@ try {
   await measure('a save of a changed file', 100, async i => {
     const saved = `${text('again')}mine ${i}\n`
     await writeFile(file(i + 100), saved)
-    tracker.saved(file(i + 100), saved)
-    return tracker.textOf(file(i + 100))
+    tracker.edits.saved(file(i + 100), saved)
+    return tracker.reader.textOf(file(i + 100))
   })
-  await tracker.refresh()
+  await tracker.disk.refresh()
   await measure('undo of one change', 50, i => {
     const [hunk] = all.hunks(file(i + 300))
     return all.undo({ hunks: { path: file(i + 300), ids: new Set([hunk!.id]) } })
@@ -208,7 +208,7 @@ try {
     const [hunk] = all.hunks(file(i + 400))
     all.keep({ hunks: { path: file(i + 400), ids: new Set([hunk!.id]) } })
   })
-  await measure('a look at 1,000 files', 1, () => tracker.refresh())
+  await measure('a refresh of 1,000 files', 1, () => tracker.disk.refresh())
   const moved = Array.from({ length: TOUCHED }, (_, i) => file(i + 600))
   const target = (one: string) => path.join(root, 'moved', path.basename(one))
   mkdirSync(path.join(root, 'moved'))

@@ -71,7 +71,7 @@ export class FakeEditor implements Documents {
     const document = this.#open.get(path)
     if (document) document.closed = true
     this.#open.delete(path)
-    this.tracker?.typed(path, () => '', false)
+    this.tracker?.edits.typed(path, () => '', false)
   }
 
   /** Notices changes on disk: documents without unsaved changes reload. */
@@ -86,11 +86,11 @@ export class FakeEditor implements Documents {
   }
 
   #tell(document: FakeDocument): void {
-    this.tracker?.typed(document.path, document.text, document.isDirty())
+    this.tracker?.edits.typed(document.path, document.text, document.isDirty())
   }
 
   #tellSaved(document: FakeDocument): void {
-    this.tracker?.saved(document.path, document.text(), { likely: true })
+    this.tracker?.edits.saved(document.path, document.text(), { likely: true })
     this.#tell(document)
   }
 }

@@ -100,7 +100,7 @@ export async function restoreUndone(
   id: string,
   { tracker, sessions, workbench }: UndoServices,
 ): Promise<void> {
-  const left = await tracker.restore(id)
+  const left = await tracker.review.restore(id)
   const failed = left.flatMap(({ path, why }) => (why ? { path, why } : []))
   for (const { path, why } of failed) showError(workbench, path, why, true)
   const changed = left.flatMap(({ path, why }) => (why ? [] : path))

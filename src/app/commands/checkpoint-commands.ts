@@ -233,7 +233,7 @@ async function undoRestore(open: OpenSession, id: string | undefined, services: 
   )
   const restored = notice?.rewind.restored
   if (!notice || restored === undefined) throw new UnavailableError(l10n.t('There is no restore to undo.'))
-  if (!services.tracker.undone.some(one => one.id === restored))
+  if (!services.tracker.review.undone.some(one => one.id === restored))
     throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
   await restoreUndone(restored, services)
 }

@@ -35,10 +35,10 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   /** Starts to notify editors of changes. */
   follow(tracker: ChangeTracker): void {
     this.register(
-      tracker.onDidChange(paths => {
+      tracker.files.onDidChange(paths => {
         this.#changes++
-        const keys = new Set([...paths].map(path => tracker.key(path)))
-        const changed = [...this.#known.values()].filter(uri => keys.has(tracker.key(pathOf(uri))))
+        const keys = new Set([...paths].map(path => tracker.files.key(path)))
+        const changed = [...this.#known.values()].filter(uri => keys.has(tracker.files.key(pathOf(uri))))
         if (changed.length > 0)
           this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
       }),
@@ -60,8 +60,8 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     if (query.has('missing')) return new Uint8Array()
     this.#know(uri)
     const tracker = await this.#tracker()
-    const state = await tracker.before(pathOf(uri), query.get('session') ?? undefined)
-    return state ? tracker.bytesOf(state) : new Uint8Array()
+    const state = await tracker.views.before(pathOf(uri), query.get('session') ?? undefined)
+    return state ? tracker.views.bytesOf(state) : new Uint8Array()
   }
 
   #know(uri: vscode.Uri): void {

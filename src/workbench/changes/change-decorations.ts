@@ -45,7 +45,7 @@ export class ChangeDecorations
     this.#all = new ChangeScope(tracker)
     this.#commands = commands
     this.#keys = keys
-    this.register(tracker.onDidChange(() => this.#updateSoon()))
+    this.register(tracker.files.onDidChange(() => this.#updateSoon()))
     this.register(vscode.window.registerFileDecorationProvider(this))
     this.register(onDidChangeSetting('changes.codeLens', () => this.#setLenses()))
     this.register(toDisposable(() => this.#provider?.dispose()))
@@ -55,7 +55,7 @@ export class ChangeDecorations
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
-    if (uri.scheme !== 'file' || !this.#marked.has(this.#tracker.key(uri.fsPath))) return undefined
+    if (uri.scheme !== 'file' || !this.#marked.has(this.#tracker.files.key(uri.fsPath))) return undefined
     const file = this.#all.file(uri.fsPath)
     return file && new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
   }
@@ -85,8 +85,8 @@ export class ChangeDecorations
   }
 
   #update(): void {
-    const paths = this.#tracker.views().map(({ path }) => path)
-    const marked = new Set(paths.map(path => this.#tracker.key(path)))
+    const paths = this.#tracker.views.changed().map(({ path }) => path)
+    const marked = new Set(paths.map(path => this.#tracker.files.key(path)))
     const changed = [...new Set([...this.#marked, ...marked])].filter(
       key => this.#marked.has(key) !== marked.has(key),
     )

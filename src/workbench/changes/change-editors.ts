@@ -27,7 +27,7 @@ export class ChangeEditors extends Owner {
   constructor(tracker: ChangeTracker, log: Logger) {
     super()
     this.#log = log
-    this.register(tracker.onDidChange(() => this.#closeEmpty()))
+    this.register(tracker.files.onDidChange(() => this.#closeEmpty()))
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
         for (const review of this.#reviews) {
@@ -126,33 +126,35 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
     else unsaved.delete(document)
     if (isSame) {
       reported.set(document, version)
-      tracker.saved(uri.fsPath, document.getText(), { likely: true })
+      tracker.edits.saved(uri.fsPath, document.getText(), { likely: true })
     }
-    tracker.typed(uri.fsPath, () => document.getText(), isDirty)
+    tracker.edits.typed(uri.fsPath, () => document.getText(), isDirty)
   }
   own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
   own.add(
     workspace.onDidSaveTextDocument(document => {
       if (document.uri.scheme !== 'file') return
-      if (reported.get(document) !== document.version) tracker.saved(document.uri.fsPath, document.getText())
+      if (reported.get(document) !== document.version)
+        tracker.edits.saved(document.uri.fsPath, document.getText())
       typed(document)
     }),
   )
   own.add(
     workspace.onDidCloseTextDocument(document => {
-      if (document.uri.scheme === 'file') tracker.typed(document.uri.fsPath, () => document.getText(), false)
+      if (document.uri.scheme === 'file')
+        tracker.edits.typed(document.uri.fsPath, () => document.getText(), false)
     }),
   )
   own.add(
     workspace.onWillRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') tracker.renaming(oldUri.fsPath, newUri.fsPath)
+        if (oldUri.scheme === 'file') tracker.renames.renaming(oldUri.fsPath, newUri.fsPath)
     }),
   )
   own.add(
     workspace.onDidRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') void tracker.renamed(oldUri.fsPath, newUri.fsPath)
+        if (oldUri.scheme === 'file') void tracker.renames.renamed(oldUri.fsPath, newUri.fsPath)
     }),
   )
   return own

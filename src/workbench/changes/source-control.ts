@@ -31,7 +31,7 @@ export class ChangesSourceControl extends Owner {
     super()
     this.#tracker = tracker
     this.#nameOf = nameOf
-    this.register(tracker.onDidChange(() => this.updateSoon()))
+    this.register(tracker.files.onDidChange(() => this.updateSoon()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.register(toDisposable(() => this.#hide()))
     this.updateSoon()
@@ -60,7 +60,7 @@ export class ChangesSourceControl extends Owner {
   }
 
   #update(): void {
-    const sessions = this.#tracker.sessions()
+    const sessions = this.#tracker.views.sessions()
     for (const session of this.#scopes.keys()) if (!sessions.has(session)) this.#scopes.delete(session)
     if (sessions.size === 0) {
       this.#hide()
@@ -95,7 +95,7 @@ export class ChangesSourceControl extends Owner {
     control.inputBox.visible = false
     control.quickDiffProvider = {
       provideOriginalResource: uri => {
-        const view = uri.scheme === 'file' ? this.#tracker.view(uri.fsPath) : undefined
+        const view = uri.scheme === 'file' ? this.#tracker.views.at(uri.fsPath) : undefined
         return view?.hasChanges && !view.gone ? baseUri(uri.fsPath) : undefined
       },
     }

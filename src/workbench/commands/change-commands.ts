@@ -35,7 +35,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     if (file?.scheme !== 'file')
       throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
     await all.refresh()
-    const path = tracker.view(file.fsPath)?.path ?? file.fsPath
+    const path = tracker.views.at(file.fsPath)?.path ?? file.fsPath
     const hunks = all.hunks(path)
     const byLens = lens.safeParse(what)
     const byPeek = lineChanges.safeParse(what)
@@ -67,7 +67,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const uris = states.length > 0 ? states : first instanceof vscode.Uri ? [first] : []
     const active = vscode.window.activeTextEditor?.document.uri
     const files = uris.length > 0 ? uris : active ? [active] : []
-    const paths = files.flatMap(({ fsPath }) => tracker.view(fsPath)?.path ?? [])
+    const paths = files.flatMap(({ fsPath }) => tracker.views.at(fsPath)?.path ?? [])
     if (paths.length === 0) throw new UnavailableError(l10n.t('No agent changed this file.'))
     return { scope: all, selection: { paths } }
   }
@@ -76,7 +76,8 @@ export function changeCommands(options: ChangeCommandsOptions) {
     await all.refresh()
     const files = all.list().map(({ path }) => ({ path, hunks: all.hunks(path) }))
     const editor = vscode.window.activeTextEditor
-    const view = editor?.document.uri.scheme === 'file' ? tracker.view(editor.document.uri.fsPath) : undefined
+    const view =
+      editor?.document.uri.scheme === 'file' ? tracker.views.at(editor.document.uri.fsPath) : undefined
     const path = view?.path ?? editor?.document.uri.fsPath
     const from = editor && path !== undefined ? { path, line: editor.selection.active.line } : undefined
     const next = nextChange(files, from, step)
@@ -123,7 +124,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await confirmUndo(changes, { turn }, options)
     },
     [CommandId.restoreReverted]: async () => {
-      const [last] = tracker.undone
+      const [last] = tracker.review.undone
       if (!last) throw new UnavailableError(l10n.t('There are no reverted changes to restore.'))
       await restoreUndone(last.id, options)
     },

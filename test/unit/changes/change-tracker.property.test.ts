@@ -104,7 +104,7 @@ class World {
     this.turns.clear()
     this.tracker = new ChangeTracker({ files: this.shared, store: this.store })
     this.editor.tracker = this.tracker
-    this.tracker.onDidDecide(path => {
+    this.tracker.files.onDidDecide(path => {
       this.#accepted = Promise.all([this.#accepted, this.byUser(path)])
     })
     const roots = { cwd: this.root, additionalDirectories: [] }
@@ -159,8 +159,8 @@ class World {
   /** Waits until all file operations are done. */
   async settled(): Promise<void> {
     await this.#accepted
-    await this.tracker.refresh()
-    await this.tracker.refresh()
+    await this.tracker.disk.refresh()
+    await this.tracker.disk.refresh()
   }
 
   dispose(): void {
@@ -264,7 +264,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       open()
       const lines = world.lines(name)
       lines.splice(hunk.start, hunk.after.length, ...hunk.before)
-      for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
+      for (const line of linesOf(tracker.views.at(path)?.store())) world.removed.add(line)
       editor.type(path, lines.join(''))
       return
     }
@@ -341,7 +341,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       editor.reload()
       return
     case 'stash and bring back': {
-      const file = tracker.view(path)
+      const file = tracker.views.at(path)
       if (dirty || !exists || !file?.hasChanges || file.base.attributes.type !== 'text') return
       const text = world.on(name)!
       const hunks = () =>
@@ -415,7 +415,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     case 'delete by the user':
       if (!exists || dirty || world.turns.size > 0) return
       // with all of its earlier content
-      for (const line of [...world.lines(name), ...linesOf(tracker.view(path)?.store())])
+      for (const line of [...world.lines(name), ...linesOf(tracker.views.at(path)?.store())])
         world.removed.add(line)
       await rm(path)
       editor.close(path)
@@ -425,11 +425,11 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (!exists || dirty || to === undefined) return
       // VS Code waits for listeners
       await world.settled()
-      tracker.renaming(path, world.path(to))
+      tracker.renames.renaming(path, world.path(to))
       renameSync(path, world.path(to))
       editor.close(path)
       for (const one of [name, to]) await world.byUser(world.path(one))
-      await tracker.renamed(path, world.path(to))
+      await tracker.renames.renamed(path, world.path(to))
       return
     }
     case 'undo':
@@ -465,22 +465,22 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       const hunk = changes.hunks(path)[0]
       if (!hunk) return
       // the earlier content of a file that stays deleted
-      if (!exists) for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
+      if (!exists) for (const line of linesOf(tracker.views.at(path)?.store())) world.removed.add(line)
       // keeping a renamed file keeps the changes of both names
       const entry = changes.file(path)
       for (const one of [entry?.path, entry?.from])
         if (one !== undefined)
           for (const who of ['a', 'b', 'some'])
-            for (const line of linesOf(tracker.view(one)?.store(), who)) world.taken.add(line)
+            for (const line of linesOf(tracker.views.at(one)?.store(), who)) world.taken.add(line)
       // including the removal of lines from before it was renamed
       if (entry?.from !== undefined)
-        for (const line of linesOf(tracker.view(entry.from)?.store()))
+        for (const line of linesOf(tracker.views.at(entry.from)?.store()))
           if (!world.lines(name).includes(line)) world.removed.add(line)
       // even below what another session removed later
-      for (const line of linesOf(tracker.view(path)?.store(), session)) world.taken.add(line)
+      for (const line of linesOf(tracker.views.at(path)?.store(), session)) world.taken.add(line)
       // even if the agent removed what the user wrote there after an earlier change by the agent
-      const place = tracker
-        .view(path)!
+      const place = tracker.views
+        .at(path)!
         .store()
         .segments.find(one => typeof one === 'object' && one.id === hunk.id)
       for (const line of linesOf(place)) if (!hunk.after.includes(line)) world.removed.add(line)
@@ -490,13 +490,13 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'restore': {
-      const [last] = tracker.undone
+      const [last] = tracker.review.undone
       if (!last) return
       const before = [...world.visible()].filter(line => line.startsWith('user'))
-      await tracker.restore(last.id)
+      await tracker.review.restore(last.id)
       editor.reload()
       const after = world.visible()
-      const known = new Set(tracker.views().flatMap(view => linesOf(view.store())))
+      const known = new Set(tracker.views.changed().flatMap(view => linesOf(view.store())))
       for (const line of before) assert.ok(after.has(line) || known.has(line), `restore lost ${line}`)
       return
     }
@@ -506,7 +506,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await world.settled()
       tracker.dispose()
       world.start()
-      await world.tracker.ready
+      await world.tracker.files.ready
       for (const one of readdirSync(world.root))
         if (editor.isDirty(world.path(one)))
           editor.type(world.path(one), `${editor.textOf(world.path(one))}${world.fresh('user', 1)}`)
@@ -526,10 +526,10 @@ describe('the change tracker (property)', () => {
             await take(world, one)
             await world.settled()
             const visible = world.visible()
-            const views = world.tracker.views()
+            const views = world.tracker.views.changed()
             const kept = new Set([
               ...views.flatMap(view => linesOf(view.store())),
-              ...world.tracker.undone.flatMap(one => linesOf(one)),
+              ...world.tracker.review.undone.flatMap(one => linesOf(one)),
             ])
             for (let i = 0; i < 200; i++) {
               const line = `user${i}\n`
@@ -540,7 +540,7 @@ describe('the change tracker (property)', () => {
             }
             for (const name of NAMES) {
               assert.deepEqual(twice(world.lines(name)), [], `${name} holds lines twice after ${one.what}`)
-              const before = world.tracker.view(world.path(name))?.base.text ?? ''
+              const before = world.tracker.views.at(world.path(name))?.base.text ?? ''
               assert.deepEqual(
                 twice(before.split(/(?<=\n)/)),
                 [],
@@ -566,7 +566,7 @@ describe('the change tracker (property)', () => {
             if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))
           await world.settled()
           const before = NAMES.map(name => world.on(name))
-          const bases = NAMES.map(name => world.tracker.view(world.path(name)))
+          const bases = NAMES.map(name => world.tracker.views.at(world.path(name)))
           const expected = bases.flatMap(view => (view && !view.gone ? linesOf(view.base.text) : []))
           const undone: string[] = []
           for (let left = 2; left > 0; ) {
@@ -579,14 +579,14 @@ describe('the change tracker (property)', () => {
             }
           }
           for (const name of NAMES) {
-            const view = world.tracker.view(world.path(name))
+            const view = world.tracker.views.at(world.path(name))
             if (view) assert.ok(!view.hasChanges || view.gone, 'something is left')
           }
           const after = world.visible()
           for (const line of expected) assert.ok(after.has(line), `${line.trim()} did not come back`)
           for (const line of after)
             assert.ok(line.startsWith('user') || world.taken.has(line), `${line.trim()} is left`)
-          for (const id of undone.reverse()) assert.deepEqual(await world.tracker.restore(id), [])
+          for (const id of undone.reverse()) assert.deepEqual(await world.tracker.review.restore(id), [])
           assert.deepEqual(
             NAMES.map(name => world.on(name)),
             before,

@@ -149,7 +149,7 @@ describe('the change tracker', () => {
         const work = async () => {
           if (isWritten) writeFileSync(file('a.txt'), 'one\n2\nthree\n')
           const next = open()
-          await next.again.refresh()
+          await next.again.disk.refresh()
           assert.deepEqual(listed(next.of), isWritten ? [entry('modified', 'a.txt', 1, 1)] : [])
           await next.of.undo()
           assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
@@ -167,7 +167,7 @@ describe('the change tracker', () => {
       writeFileSync(file('a.txt'), '')
       await tool('running', change('a.txt', 'two', '2'))
       writeFileSync(file('a.txt'), 'one\n2\nthree\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       await tool('done', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       assert.deepEqual(await whys(), [])
@@ -462,7 +462,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'mine\ntwo\nthree\n', other)
       await write('a.txt', 'm\nthree\n')
       writeFileSync(file('a.txt'), 'three\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       assert.deepEqual(await whys(), ['user'])
       assert.deepEqual(await whys(undo({}, { force: true })), [])
       assert.equal(text('a.txt'), 'two\nthree\n')
@@ -526,7 +526,7 @@ describe('the change tracker', () => {
       })
       assert.equal(text('a.txt'), 'one\n2\nthree \n')
       await editor.save(file('a.txt'))
-      await tracker.refresh()
+      await tracker.disk.refresh()
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
@@ -539,14 +539,14 @@ describe('the change tracker', () => {
       for (const [at, look] of [
         () => Promise.resolve(),
         // the change on disk is seen before the editor reports the save
-        () => tracker.refresh(),
+        () => tracker.disk.refresh(),
       ].entries()) {
         const mine = `one\n2\nthree\nmine ${at}\n`
         editor.type(file('a.txt'), mine)
         writeFileSync(file('a.txt'), mine)
         await look()
         await editor.save(file('a.txt'))
-        await tracker.refresh()
+        await tracker.disk.refresh()
         assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       }
       await undo()
@@ -556,7 +556,7 @@ describe('the change tracker', () => {
     it('in a file that a program truncates before it writes it', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       changes.beginTurn(1, () => true)
       writeFileSync(file('a.txt'), '')
       const { setTimeout } = globalThis
@@ -565,7 +565,7 @@ describe('the change tracker', () => {
         writeFileSync(file('a.txt'), 'one\n2\n3\nmine\n')
         return setTimeout(then)
       })
-      await tracker.refresh().finally(() => waiting.mock.restore())
+      await tracker.disk.refresh().finally(() => waiting.mock.restore())
       assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 2, 2), uncertain: 'some' }])
       await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
@@ -574,7 +574,7 @@ describe('the change tracker', () => {
     it('in a file that a command moved and the user moved back', async () => {
       await write('a.txt', 'one\ntwo\nthree\nby another\n', session('other'))
       changes.beginTurn(1, () => true)
-      const before = await tracker.stateOf(file('a.txt'))
+      const before = await tracker.reader.stateOf(file('a.txt'))
       editor.open(file('a.txt'))
       renameSync(file('a.txt'), file('b.txt'))
       editor.close(file('a.txt'))
@@ -583,15 +583,15 @@ describe('the change tracker', () => {
         { path: file('b.txt'), before: { attributes: { type: 'absent' }, text: '' } },
       ])
       writeFileSync(file('b.txt'), 'one\n2\nthree\nby another\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       editor.open(file('b.txt'))
       editor.type(file('b.txt'), 'one\n2\nthree\nby another\nmine\n')
       await editor.save(file('b.txt'))
-      await tracker.refresh()
-      tracker.renaming(file('b.txt'), file('a.txt'))
+      await tracker.disk.refresh()
+      tracker.renames.renaming(file('b.txt'), file('a.txt'))
       renameSync(file('b.txt'), file('a.txt'))
       editor.close(file('b.txt'))
-      await tracker.renamed(file('b.txt'), file('a.txt'))
+      await tracker.renames.renamed(file('b.txt'), file('a.txt'))
       assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: 'all' }])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nby another\nmine\n')
@@ -602,15 +602,15 @@ describe('the change tracker', () => {
     it("that the agent removed from its own file, if the user then moves that file to a deleted file's path", async () => {
       await write('b.txt', '')
       writeFileSync(file('b.txt'), 'mine\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       await write('b.txt', '')
       const deleted: FileChange = { operation: 'delete', path: file('a.txt') }
       await tool('running', deleted)
       rmSync(file('a.txt'))
       await tool('done', deleted)
-      tracker.renaming(file('b.txt'), file('a.txt'))
+      tracker.renames.renaming(file('b.txt'), file('a.txt'))
       renameSync(file('b.txt'), file('a.txt'))
-      await tracker.renamed(file('b.txt'), file('a.txt'))
+      await tracker.renames.renamed(file('b.txt'), file('a.txt'))
       await undo()
       assert.equal(text('a.txt'), 'mine\n')
     })
@@ -621,7 +621,7 @@ describe('the change tracker', () => {
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree mine\n')
       writeFileSync(file('a.txt'), 'one\n2\nthree mine\n')
-      const looking = tracker.refresh()
+      const looking = tracker.disk.refresh()
       // the file is being read
       for (let i = 0; i < 10; i++) await null
       editor.saved(file('a.txt'))
@@ -637,7 +637,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       writeFileSync(file('a.txt'), 'one\n2\nthree mine\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       editor.type(file('a.txt'), 'one\n2\nthree min\n')
       editor.type(file('a.txt'), 'one\n2\nthree mine\n')
       editor.saved(file('a.txt'))
@@ -653,7 +653,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       writeFileSync(file('a.txt'), 'one\n2\nthree\nfour\n')
-      await tracker.refresh()
+      await tracker.disk.refresh()
       editor.reload()
       editor.type(file('a.txt'), 'one\n2\nthree\nfour\nx\n')
       editor.type(file('a.txt'), 'one\n2\nthree\nfour\n')
@@ -673,7 +673,7 @@ describe('the change tracker', () => {
       assert.deepEqual(await whys(), ['unsaved'])
       assert.equal(editor.textOf(file('a.txt')), 'one\n2\nthree mine\n')
       await editor.save(file('a.txt'))
-      await tracker.refresh()
+      await tracker.disk.refresh()
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
@@ -688,9 +688,9 @@ describe('the change tracker', () => {
       const forced = await undo({}, { force: true })
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
       assert.deepEqual(listed(), [])
-      assert.deepEqual(await tracker.restore(forced.undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(forced.undone!.id), [])
       assert.equal(text('a.txt'), 'one\nmine\nthree\n')
-      assert.deepEqual(await tracker.restore(report.undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(report.undone!.id), [])
       assert.equal(text('a.txt'), 'one\nmine\nthree\nfour\n')
       assert.equal(changes.hunks(file('a.txt')).length, 2)
     })
@@ -724,7 +724,7 @@ describe('the change tracker', () => {
       await write('a.txt', 'one\n2\nthree\n')
       for (const content of ['', 'one\n2\nthree\nmine\n']) {
         writeFileSync(file('a.txt'), content)
-        await tracker.refresh()
+        await tracker.disk.refresh()
       }
       const [hunk] = changes.hunks(file('a.txt'))
       assert.deepEqual([hunk?.before, hunk?.after], [['two\n'], ['2\n']])
@@ -784,7 +784,7 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
       if (process.platform !== 'win32') assert.equal(statSync(file('a.txt')).mode & 0o777, 0o754)
       assert.deepEqual(listed(), [])
-      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
       assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'one\ntwo\nthree\n'])
       assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: 'all' }])
     })
@@ -864,9 +864,9 @@ describe('the change tracker', () => {
       writeFileSync(file('mine.txt'), 'mine\n')
       await command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'])
       changes.beginTurn(2, () => true)
-      tracker.renaming(file('mine.txt'), file('a.txt'))
+      tracker.renames.renaming(file('mine.txt'), file('a.txt'))
       renameSync(file('mine.txt'), file('a.txt'))
-      await tracker.renamed(file('mine.txt'), file('a.txt'))
+      await tracker.renames.renamed(file('mine.txt'), file('a.txt'))
       await changes.refresh()
       await undo()
       assert.match(text('a.txt'), /^mine$/m)
@@ -878,11 +878,11 @@ describe('the change tracker', () => {
       writeFileSync(file('p.png'), bytes)
       for (const name of ['x.txt', 'y.txt']) writeFileSync(file(name), 'mine\n')
       for (const name of ['x.txt', 'y.txt']) await write(name, 'mine\nby the agent\n')
-      const before = { path: file('p.png'), before: (await tracker.stateOf(file('p.png')))! }
+      const before = { path: file('p.png'), before: (await tracker.reader.stateOf(file('p.png')))! }
       await moved()
       writeFileSync(file('b.txt'), 'one\n2\nthree\n')
       changes.beginTurn(2, () => true)
-      await tracker.refresh()
+      await tracker.disk.refresh()
       renameSync(file('p.png'), file('q.png'))
       const absent = { path: file('q.png'), before: { attributes: { type: 'absent' }, text: '' } } as const
       await changes.noticed([before, absent])
@@ -891,9 +891,9 @@ describe('the change tracker', () => {
         ['x.txt', 'a.txt'],
         ['y.txt', 'p.png'],
       ] as const) {
-        tracker.renaming(file(from), file(to))
+        tracker.renames.renaming(file(from), file(to))
         renameSync(file(from), file(to))
-        await tracker.renamed(file(from), file(to))
+        await tracker.renames.renamed(file(from), file(to))
       }
       assert.deepEqual(listed(), [
         entry('modified', 'a.txt', 1, 0),
@@ -1011,7 +1011,7 @@ describe('the change tracker', () => {
       assert.deepEqual(readFileSync(file('p.png')), Buffer.from([0, 1, 2]))
       assert.equal(lstatSync(file('a.txt')).isSymbolicLink(), false)
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
-      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
       assert.deepEqual(readFileSync(file('p.png')), Buffer.from([0, 3]))
       assert.equal(readlinkSync(file('a.txt')), 'p.png')
     })
@@ -1030,8 +1030,8 @@ describe('the change tracker', () => {
       const { undone } = await undo()
       assert.equal(existsSync(file('new.txt')), false)
       create()
-      await tracker.ready
-      assert.deepEqual(await tracker.restore(undone!.id), [])
+      await tracker.files.ready
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
       assert.equal(text('new.txt'), 'x')
       assert.deepEqual(listed(), [entry('added', 'new.txt', 1, 0)])
     })
@@ -1040,13 +1040,13 @@ describe('the change tracker', () => {
       await write('a.txt', 'one\n2\nthree\n')
       const { undone } = await undo()
       writeFileSync(file('a.txt'), 'one\ntwo\nthree\nmine\n')
-      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
       assert.equal(text('a.txt'), 'one\n2\nthree\nmine\n')
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       const again = await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
       writeFileSync(file('a.txt'), 'one\nother\nthree\nmine\n')
-      assert.deepEqual(await tracker.restore(again.undone!.id), [{ path: file('a.txt') }])
+      assert.deepEqual(await tracker.review.restore(again.undone!.id), [{ path: file('a.txt') }])
       assert.equal(text('a.txt'), 'one\nother\nthree\nmine\n')
     })
   })
@@ -1157,10 +1157,10 @@ describe('the change tracker', () => {
         ['d', 'e'],
         ['a.txt', 'b.txt'],
       ] as const) {
-        tracker.renaming(file(from), file(to))
+        tracker.renames.renaming(file(from), file(to))
         renameSync(file(from), file(to))
         await changes.refresh()
-        await tracker.renamed(file(from), file(to))
+        await tracker.renames.renamed(file(from), file(to))
       }
       assert.deepEqual(listed(), [entry('added', 'e/new.txt', 1, 0), entry('modified', 'b.txt', 1, 1)])
       await undo()

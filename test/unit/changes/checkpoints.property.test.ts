@@ -163,8 +163,8 @@ class World {
   }
 
   async settled(): Promise<void> {
-    await this.tracker.refresh()
-    await this.tracker.refresh()
+    await this.tracker.disk.refresh()
+    await this.tracker.disk.refresh()
   }
 
   dispose(): void {
@@ -266,10 +266,10 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await restore(world, session, place.at)
       return
     case 'undo a restore': {
-      const [last] = tracker.undone
+      const [last] = tracker.review.undone
       if (!last) return
       for (const one of NAMES) world.touch(one)
-      await tracker.restore(last.id)
+      await tracker.review.restore(last.id)
       editor.reload()
       return
     }
@@ -277,7 +277,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await world.settled()
       tracker.dispose()
       world.start()
-      await world.tracker.ready
+      await world.tracker.files.ready
       for (const one of readdirSync(world.root))
         if (editor.isDirty(world.path(one)))
           editor.type(world.path(one), `${editor.textOf(world.path(one))}${world.fresh('user', 1)}`)
@@ -328,7 +328,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
   const taken = NAMES.filter((name, i) => world.on(name) !== before[i])
   // an immediate undo restores everything
   if (report.undone && at % 2 === 0 && NAMES.every(name => !editor.isDirty(world.path(name)))) {
-    assert.deepEqual(await tracker.restore(report.undone.id), [])
+    assert.deepEqual(await tracker.review.restore(report.undone.id), [])
     editor.reload()
     assert.deepEqual(
       NAMES.map(name => world.on(name)),
@@ -352,10 +352,12 @@ describe('checkpoints (property)', () => {
             await take(world, one)
             await world.settled()
             const visible = world.visible()
-            const views = world.tracker.checkpointed(() => true)
-            const stored = [...world.tracker.views(), ...views].map(view => JSON.stringify(view.store()))
+            const views = world.tracker.views.checkpointed(() => true)
+            const stored = [...world.tracker.views.changed(), ...views].map(view =>
+              JSON.stringify(view.store()),
+            )
             const known = new Set(
-              [...stored, ...world.tracker.undone.map(one => JSON.stringify(one))].flatMap(
+              [...stored, ...world.tracker.review.undone.map(one => JSON.stringify(one))].flatMap(
                 text => text.match(/user\d+\\n/g) ?? [],
               ),
             )

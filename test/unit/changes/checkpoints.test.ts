@@ -38,7 +38,7 @@ describe('a checkpoint', () => {
     editor.tracker = tracker
     changes = new SessionChanges(tracker, 's', roots())
     other = new SessionChanges(tracker, 'o', roots())
-    await tracker.ready
+    await tracker.files.ready
   }
   beforeEach(async () => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-checkpoint-')))
@@ -98,7 +98,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\n2\nthree\n')
     assert.equal(existsSync(file('new.txt')), false)
     assert.deepEqual(changes.list(), [])
-    assert.deepEqual(await tracker.restore(undone!.id), [])
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
     assert.equal(text('a.txt'), 'one\n2\n3\n')
     assert.equal(text('new.txt'), 'x\n')
     await restore(1)
@@ -111,13 +111,13 @@ describe('a checkpoint', () => {
     await write('a.txt', 'one\n2\nthree\n')
     changes.keep()
     writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
-    await tracker.refresh()
+    await tracker.disk.refresh()
     editor.open(file('a.txt'))
     editor.type(file('a.txt'), 'typed\none\n2\nthree\nmine\n')
     assert.deepEqual((await restore(1)).left, [])
     assert.equal(editor.textOf(file('a.txt')), 'typed\none\ntwo\nthree\nmine\n')
     await editor.save(file('a.txt'))
-    await tracker.refresh()
+    await tracker.disk.refresh()
     assert.deepEqual(listed(1), [])
     assert.deepEqual(changes.list(), [])
   })
@@ -126,7 +126,7 @@ describe('a checkpoint', () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     writeFileSync(file('a.txt'), 'one\nmine\nthree\n')
-    await tracker.refresh()
+    await tracker.disk.refresh()
     assert.equal(listed(1)[0]?.left, 'user')
     assert.deepEqual(
       (await restore(1)).left.map(({ why }) => why),
@@ -135,7 +135,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
     const { undone } = await restore(1, { force: true })
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
-    await tracker.restore(undone!.id)
+    await tracker.review.restore(undone!.id)
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
@@ -146,16 +146,16 @@ describe('a checkpoint', () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\nfour\nfive\n6\nseven\n')
     writeFileSync(file('a.txt'), now)
-    await tracker.refresh()
+    await tracker.disk.refresh()
     const { undone } = await restore(1)
     assert.equal(text('a.txt'), now.replace('6', 'six'))
     await changes.undo({ since: 1 }, { force: true, into: undone! })
     assert.equal(text('a.txt'), before)
     await create()
-    assert.equal(tracker.undone.length, 1)
-    assert.deepEqual(await tracker.restore(undone!.id), [])
+    assert.equal(tracker.review.undone.length, 1)
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
     assert.equal(text('a.txt'), now)
-    assert.deepEqual(tracker.undone, [])
+    assert.deepEqual(tracker.review.undone, [])
   })
 
   it('of a fork includes the turns before the fork, and nothing else of the original session', async () => {
@@ -184,8 +184,8 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     assert.equal(text('later.txt'), 'x\n')
     writeFileSync(file('a.txt'), 'one\ntwo\nthree\nmine\n')
-    await tracker.refresh()
-    assert.deepEqual(await tracker.restore(undone!.id), [])
+    await tracker.disk.refresh()
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
     assert.equal(text('a.txt'), 'one\n2\nthree\nmine\n')
     assert.deepEqual(
       changes.list().map(({ path }) => path),
@@ -228,7 +228,7 @@ describe('a checkpoint', () => {
     await tool('run.sh', () => rmSync(file('run.sh')))
     changes.keep()
     await create()
-    await tracker.refresh()
+    await tracker.disk.refresh()
     assert.deepEqual(
       listed(1).map(({ name, action }) => [name, action]),
       [
@@ -269,7 +269,7 @@ describe('a checkpoint', () => {
         if (!early) await report(false)
         writeFileSync(file('a.txt'), newText)
         if (early) {
-          await tracker.refresh()
+          await tracker.disk.refresh()
           await report(false)
         }
         await report(true)
@@ -286,7 +286,7 @@ describe('a checkpoint', () => {
     // no tool call is known yet
     begin(2)
     writeFileSync(file('a.txt'), 'one\n2\n3\n')
-    await tracker.refresh()
+    await tracker.disk.refresh()
     const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
     await changes.tool({ toolCallId: 'late', begun: true, done: true }, [{ changes: [change] }], [])
     assert.deepEqual(
@@ -297,8 +297,8 @@ describe('a checkpoint', () => {
     // what the user saved is the user's, whatever a tool call reports
     writeFileSync(file('a.txt'), 'one\n2\nIII\n')
     editor.open(file('a.txt'))
-    await tracker.refresh()
-    tracker.saved(file('a.txt'), 'one\n2\nIII\n')
+    await tracker.disk.refresh()
+    tracker.edits.saved(file('a.txt'), 'one\n2\nIII\n')
     const other = { operation: 'modify' as const, path: file('a.txt'), oldText: '3', newText: 'III' }
     await changes.tool({ toolCallId: 'later', begun: true, done: true }, [{ changes: [other] }], [])
     assert.equal(listed(2)[0]?.left, 'user')
@@ -327,7 +327,7 @@ describe('a checkpoint', () => {
     const held = new Promise<void>(resolve => {
       release = resolve
     })
-    const undoing = tracker.undo(
+    const undoing = tracker.review.undo(
       file('a.txt'),
       () => true,
       {},
@@ -364,7 +364,7 @@ describe('a checkpoint', () => {
     changes.keep()
     writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
     await create()
-    await tracker.refresh()
+    await tracker.disk.refresh()
     assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
     await restore(1)
     assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
@@ -382,7 +382,7 @@ describe('a checkpoint', () => {
     writeFileSync(file('large.bin'), 'x')
     truncateSync(file('large.bin'), 50_000_001)
     await tool('large.bin', () => writeFileSync(file('large.bin'), 'small\n'))
-    await tracker.refresh()
+    await tracker.disk.refresh()
     assert.deepEqual(
       listed(1).map(({ name, left }) => [name, left]),
       [
@@ -399,7 +399,7 @@ describe('a checkpoint', () => {
     changes.keep()
     await write('b.txt', `${'x'.repeat(1000)}\n`)
     limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 1010 }
-    tracker.dropCheckpoints()
+    tracker.files.dropCheckpoints()
     assert.deepEqual(
       listed(1).map(({ name, left }) => [name, left]),
       [
@@ -428,8 +428,8 @@ describe('a checkpoint', () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     changes.clear()
-    await tracker.ready
-    await tracker.refresh()
+    await tracker.files.ready
+    await tracker.disk.refresh()
     assert.deepEqual(listed(1), [])
     assert.equal(store.files.size, 0)
   })

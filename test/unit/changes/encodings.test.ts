@@ -75,7 +75,7 @@ describe('the encoding of a changed file', () => {
     const text = async (bytes: Buffer) =>
       (await legacyEncodings.decode(bytes, encoding!)).replace('\ufeff', '')
     open = encoding === undefined ? undefined : { encoding, text: await text(readFileSync(path)) }
-    tracker.typed(path, () => open?.text ?? '', false)
+    tracker.edits.typed(path, () => open?.text ?? '', false)
     await changes.refresh()
   }
   const write = async (bytes: Uint8Array, oldText: string, newText: string) => {
@@ -117,7 +117,7 @@ describe('the encoding of a changed file', () => {
       assert.deepEqual(left, [])
       const original = await bytesOf(`mine ${characters}\ntwo\n3 ${characters}\n`)
       assert.deepEqual(readFileSync(path), Buffer.from(original))
-      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual(await tracker.review.restore(undone!.id), [])
       const restored = await bytesOf(`mine ${characters}\n2\nthree ${characters}\n`)
       assert.deepEqual(readFileSync(path), Buffer.from(restored))
     })
@@ -129,7 +129,7 @@ describe('the encoding of a changed file', () => {
     await write(Buffer.from(text('2'), 'latin1'), 'two', '2')
     writeFileSync(path, text('2'))
     open = { encoding: 'utf8', text: text('2') }
-    tracker.saved(path, text('2'))
+    tracker.edits.saved(path, text('2'))
     await changes.refresh()
     await shown(undefined)
     assert.deepEqual(counts(), [['modified', 1, 1]])
@@ -145,7 +145,7 @@ describe('the encoding of a changed file', () => {
     await shown('windows1252')
     open!.text = `mine\n${open!.text}`
     writeFileSync(path, `mine\n${text('é', '2')}`)
-    tracker.saved(path, open!.text)
+    tracker.edits.saved(path, open!.text)
     await changes.refresh()
     assert.deepEqual(counts(), [['modified', 1, 1]])
     assert.deepEqual((await changes.undo()).left, [])
@@ -158,7 +158,7 @@ describe('the encoding of a changed file', () => {
     await write(Buffer.from('é\n2\n'), 'two', '2')
     await shown('windows1252')
     open = { ...open!, text: `mine\n${open!.text}`, dirty: true }
-    tracker.typed(path, () => open!.text, true)
+    tracker.edits.typed(path, () => open!.text, true)
     await changes.refresh()
     assert.deepEqual(
       (await changes.undo()).left.map(({ why }) => why),
@@ -172,7 +172,7 @@ describe('the encoding of a changed file', () => {
     await shown('windows1252')
     const tree = new WorkTree(changes)
     changes.beginTurn(1, () => true)
-    const before = (await tracker.stateOf(path))!
+    const before = (await tracker.reader.stateOf(path))!
     await shown(undefined)
     await changes.noticed([{ path, before }])
     assert.deepEqual(counts(), [])

@@ -89,7 +89,7 @@ describe("changed files whose folder is replaced by a link to a folder outside o
     writeFileSync(at('outside', 'changed.txt'), 'original\n')
     rmSync(at('outside', 'added.txt'))
     replaceByLink()
-    const left = await tracker.restore(undone.id)
+    const left = await tracker.review.restore(undone.id)
     assert.deepEqual(
       left.map(({ path }) => path),
       ['changed.txt', 'added.txt'].map(name => at('root', 'door', name)),
@@ -98,7 +98,7 @@ describe("changed files whose folder is replaced by a link to a folder outside o
     assert.equal(readFileSync(at('outside', 'changed.txt'), 'utf8'), 'original\n')
     assert.equal(existsSync(at('outside', 'added.txt')), false)
     putBack()
-    assert.deepEqual(await tracker.restore(undone.id), [])
+    assert.deepEqual(await tracker.review.restore(undone.id), [])
     assert.equal(readFileSync(at('root', 'door', 'changed.txt'), 'utf8'), 'changed\n')
     assert.equal(readFileSync(at('root', 'door', 'added.txt'), 'utf8'), 'added\n')
   })

@@ -236,7 +236,7 @@ describe('a change in a work tree', () => {
     await changedBy(() => put('clean.txt', 'by a command\n'))
     await files.noticed(found)
     const { undone } = await files.undo()
-    await tracker.restore(undone!.id)
+    await tracker.review.restore(undone!.id)
     assert.deepEqual(list(), before)
   })
 
@@ -469,7 +469,7 @@ describe('a change in a work tree', () => {
       const before = await tree.snapshot([root])
       await files.writing(known, 'y'.repeat(33), async () => writeFileSync(known, 'y'.repeat(33)))
       assert.equal((await tree.changed(before)).omitted, 0, 'what is listed is not counted')
-      const isDecided = files.watchDecided()
+      const isDecided = files.watchDecisions()
       await files.undo()
       assert.equal((await tree.changed(before, { isDecided })).omitted, 0, 'nor is what was and is undone')
       rmSync(known)

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { stagedChanges } from '../../../src/editor/commit-changes.ts'
 import { gitChanges, runGit } from '../../../src/editor/git.ts'
@@ -193,7 +194,9 @@ posix('Git in a repository that wants to run programs', () => {
   })
 
   it('runs none of them to find the changes of a turn', async () => {
-    const tree = new WorkTree(memoryTracker())
+    const tree = new WorkTree(
+      new SessionChanges(memoryTracker(), 'test/session', { cwd: top, additionalDirectories: [] }),
+    )
     const before = await tree.snapshot([top])
     arm()
     const changed = (await tree.changed(before)).changes.map(({ path }) => path)
@@ -206,7 +209,9 @@ posix('Git in a repository that wants to run programs', () => {
     writeFileSync(join(top, 'wide.txt'), 'one\n')
     git(top, 'add', 'wide.txt')
     git(top, 'commit', '-qm', 'wide')
-    const tree = new WorkTree(memoryTracker())
+    const tree = new WorkTree(
+      new SessionChanges(memoryTracker(), 'test/session', { cwd: top, additionalDirectories: [] }),
+    )
     const before = await tree.snapshot([top])
     arm()
     for (const name of ['text', 'eol', 'working-tree-encoding'])

@@ -1,0 +1,185 @@
+/** Attributes what happens in turns: what tool calls report, and what is noticed without a report. */
+import type { FileText } from '../editor/diff-texts.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { type Attribution, originalState, type ToolChange } from './attribution.ts'
+import type { AgentAuthor } from './change-versions.ts'
+import type { DiskChanges } from './disk-changes.ts'
+import { encodingOf, type FileReader } from './file-reader.ts'
+import { type FileState, sameState, textState } from './file-state.ts'
+import { repositoryOf } from './repository-moves.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+
+export interface AgentTurnsOptions {
+  shared: FilesShared
+  files: TrackedFiles
+  reader: FileReader
+  disk: DiskChanges
+  attribution: Attribution
+}
+
+/** Files that changed during a session's turn but aren't tracked. */
+export interface Omitted {
+  /** There are too many of them, or they are too large. */
+  files: number
+  /** Folders where changes by commands can't be detected. */
+  folders: readonly string[]
+}
+const NOTHING: Omitted = { files: 0, folders: [] }
+
+export class AgentTurns {
+  readonly #shared: FilesShared
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #disk: DiskChanges
+  readonly #attribution: Attribution
+  /** by session */
+  readonly #omitted = new Map<string, Omitted>()
+  /** by session: keys of files that changed when the limit of tracked files was reached */
+  readonly #untracked = new Map<string, Set<string>>()
+
+  constructor({ shared, files, reader, disk, attribution }: AgentTurnsOptions) {
+    this.#shared = shared
+    this.#files = files
+    this.#reader = reader
+    this.#disk = disk
+    this.#attribution = attribution
+  }
+
+  /**
+   * A turn starts. `isWorking`: whether changes in the roots may be its work now. `ranGit`: whether the agent itself may have
+   * run Git.
+   */
+  beginTurn(
+    session: string,
+    author: AgentAuthor,
+    roots: readonly string[],
+    isWorking: () => boolean,
+    ranGit: () => boolean,
+  ): void {
+    const { rules } = this.#shared
+    let real = roots
+    const covers = (path: string) => real.some(root => rules.contains(root, path))
+    const repositories = Promise.all(roots.map(root => repositoryOf(root))).then(all =>
+      all.filter(one => one !== undefined),
+    )
+    void repositories.then(all => {
+      for (const one of all) this.#disk.followRepository(one)
+    })
+    this.#attribution.beginTurn(session, { author, isWorking, covers, ranGit, repositories })
+    void Promise.all(roots.map(root => this.#files.realPath(root))).then(paths => {
+      real = paths
+    })
+  }
+
+  /** The turn ends: attributes what has changed so far, after `reported` resolves, and nothing after that. */
+  async endTurn(session: string, reported?: Promise<unknown>): Promise<void> {
+    const turn = this.#attribution.runningTurn(session)
+    if (!turn) return
+    await this.#files.ready
+    await reported
+    await this.#disk.refreshIn(turn.covers)
+    this.#files.dropCheckpoints()
+    for (const key of this.#attribution.endTurn(session, turn)) this.#files.forgetUnlessChanged(key)
+  }
+
+  /** A tool call reported what it does or did to a file. */
+  async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
+    const key = this.#files.key(path)
+    const [first] = reported
+    if (!first) return
+    await this.#files.run(key, async () => {
+      const known = this.#files.get(key)
+      // the text that the agent says was there; without a reported change, any text that isn't empty
+      const was = first.change ? (first.change.oldText ?? '') : ' '
+      const now = await this.#reader.readWhole({ path, text: known?.text ?? was })
+      if (!now) return
+      if (!known) {
+        const original = originalState(now, first)
+        if (original === undefined) return
+        if (!this.#files.track(key, path, original)) return this.#leaveOut(key, author)
+        this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
+      } else if (this.#attribution.correctLateReport(key, known, author, reported))
+        this.#files.save(key, known, true)
+      const before = this.#attribution.beforeReported(key, this.#files.get(key), now, reported)
+      if (before) this.#files.set(key, before)
+      this.#attribution.claim(key, author, reported)
+      await this.#disk.attribute(key, this.#files.get(key)!, now)
+      if (first.done && !this.#attribution.release(key, first.toolCallId))
+        this.#files.forgetUnlessChanged(key)
+    })
+  }
+
+  /**
+   * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`:
+   * `before` may already contain a part of what the agent wrote.
+   */
+  async noticed(
+    path: string,
+    before: FileText | FileState,
+    author: AgentAuthor,
+    { mode, unsure }: { mode?: number | undefined; unsure?: true | undefined } = {},
+  ): Promise<void> {
+    const key = this.#files.key(path)
+    await this.#files.run(key, async () => {
+      // the author of the text is known
+      if (this.#attribution.clientWrite(key)) return
+      const file = this.#files.get(key)
+      const text = file?.text ?? (typeof before === 'string' ? before : before?.text) ?? ''
+      const known = typeof before === 'object' && before !== null ? encodingOf(before) : undefined
+      const now = await this.#reader.readWhole({ path, text }, known)
+      if (!now) return
+      const working = this.#attribution.workingTurns(path)
+      // detecting a turn's changes may finish after the next turn has started
+      const isLate = author.turns.some(({ session, turn }) => {
+        const running = this.#attribution.runningTurn(session)
+        return running?.author.turns.every(one => one.turn !== turn)
+      })
+      const isState = typeof before === 'object' && before !== null
+      if (file) {
+        const corrected =
+          isState && !unsure && this.#attribution.correctEarlyChange(key, file, before, author)
+        if (corrected) {
+          this.#files.set(key, corrected)
+          this.#files.save(key, corrected, true)
+        }
+        return await this.#disk.attribute(
+          key,
+          corrected || file,
+          now,
+          isLate ? { ...author, uncertain: true } : 'user',
+        )
+      }
+      const { type } = now.attributes
+      if (!isState && type !== 'text' && type !== 'absent') return
+      const was = isState ? before : textState(before, now, mode)
+      if (sameState(was, now)) return
+      if (!this.#files.track(key, path, was)) return this.#leaveOut(key, author)
+      const tracked = this.#files.get(key)!
+      const isOwn = (session: string) => author.turns.some(one => one.session === session)
+      const turns = isLate ? working.filter(([session]) => !isOwn(session)) : working
+      const others = turns.flatMap(([, turn]) => turn.author.turns)
+      const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
+      this.#files.save(key, tracked, tracked.edit(now, { turns: all, uncertain: true }))
+    })
+  }
+
+  // ---- changed files that aren't tracked --------------------------------------------------------------------------
+
+  #leaveOut(key: string, { turns }: AgentAuthor): void {
+    for (const { session } of turns)
+      this.#untracked.set(session, (this.#untracked.get(session) ?? new Set()).add(key))
+    this.#files.reportChange([])
+  }
+
+  /** Stores which files changed during the session's turn but aren't tracked. */
+  omit(session: string, omitted: Omitted): void {
+    if (JSON.stringify(this.#omitted.get(session) ?? NOTHING) === JSON.stringify(omitted)) return
+    this.#omitted.set(session, omitted)
+    this.#files.reportChange([])
+  }
+
+  omitted(session: string): Omitted {
+    const { files, folders } = this.#omitted.get(session) ?? NOTHING
+    return { files: files + (this.#untracked.get(session)?.size ?? 0), folders }
+  }
+}

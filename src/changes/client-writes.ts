@@ -1,0 +1,121 @@
+/** Files that agents write through the client: the text is known before it is on disk. */
+import { withoutMark } from '../editor/files/text-files.ts'
+import { withLineEndsOf } from '../editor/line-edits.ts'
+import { lineEnd, withLineEnd } from '../editor/text.ts'
+import type { Attribution, ClientWrite } from './attribution.ts'
+import type { AgentAuthor } from './change-versions.ts'
+import type { DiskChanges } from './disk-changes.ts'
+import type { FileReader } from './file-reader.ts'
+import { type BlobStore, textState } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { TrackedFileStore, TrackedFiles } from './tracked-files.ts'
+import type { UnsavedEdits } from './unsaved-edits.ts'
+
+export interface ClientWriteStore extends BlobStore, Pick<TrackedFileStore, 'save'> {
+  /** Resolves when everything is on disk. */
+  flushed(): Promise<void>
+}
+
+export interface ClientWritesOptions {
+  files: TrackedFiles
+  reader: FileReader
+  disk: DiskChanges
+  attribution: Attribution
+  unsaved: UnsavedEdits
+  store: ClientWriteStore
+}
+
+export class ClientWrites {
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #disk: DiskChanges
+  readonly #attribution: Attribution
+  readonly #unsaved: UnsavedEdits
+  readonly #store: ClientWriteStore
+
+  constructor({ files, reader, disk, attribution, unsaved, store }: ClientWritesOptions) {
+    this.#files = files
+    this.#reader = reader
+    this.#disk = disk
+    this.#attribution = attribution
+    this.#unsaved = unsaved
+    this.#store = store
+  }
+
+  /** An agent writes a file through the client; `work` does the writing. */
+  async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
+    const key = this.#files.key(path)
+    const write: ClientWrite = { content: withoutMark(content) }
+    let onDisk: TrackedFile | undefined
+    await this.#files.run(key, async () => {
+      const file = this.#files.get(key)
+      if (file) await this.#disk.check(key, file)
+      else await this.#track(key, path)
+      const document = this.#files.document(path)
+      let known = this.#files.get(key)
+      if (known && document?.isDirty() && known.attributes.type === 'text') {
+        onDisk = known
+        known = this.#unsaved.withText(key, known, document.text())
+        this.#files.set(key, known)
+      }
+      if (known) await this.#announce(known, write.content, author)
+      this.#attribution.beginWrite(key, write)
+    })
+    let done = false
+    try {
+      const result = await work()
+      done = true
+      return result
+    } finally {
+      await this.#files.run(key, async () => {
+        this.#attribution.endWrite(key, write)
+        const file = this.#files.get(key)
+        if (!file) return
+        if (!done) {
+          const known = onDisk ?? file
+          this.#files.set(key, known)
+          this.#store.save(path, known.isKnown ? known.store() : undefined)
+          return this.#disk.check(key, known)
+        }
+        this.#unsaved.overwritten(key)
+        const now = await this.#reader.read(path)
+        if (!now) return
+        if (write.typed !== undefined) file.editText(withLineEndsOf(write.typed, file.text), 'user')
+        const end = lineEnd(now.text)
+        const text = end ? withLineEnd(write.content, end) : write.content
+        const isText = now.attributes.type === 'text'
+        const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
+        // a formatter changes only white space, but so may a user who has just started typing
+        const isTyping = this.#files.document(path)?.isDirty() === true
+        const rest = !isTyping && sameButSpace(text, now.text) ? author : 'user'
+        this.#files.save(key, file, file.edit(now, rest) || first)
+        this.#unsaved.clearConflict(key)
+      })
+    }
+  }
+
+  /**
+   * Stores what an agent is about to write before it's on disk, so that no crash hides whose change it is. If the file
+   * isn't written after all, the difference found after the crash removes the change again.
+   */
+  async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
+    await this.#store.put(Buffer.from(file.text))
+    const { type } = file.attributes
+    if (type !== 'text' && type !== 'absent') return
+    const end = lineEnd(file.text)
+    const written = file.clone()
+    written.edit(textState(end ? withLineEnd(content, end) : content, file.state), author)
+    this.#store.save(file.path, written.store())
+    await this.#store.flushed()
+  }
+
+  async #track(key: string, path: string): Promise<void> {
+    const now = await this.#reader.read(path)
+    if (now) this.#files.track(key, path, now)
+  }
+}
+
+/** Whether the texts differ only as a formatter would change them. */
+function sameButSpace(one: string, other: string): boolean {
+  return one === other || one.replace(/\s/g, '') === other.replace(/\s/g, '')
+}

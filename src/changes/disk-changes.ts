@@ -1,0 +1,192 @@
+/** Follows the tracked files on disk, and attributes each difference to the user or to agents. */
+
+import { Owner } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
+import type { Attribution } from './attribution.ts'
+import type { Author } from './change-versions.ts'
+import { CommittedChanges } from './committed-changes.ts'
+import type { FileReader } from './file-reader.ts'
+import { type FileState, sameButEnds, sameState } from './file-state.ts'
+import { FileWatch } from './file-watch.ts'
+import { type RepositoryPosition, repositoryOf } from './repository-moves.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+import type { UnsavedEdits } from './unsaved-edits.ts'
+
+/** Number of files read at the same time. */
+const MAX_READS = 8
+
+export interface DiskChangesOptions {
+  shared: FilesShared
+  files: TrackedFiles
+  reader: FileReader
+  attribution: Attribution
+  unsaved: UnsavedEdits
+  /** Keeps the committed changes with these ids, or all of the file. */
+  keep: (path: string, ids?: ReadonlySet<number>) => void
+}
+
+export class DiskChanges extends Owner {
+  readonly #shared: FilesShared
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #attribution: Attribution
+  readonly #unsaved: UnsavedEdits
+  readonly #committed: CommittedChanges
+  /** keys of files that the user is renaming: that they disappear or appear isn't a change */
+  readonly #renaming = new Set<string>()
+
+  constructor({ shared, files, reader, attribution, unsaved, keep }: DiskChangesOptions) {
+    super()
+    this.#shared = shared
+    this.#files = files
+    this.#reader = reader
+    this.#attribution = attribution
+    this.#unsaved = unsaved
+    this.#committed = new CommittedChanges({
+      files: () => files.values(),
+      stateWith: (...file) => reader.stateWith(...file),
+      keep,
+    })
+    const watch = new FileWatch(
+      shared.watch,
+      path => files.ownKey(path),
+      keys => void this.#checkReported(keys),
+    )
+    this.register(watch)
+    this.register(files.onDidFill(isFilled => watch.set(isFilled)))
+    void files.ready.then(() => {
+      void this.#checkAll(files.keys())
+      void this.#followRepositories()
+    })
+  }
+
+  /** Reads all tracked files from disk again. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.#files.ready
+    await this.#checkAll(this.#files.keys())
+    await this.#keepCommitted()
+  }
+
+  /** Like {@link refresh}, but only files that `covers` selects. */
+  async refreshIn(covers: (path: string) => boolean): Promise<void> {
+    await this.#checkAll(this.#files.entries().flatMap(([key, { path }]) => (covers(path) ? key : [])))
+    await this.#keepCommitted()
+  }
+
+  /** From now on, commits in this repository are noticed. */
+  followRepository(position: RepositoryPosition): void {
+    this.#committed.follow(position)
+  }
+
+  /** Notices commits of changes from before the window opened. */
+  async #followRepositories(): Promise<void> {
+    const folders = new Set(this.#files.values().map(({ path }) => this.#shared.rules.dirname(path)))
+    for (const folder of folders) {
+      const position = await repositoryOf(folder).catch(() => undefined)
+      if (position) this.followRepository(position)
+    }
+  }
+
+  async #keepCommitted(): Promise<void> {
+    await this.#committed
+      .check()
+      .catch(error => this.#shared.log.debug(`Commits couldn't be compared: ${messageOf(error)}`))
+  }
+
+  /** Files and folders with these keys changed. */
+  async #checkReported(keys: ReadonlySet<string>): Promise<void> {
+    await this.#checkAll(this.#within(keys))
+    if ([...keys].some(key => /[\\/]\.git[\\/]/.test(key))) await this.#keepCommitted()
+  }
+
+  /** The keys of files that are among these files and folders, or below them. */
+  #within(keys: ReadonlySet<string>): string[] {
+    const { rules } = this.#shared
+    const isWithin = (path: string): boolean => {
+      for (let at = path, below = ''; at !== below; below = at, at = rules.dirname(at))
+        if (keys.has(this.#files.key(at))) return true
+      return false
+    }
+    return this.#files.entries().flatMap(([key, { path }]) => (isWithin(path) ? key : []))
+  }
+
+  async #checkAll(keys: readonly string[]): Promise<void> {
+    const waiting = [...keys]
+    const next = async (): Promise<void> => {
+      for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+        const at = key
+        await this.#files
+          .run(at, async () => {
+            const file = this.#files.get(at)
+            if (file) await this.checkUnlessBusy(at, file)
+          })
+          .catch(error => this.#shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`))
+      }
+    }
+    await Promise.all(Array.from({ length: MAX_READS }, next))
+  }
+
+  // ---- files that the user renames ---------------------------------------------------------------------------------
+
+  expectRename(key: string): void {
+    this.#renaming.add(key)
+  }
+
+  isRenaming(key: string): boolean {
+    return this.#renaming.has(key)
+  }
+
+  endRename(key: string): void {
+    this.#renaming.delete(key)
+  }
+
+  // ---- one file, in its turn ---------------------------------------------------------------------------------------
+
+  /** Like {@link check}, except while the file is being written through the client or renamed: its author is known then. */
+  async checkUnlessBusy(key: string, file: TrackedFile): Promise<void> {
+    if (!this.#attribution.clientWrite(key) && !this.#renaming.has(key)) await this.check(key, file)
+  }
+
+  /** Reads the file, and attributes what has changed. */
+  async check(key: string, file: TrackedFile): Promise<void> {
+    const now = await this.#reader.readWhole(file)
+    if (now) await this.attribute(key, file, now)
+  }
+
+  /** Attributes the difference between the last known file and the file as it is now. */
+  async attribute(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): Promise<void> {
+    if (!file.gone && sameState(file.state, now)) return
+    const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
+    const isGits = await this.#attribution.isGits(file.path, now, stateWith)
+    const isOtherText = file.text !== now.text
+    const unsaved = this.#files.document(file.path)
+    const typed = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
+    // the editor has saved what the user typed; the event that reports it follows, or is queued behind this work
+    if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
+      this.#attribution.forgetUnreported(key)
+      this.#files.save(key, file, file.edit(now, 'user'))
+      return
+    }
+    const before = file.clone()
+    // or it has saved that, and the file was written again since
+    let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
+    changed = this.#attribution.applyClaims(key, file, now) || changed
+    const rest = this.#attribution.authorOf(key, file, otherwise, isGits)
+    if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
+    const edited = file.editOnDisk(now, rest)
+    const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
+    if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
+    else this.#attribution.forgetUnreported(key)
+    this.#files.save(key, file, edited || changed)
+  }
+}
+
+/** Whether a text on disk contains everything that the user typed: then it was saved and is the user's. */
+function editSaved(file: TrackedFile, typed: string, now: string): boolean {
+  const text = withLineEndsOf(typed, file.text)
+  const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))
+  return merged?.join('') === now && file.editText(text, 'user')
+}

@@ -1,0 +1,94 @@
+/** Reads files as they are on disk now, each in the encoding that belongs to it. */
+import { delay } from '../common/async.ts'
+import type { FileText } from '../editor/diff-texts.ts'
+import { lineEdits, splitLines } from '../editor/line-edits.ts'
+import type { FileState, FileStates } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+
+/** How often a file that became empty is read again, and the delay in milliseconds. */
+const MAX_EMPTY_READS = 5
+const EMPTY_READ_MS = 20
+
+export class FileReader {
+  readonly #files: TrackedFiles
+  readonly #states: FileStates
+
+  constructor(files: TrackedFiles, states: FileStates) {
+    this.#files = files
+    this.#states = states
+  }
+
+  /** The text of a file on disk; `undefined` if it has none. Never rejects. */
+  async textOf(path: string): Promise<FileText | undefined> {
+    const state = await this.stateOf(path)
+    const type = state?.attributes.type
+    return type === 'absent' ? null : type === 'text' ? state!.text : undefined
+  }
+
+  /** A file on disk; `undefined` if it can't be read. `before`: the file as it was, if known. Never rejects. */
+  async stateOf(path: string, before?: FileState): Promise<FileState | undefined> {
+    return this.read(path, before && encodingOf(before)).catch(() => undefined)
+  }
+
+  /** The file state for these bytes. */
+  stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
+    return this.#states.with(bytes, path, mode, this.#encodings(path))
+  }
+
+  /** Programs empty a file before they write it, so read a file again that has just become empty. */
+  async readWhole(
+    { path, text }: { path: string; text: string },
+    known?: string,
+  ): Promise<FileState | undefined> {
+    let now = await this.read(path, known)
+    for (let reads = 1; reads < MAX_EMPTY_READS; reads++) {
+      if (text === '' || now?.attributes.type !== 'text' || now.text !== '') break
+      await delay(EMPTY_READ_MS)
+      now = await this.read(path, known)
+    }
+    return now
+  }
+
+  /** `known`: the encoding of a file that isn't tracked. */
+  async read(path: string, known?: string): Promise<FileState | undefined> {
+    const now = await this.#states.read(path, this.#encodings(path, known))
+    const file = this.#files.at(path)
+    return file && now ? this.#asSaved(file, now) : now
+  }
+
+  /**
+   * The encodings that a file may have. It belongs to the tracked file: while a tab shows the file, VS Code may guess
+   * another one, and once the tab is closed, nothing knows it.
+   */
+  #encodings(path: string, known?: string): string[] {
+    const kept = this.#files.at(path)?.encoding ?? known
+    if (kept === 'binary') return []
+    const { encoding } = this.#files.document(path) ?? {}
+    return [...new Set([kept, encoding])].filter(one => one !== undefined)
+  }
+
+  /** The file in another encoding if the user has saved it in that one: then fewer lines differ. */
+  async #asSaved(file: TrackedFile, now: FileState): Promise<FileState> {
+    const document = this.#files.document(file.path)
+    if (!document || [document.encoding, 'binary'].includes(file.encoding ?? 'binary')) return now
+    if (now.attributes.type !== 'text' || now.text === file.text) return now
+    const other = await this.#states.read(file.path, [document.encoding])
+    if (other?.attributes.type !== 'text' || other.attributes.encoding === now.attributes.encoding) return now
+    return changedLines(file.text, other.text) < changedLines(file.text, now.text) ? other : now
+  }
+}
+
+export function encodingOf({ attributes }: FileState): string | undefined {
+  return attributes.type === 'text'
+    ? attributes.encoding
+    : attributes.type === 'binary'
+      ? 'binary'
+      : undefined
+}
+
+/** How many lines differ. */
+function changedLines(one: string, other: string): number {
+  const edits = lineEdits(splitLines(one), splitLines(other))
+  return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)
+}

@@ -1,0 +1,99 @@
+/** The tracked files as the user sees them: including unsaved changes. */
+import type { Matches } from './change-versions.ts'
+import type { FileReader } from './file-reader.ts'
+import type { BlobStore, FileState } from './file-state.ts'
+import type { Rewound, TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+import type { UnsavedEdits, View } from './unsaved-edits.ts'
+
+export interface FileViewsOptions {
+  files: TrackedFiles
+  reader: FileReader
+  unsaved: UnsavedEdits
+  store: BlobStore
+}
+
+export class FileViews {
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #unsaved: UnsavedEdits
+  readonly #store: BlobStore
+
+  constructor({ files, reader, unsaved, store }: FileViewsOptions) {
+    this.#files = files
+    this.#reader = reader
+    this.#unsaved = unsaved
+    this.#store = store
+  }
+
+  /** The file including the user's unsaved changes. */
+  at(path: string): TrackedFile | undefined {
+    const key = this.#files.ownKey(path)
+    const file = this.#files.get(key)
+    if (!file || !this.#unsaved.has(key)) return file
+    return this.withDocument(key, file)?.file ?? file
+  }
+
+  /**
+   * The file without the changes of one session, or of all agents. A file that agents didn't change is returned as it is.
+   * `undefined` if it can't be read.
+   */
+  async before(path: string, session?: string): Promise<FileState | undefined> {
+    await this.#files.ready
+    const file = this.at(path)
+    if (!file) return this.#reader.read(path).catch(() => undefined)
+    if (session === undefined) return file.base
+    return file.without(author => author.turns.some(turn => turn.session === session))
+  }
+
+  /** The content of a file; its text in UTF-8 with a byte order mark. */
+  async bytesOf({ attributes, text }: FileState): Promise<Uint8Array> {
+    if (attributes.type === 'text') return Buffer.from(/^[\0-\x7f]*$/.test(text) ? text : `\ufeff${text}`)
+    if (attributes.type === 'binary') return (await this.#store.get(attributes.hash)) ?? new Uint8Array()
+    return attributes.type === 'link' ? Buffer.from(attributes.target) : new Uint8Array()
+  }
+
+  /** Files with agents' changes, in the order of their first change. */
+  changed(): TrackedFile[] {
+    const files = this.#files
+      .entries()
+      .flatMap(([key, file]) =>
+        (file.hasChanges || this.#unsaved.isRewritten(key)) && !file.gone ? file : [],
+      )
+    return this.#asShown(files)
+  }
+
+  #asShown(files: TrackedFile[]): TrackedFile[] {
+    return this.#unsaved.none ? files : files.map(file => this.at(file.path) ?? file)
+  }
+
+  /** Sessions with changes, in the order of their first change. */
+  sessions(): Set<string> {
+    const sessions = new Set<string>()
+    for (const file of this.#files.values()) {
+      if (!file.gone) for (const session of file.sessions) sessions.add(session)
+    }
+    return sessions
+  }
+
+  /** Files with matching changes in a checkpoint, including the user's unsaved changes. */
+  checkpointed(matches: Matches): TrackedFile[] {
+    return this.#asShown(this.#files.values().filter(file => file.historyAuthors(matches).length > 0))
+  }
+
+  /** The file without the matching changes, kept or not. `unsaved`: its unsaved changes conflict with that. */
+  rewound(path: string, matches: Matches): Rewound | 'unsaved' | undefined {
+    const key = this.#files.ownKey(path)
+    const file = this.#files.get(key)
+    if (!file) return undefined
+    const view = this.withDocument(key, file)
+    if (!view) return 'unsaved'
+    const rewound = view.file.rewound(matches)
+    return rewound && view.document && rewound.file.attributes.type !== 'text' ? 'unsaved' : rewound
+  }
+
+  /** The file with its document; `undefined` if its unsaved changes conflict with what is on disk. */
+  withDocument(key: string, file: TrackedFile): View | undefined {
+    return this.#unsaved.view(key, file, this.#files.document(file.path))
+  }
+}

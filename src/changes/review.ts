@@ -1,0 +1,196 @@
+/** The user's decisions about agents' changes: keeping and undoing them, and reverting an undo. */
+import type { FilesShared } from '../editor/files/files.ts'
+import { smallestEdit, withLineEnd } from '../editor/text.ts'
+import type { Matches } from './change-versions.ts'
+import type { DiskChanges } from './disk-changes.ts'
+import type { FileReader } from './file-reader.ts'
+import { ABSENT, type FileStates, LeftUnchangedError, sameState } from './file-state.ts'
+import type { FileViews } from './file-views.ts'
+import { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+import {
+  type LeftFile,
+  type NoteUndone,
+  restored,
+  type UndoLog,
+  type Undone,
+  type UndoneFile,
+} from './undo-log.ts'
+import type { UnsavedEdits, View } from './unsaved-edits.ts'
+
+export interface ReviewOptions {
+  shared: FilesShared
+  files: TrackedFiles
+  reader: FileReader
+  states: FileStates
+  disk: DiskChanges
+  unsaved: UnsavedEdits
+  views: FileViews
+  undoLog: UndoLog
+  /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
+  trash: (path: string) => Promise<void>
+}
+
+/**
+ * - `undone`: no change is left.
+ * - `user`, `agent`: the rest has later changes by the user or another agent.
+ * - `unsaved`: the file has unsaved changes that conflict.
+ */
+export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved'
+
+export interface UndoOptions {
+  ids?: ReadonlySet<number>
+  /** Discards the user's later changes. */
+  force?: boolean
+  /** Also undoes kept changes, to restore a checkpoint. */
+  kept?: boolean
+}
+
+export class Review {
+  readonly #shared: FilesShared
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #states: FileStates
+  readonly #disk: DiskChanges
+  readonly #unsaved: UnsavedEdits
+  readonly #views: FileViews
+  readonly #undoLog: UndoLog
+  readonly #trash: (path: string) => Promise<void>
+
+  constructor({ shared, files, reader, states, disk, unsaved, views, undoLog, trash }: ReviewOptions) {
+    this.#shared = shared
+    this.#files = files
+    this.#reader = reader
+    this.#states = states
+    this.#disk = disk
+    this.#unsaved = unsaved
+    this.#views = views
+    this.#undoLog = undoLog
+    this.#trash = trash
+  }
+
+  /** Undos that can be reverted, newest first. */
+  get undone(): readonly Undone[] {
+    return this.#undoLog.all
+  }
+
+  /** Keeps the matching changes: they become the user's text. */
+  keep(path: string, matches: Matches, ids?: ReadonlySet<number>): void {
+    const key = this.#files.key(path)
+    const file = this.#files.get(key)
+    if (!file) return
+    this.#files.noteDecision(key, file)
+    // ids are the same with and without unsaved changes
+    file.keep(matches, ids)
+    this.#unsaved.keep(key, matches, ids)
+    this.#files.save(key, file, true)
+  }
+
+  /**
+   * Undoes the matching changes and leaves everything else. Rejects with the file system's error. `note` receives what
+   * was undone, so that {@link restore} can revert it.
+   */
+  async undo(path: string, matches: Matches, options: UndoOptions, note: NoteUndone): Promise<UndoOutcome> {
+    const key = this.#files.key(path)
+    return this.#files.run(key, async () => {
+      const known = this.#files.get(key)
+      if (!known) return 'undone'
+      await this.#states.checkInPlace(known.path)
+      await this.#disk.check(key, known)
+      const file = this.#files.get(key)
+      if (!file || file.gone) return 'undone'
+      const view = this.#views.withDocument(key, file)
+      if (!view) return 'unsaved'
+      const rewound = options.kept ? view.file.rewound(matches, options) : undefined
+      if (options.kept && !rewound) return 'undone'
+      const target = rewound?.file ?? view.file.clone()
+      const conflict = rewound ? rewound.conflict : target.undo(matches, options)
+      if (!sameState(target.state, view.file.state)) {
+        if (view.document && target.attributes.type !== 'text') return 'unsaved'
+        const withdraw = await note({ before: view.file.store(), after: target.store() })
+        await this.#replace(key, file, target, view).catch(async (error: unknown) => {
+          if (error instanceof LeftUnchangedError) await withdraw()
+          throw error
+        })
+        this.#files.noteDecision(key, file)
+      } else if (!view.document && !rewound) {
+        // a file that the agent added but that contains only the user's lines becomes the user's
+        this.#files.set(key, target)
+        this.#files.save(key, target, target.hasChanges !== file.hasChanges)
+      }
+      return conflict ?? 'undone'
+    })
+  }
+
+  /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
+  async beginUndo(session: string | undefined, into?: Undone): Promise<{ undone: Undone; note: NoteUndone }> {
+    await this.#files.ready
+    return this.#undoLog.begin(session, into)
+  }
+
+  /** Reverts an undo. Returns the files that were left unchanged. */
+  async restore(id: string): Promise<LeftFile[]> {
+    await this.#files.ready
+    const restore = (key: string, one: UndoneFile, session?: string) =>
+      this.#files.run(key, () => this.#restore(key, one, session))
+    return this.#undoLog.restore(id, path => this.#files.key(path), restore)
+  }
+
+  async #restore(key: string, one: UndoneFile, session?: string): Promise<boolean> {
+    const { path } = one.before
+    await this.#states.checkInPlace(path)
+    const known = this.#files.get(key)
+    if (known) await this.#disk.check(key, known)
+    const now = await this.#reader.read(path, TrackedFile.restore(one.after)?.encoding)
+    const file = this.#files.get(key) ?? (now && TrackedFile.of(path, now))
+    const view = file && this.#views.withDocument(key, file)
+    // with unsaved changes, the authors of the restored lines can't be determined; the editor's own undo restores them, too
+    if (!view || view.document) return false
+    const target = restored(one, view.file, session)
+    if (!target) return false
+    this.#files.set(key, file)
+    await this.#replace(key, file, target, view)
+    return true
+  }
+
+  async #replace(
+    key: string,
+    file: TrackedFile,
+    target: TrackedFile,
+    { file: shown, document }: View,
+  ): Promise<void> {
+    if (document) {
+      const before = document.text()
+      const after = withLineEnd(target.text, document.lineEnd)
+      const edit = smallestEdit(before, after)
+      const withdraw = this.#unsaved.rewrite(
+        key,
+        { file: shown, text: before },
+        { file: target, text: after },
+      )
+      if (edit && !(await document.replace(edit, before))) {
+        withdraw()
+        throw new Error('The editor rejected the change.')
+      }
+      const { attributes } = target
+      if (
+        attributes.type === 'text' &&
+        file.attributes.type === 'text' &&
+        attributes.mode !== file.attributes.mode
+      )
+        await this.#states.setMode(file.path, attributes.mode)
+      await this.#disk.check(key, file)
+      this.#files.reportChange([file.path])
+      return
+    }
+    const expected = file.gone ? ABSENT : file.state
+    await this.#states.write(file.path, expected, target.state, path => this.#discard(path))
+    this.#files.set(key, target)
+    this.#files.save(key, target, true)
+  }
+
+  /** The content is already in the store. */
+  async #discard(path: string): Promise<void> {
+    await this.#trash(path).catch(() => this.#shared.fileSystem.remove(path))
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * The tracked files of the window: each is found by its paths, worked on by one at a time, and stored and reported when it
+ * changes.
+ */
+import { KeyedQueue } from '../common/async.ts'
+import { Owner } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
+import type { OpenDocument } from '../editor/files/documents.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import type { Attribution } from './attribution.ts'
+import type { Matches } from './change-versions.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import type { FileState } from './file-state.ts'
+import { type StoredFile, TrackedFile } from './tracked-file.ts'
+import type { UndoLog } from './undo-log.ts'
+import type { UnsavedEdits } from './unsaved-edits.ts'
+
+/** Persists the tracked files across reloads. */
+export interface TrackedFileStore {
+  load(): Promise<StoredFile[]>
+  /** Saves in the background. `undefined` removes the file. */
+  save(path: string, file: StoredFile | undefined): void
+}
+
+export interface TrackedFilesOptions {
+  shared: FilesShared
+  store: TrackedFileStore
+  /** A file with work by an agent in progress stays tracked. */
+  attribution: Attribution
+  unsaved: UnsavedEdits
+  checkpoints: Checkpoints
+  undoLog: UndoLog
+}
+
+/** Maximum number of tracked files, and of their other paths. */
+const MAX_FILES = 10_000
+
+export class TrackedFiles extends Owner {
+  readonly #options: TrackedFilesOptions
+  readonly #queue = new KeyedQueue()
+  readonly #files = new Map<string, TrackedFile>()
+  /** by the key of another path of a file (through a link): its own key */
+  readonly #aliases = new Map<string, string>()
+  /** by a file's own key: those other paths, under which the editor may have it open */
+  readonly #spellings = new Map<string, Set<string>>()
+  /** by key: how often the user kept or undid its changes */
+  readonly #decisions = new Map<string, number>()
+  readonly #change = this.register(new Emitter<ReadonlySet<string>>())
+  readonly #decision = this.register(new Emitter<string>())
+  readonly #fill = this.register(new Emitter<boolean>())
+
+  /** Paths of files whose changes are different now. */
+  readonly onDidChange = this.#change.event
+  /** Path of a file in which the user kept or undid changes. */
+  readonly onDidDecide = this.#decision.event
+  /** Whether there are tracked files. */
+  readonly onDidFill = this.#fill.event
+  /** Resolves when the stored state has been read. */
+  readonly ready: Promise<void>
+
+  constructor(options: TrackedFilesOptions) {
+    super()
+    this.#options = options
+    this.ready = this.#load()
+  }
+
+  async #load(): Promise<void> {
+    const { shared, store, undoLog, checkpoints } = this.#options
+    try {
+      for (const stored of await store.load()) {
+        const file = TrackedFile.restore(stored)
+        if (file) this.#files.set(this.key(file.path), file)
+      }
+      await undoLog.load()
+      await checkpoints.load()
+      this.dropCheckpoints()
+    } catch (error) {
+      shared.log.warn(`The changes of agents couldn't be read: ${messageOf(error)}`)
+    }
+    if (this.#files.size === 0) return
+    this.#fill.fire(true)
+    this.reportChange([...this.#files.values()].map(({ path }) => path))
+  }
+
+  // ---- paths -------------------------------------------------------------------------------------------------------
+
+  key(path: string): string {
+    return this.#options.shared.rules.key(path)
+  }
+
+  /** The key of the file that the path leads to. */
+  ownKey(path: string): string {
+    const key = this.key(path)
+    return this.#aliases.get(key) ?? key
+  }
+
+  /** A file can also be reached by other paths. */
+  alias(realPath: string, paths: readonly string[]): void {
+    const own = this.key(realPath)
+    for (const path of paths) {
+      const key = this.key(path)
+      if (key === own || this.#aliases.get(key) === own) continue
+      if (this.#aliases.size >= MAX_FILES) {
+        this.#aliases.clear()
+        this.#spellings.clear()
+      }
+      this.#aliases.set(key, own)
+      const spellings = this.#spellings.get(own)
+      if (spellings) spellings.add(path)
+      else this.#spellings.set(own, new Set([path]))
+    }
+  }
+
+  async realPath(path: string): Promise<string> {
+    return this.#options.shared.fileSystem.realpath(path).catch(() => path)
+  }
+
+  /** The open document of a file. */
+  document(path: string): OpenDocument | undefined {
+    const { documents } = this.#options.shared
+    return documents.find([path, ...(this.#spellings.get(this.key(path)) ?? [])])
+  }
+
+  // ---- files by key ------------------------------------------------------------------------------------------------
+
+  get size(): number {
+    return this.#files.size
+  }
+
+  has(key: string): boolean {
+    return this.#files.has(key)
+  }
+
+  get(key: string): TrackedFile | undefined {
+    return this.#files.get(key)
+  }
+
+  keys(): string[] {
+    return [...this.#files.keys()]
+  }
+
+  values(): TrackedFile[] {
+    return [...this.#files.values()]
+  }
+
+  entries(): Array<[string, TrackedFile]> {
+    return [...this.#files]
+  }
+
+  /** The tracked file that the path leads to. Its changes are listed, or were and are kept or undone. */
+  at(path: string): TrackedFile | undefined {
+    return this.#files.get(this.ownKey(path))
+  }
+
+  /** Waits only for work on this file. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    await this.ready
+    return this.#queue.run(key, work)
+  }
+
+  /** Like {@link run}, after {@link ready}: keeps the order of calls that waited for it. */
+  runLoaded<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(key, work)
+  }
+
+  /** Starts to track a file that is entirely the user's so far. Returns false if too many files are tracked. */
+  track(key: string, path: string, state: FileState): boolean {
+    if (this.#files.size >= MAX_FILES && !this.#makeRoom()) return false
+    this.set(key, TrackedFile.of(path, state))
+    if (this.document(path)?.isDirty()) this.#options.unsaved.add(key)
+    return true
+  }
+
+  /** Drops the oldest checkpoint of a file that has nothing to review. Returns false if there is none. */
+  #makeRoom(): boolean {
+    let oldest: [string, TrackedFile] | undefined
+    for (const entry of this.#files) {
+      const [key, file] = entry
+      if (file.hasChanges || this.#options.attribution.isAwaited(key)) continue
+      if ((file.historyAt ?? 0) < (oldest?.[1].historyAt ?? Number.POSITIVE_INFINITY)) oldest = entry
+    }
+    if (!oldest) return false
+    const [key, file] = oldest
+    this.#options.checkpoints.dropOf(file, 'size')
+    this.save(key, file, true)
+    return true
+  }
+
+  set(key: string, file: TrackedFile): void {
+    this.#files.set(key, file)
+    if (this.#files.size === 1) this.#fill.fire(true)
+  }
+
+  forget(key: string): void {
+    const { attribution, store, unsaved } = this.#options
+    const file = this.#files.get(key)
+    if (!file) return
+    this.#files.delete(key)
+    unsaved.delete(key)
+    attribution.forget(key)
+    store.save(file.path, undefined)
+    if (this.#files.size === 0) this.#fill.fire(false)
+  }
+
+  // ---- changes -----------------------------------------------------------------------------------------------------
+
+  /** Stores the file after an edit, which may have changed nothing, or forgets it if no agent's change is left. */
+  save(key: string, file: TrackedFile, isChanged: boolean): void {
+    const { attribution, store, unsaved } = this.#options
+    const isKnown = file.isKnown || unsaved.isRewritten(key)
+    if (!isKnown && !attribution.isAwaited(key)) this.#forgetUnchanged(key, file)
+    else if (isChanged) store.save(file.path, file.isKnown ? file.store() : undefined)
+    if (isChanged) this.reportChange([file.path])
+  }
+
+  /** No tool call names the file anymore, so it stays tracked only if agents changed it. */
+  forgetUnlessChanged(key: string): void {
+    const file = this.#files.get(key)
+    if (file?.isKnown === false) this.#forgetUnchanged(key, file)
+  }
+
+  /** The file is as it was before agents changed it; no running turn must take that for a change. */
+  #forgetUnchanged(key: string, file: TrackedFile): void {
+    this.forget(key)
+    if (file.version > 0) this.noteDecision(key, file)
+  }
+
+  reportChange(paths: Iterable<string>): void {
+    this.#change.fire(new Set(paths))
+  }
+
+  /** The user kept or undid changes of the file. */
+  noteDecision(key: string, { path }: TrackedFile): void {
+    this.#options.attribution.endCorrections(key)
+    this.#decisions.set(key, (this.#decisions.get(key) ?? 0) + 1)
+    this.#decision.fire(path)
+  }
+
+  /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
+  watchDecisions(): (path: string) => boolean {
+    const before = new Map(this.#decisions)
+    return path => {
+      const key = this.ownKey(path)
+      return this.#decisions.get(key) !== before.get(key)
+    }
+  }
+
+  // ---- checkpoints -------------------------------------------------------------------------------------------------
+
+  /** Drops the matching changes from checkpoints. */
+  forgetCheckpoints(matches: Matches): void {
+    for (const [key, file] of this.entries()) {
+      if (file.historyAuthors(matches).length === 0) continue
+      file.forgetHistory(matches)
+      this.save(key, file, true)
+    }
+  }
+
+  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the size limit. */
+  dropCheckpoints(): void {
+    for (const file of this.#options.checkpoints.drop(this.values()))
+      this.save(this.key(file.path), file, true)
+  }
+}

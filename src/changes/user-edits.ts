@@ -1,0 +1,137 @@
+/** Follows what the user does with files in the editor: types, saves, and renames. */
+import { Owner } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { withLineEndsOf } from '../editor/line-edits.ts'
+import type { Attribution } from './attribution.ts'
+import type { DiskChanges } from './disk-changes.ts'
+import type { FileReader } from './file-reader.ts'
+import { sameButEnds } from './file-state.ts'
+import type { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+import type { UnsavedEdits } from './unsaved-edits.ts'
+
+export interface UserEditsOptions {
+  shared: FilesShared
+  files: TrackedFiles
+  reader: FileReader
+  disk: DiskChanges
+  attribution: Attribution
+  unsaved: UnsavedEdits
+}
+
+export class UserEdits extends Owner {
+  readonly #shared: FilesShared
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #disk: DiskChanges
+  readonly #attribution: Attribution
+  readonly #unsaved: UnsavedEdits
+  /** keys of documents with unsaved changes whose files aren't tracked */
+  readonly #edits = new Set<string>()
+  readonly #userEdit = this.register(new Emitter<string>())
+
+  /** Path of a file without agents' changes that the user begins to edit; what is on disk isn't the user's edit yet. */
+  readonly onDidBeginEdit = this.#userEdit.event
+
+  constructor({ shared, files, reader, disk, attribution, unsaved }: UserEditsOptions) {
+    super()
+    this.#shared = shared
+    this.#files = files
+    this.#reader = reader
+    this.#disk = disk
+    this.#attribution = attribution
+    this.#unsaved = unsaved
+  }
+
+  /**
+   * The user saved a file in the editor. `likely`: or discarded unsaved changes, which also leaves the document unmodified.
+   */
+  saved(path: string, text: string, { likely = false } = {}): void {
+    const at = this.#files.ownKey(path)
+    const attributed = this.#unsaved.saving(at, text)
+    const attributing = this.#ofUser(path, async (key, file) => {
+      if (likely && this.#unsaved.isStale(key)) {
+        const now = await this.#reader.read(file.path)
+        if (now?.attributes.type !== 'text' || !sameButEnds(now.text, text)) return
+      }
+      const write = this.#attribution.clientWrite(key)
+      if (write && (write.shown || sameButEnds(write.content, text))) return
+      this.#attribution.forgetUnreported(key)
+      this.#attribution.endCorrections(key)
+      const { known, isOther } = this.#unsaved.save(key, file)
+      this.#files.set(key, known)
+      if (!write) {
+        const now = await this.#reader.read(file.path)
+        if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
+          this.#files.save(key, known, known.edit(now, 'user') || isOther)
+          return
+        }
+      }
+      this.#files.save(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || isOther)
+      if (!write) await this.#disk.check(key, known)
+    })
+    void attributing.then(attributed)
+  }
+
+  /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
+  typed(path: string, textOf: () => string, dirty: boolean): void {
+    const at = this.#files.ownKey(path)
+    if (!dirty) this.#edits.delete(at)
+    else if (!this.#files.has(at) && !this.#edits.has(at)) {
+      this.#edits.add(at)
+      this.#userEdit.fire(path)
+    }
+    if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
+    const write = this.#attribution.clientWrite(at)
+    // the text may be the agent's, typed before or after it, or what is on disk because the user has saved it meanwhile
+    const text = dirty && (write || this.#attribution.isDocumentBehind(at)) ? textOf() : undefined
+    if (dirty) this.#unsaved.follow(at, textOf)
+    void this.#ofUser(path, async (key, known) => {
+      let file = known
+      if (write && text !== undefined) {
+        if (sameButEnds(write.content, text)) write.shown = true
+        else if (!write.shown) write.typed = text
+      } else if (text !== undefined) {
+        const before = this.#attribution.beforeTyped(key, file, text)
+        if (before) {
+          before.edit(file.state, 'user')
+          file = before
+          this.#files.set(key, file)
+          this.#files.save(key, file, true)
+        }
+      }
+      if (!dirty) this.#attribution.documentReloaded(key)
+      const was = this.#unsaved.has(key)
+      if (dirty) this.#unsaved.add(key)
+      else {
+        const had = this.#unsaved.delete(key)
+        // reloaded from disk, or closed because the user renames it
+        await this.#disk.checkUnlessBusy(key, file)
+        if (had) this.#files.save(key, file, true)
+      }
+      if (file.hasChanges && (dirty || was)) this.#files.reportChange([file.path])
+    })
+  }
+
+  /** Runs `work` on a tracked file, in the order of the editor's events. Never rejects. */
+  async #ofUser(path: string, work: (key: string, file: TrackedFile) => Promise<void>): Promise<void> {
+    try {
+      await this.#files.ready
+      if (this.#files.size === 0) return
+      let key = this.#files.ownKey(path)
+      if (!this.#files.has(key)) {
+        const real = await this.#files.realPath(path)
+        this.#files.alias(real, [path])
+        key = this.#files.key(real)
+      }
+      await this.#files.runLoaded(key, async () => {
+        const file = this.#files.get(key)
+        if (file) await work(key, file)
+      })
+    } catch (error) {
+      this.#shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
+    }
+  }
+}

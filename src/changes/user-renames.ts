@@ -1,0 +1,101 @@
+/** Follows files and folders that the user renames in the editor: the changes move with them. */
+
+import type { FilesShared } from '../editor/files/files.ts'
+import type { DiskChanges } from './disk-changes.ts'
+import type { FileReader } from './file-reader.ts'
+import { movedBack, movedTo } from './renames.ts'
+import { TrackedFile } from './tracked-file.ts'
+import type { TrackedFiles } from './tracked-files.ts'
+import type { UndoLog } from './undo-log.ts'
+import type { UnsavedEdits } from './unsaved-edits.ts'
+
+export interface UserRenamesOptions {
+  shared: FilesShared
+  files: TrackedFiles
+  reader: FileReader
+  disk: DiskChanges
+  unsaved: UnsavedEdits
+  undoLog: UndoLog
+}
+
+export class UserRenames {
+  readonly #shared: FilesShared
+  readonly #files: TrackedFiles
+  readonly #reader: FileReader
+  readonly #disk: DiskChanges
+  readonly #unsaved: UnsavedEdits
+  readonly #undoLog: UndoLog
+
+  constructor({ shared, files, reader, disk, unsaved, undoLog }: UserRenamesOptions) {
+    this.#shared = shared
+    this.#files = files
+    this.#reader = reader
+    this.#disk = disk
+    this.#unsaved = unsaved
+    this.#undoLog = undoLog
+  }
+
+  /** The user is about to rename files or folders: files that disappear or appear because of that aren't changes. */
+  renaming(from: string, to: string): void {
+    const { rules } = this.#shared
+    for (const [key, { path }] of this.#files.entries()) {
+      if (rules.contains(from, path) || rules.contains(to, path)) this.#disk.expectRename(key)
+    }
+  }
+
+  /** The user renamed files or folders in the editor: their changes move with them. */
+  async renamed(from: string, to: string): Promise<void> {
+    await this.#files.ready
+    const { rules } = this.#shared
+    const real = await this.#files.realPath(to)
+    for (const [key, file] of this.#files.entries()) {
+      if (!rules.contains(from, file.path)) continue
+      const path = rules.same(from, file.path) ? real : rules.join(real, rules.relative(from, file.path))
+      await this.#files.runLoaded(key, async () => {
+        this.#disk.endRename(key)
+        if (this.#files.get(key) !== file) return
+        const giveUnsaved = this.#unsaved.move(key)
+        this.#files.forget(key)
+        const next = this.#files.key(path)
+        const there = this.#files.get(next)
+        const back = there && movedBack(file, there)
+        if (there?.isKnown && !back) {
+          await this.#giveToUser(there)
+          await this.#undoLog.putAside(there)
+        }
+        const moved = back ?? file.clone(path)
+        this.#disk.endRename(next)
+        this.#files.set(next, moved)
+        giveUnsaved(next, path)
+        this.#files.save(next, moved, true)
+        this.#files.reportChange([file.path, path])
+      })
+    }
+    // a file that no agent changed replaces one that an agent removed, so it's the user's
+    for (const [key, { path }] of this.#files.entries()) {
+      if (!rules.contains(real, path) || !this.#disk.isRenaming(key)) continue
+      await this.#files.runLoaded(key, async () => {
+        this.#disk.endRename(key)
+        const file = this.#files.get(key)
+        const now = file && (await this.#reader.read(path))
+        if (now) this.#files.save(key, file, file.edit(now, 'user'))
+      })
+    }
+  }
+
+  /** A file that an agent renamed can't get its old name back, so under its new name it's the user's, with the agents' edits. */
+  async #giveToUser(deleted: TrackedFile): Promise<void> {
+    const added = movedTo(deleted, this.#files.values())
+    if (!added) return
+    const { path } = added
+    const key = this.#files.key(path)
+    await this.#files.runLoaded(key, async () => {
+      if (this.#files.get(key) !== added) return
+      const isText = added.attributes.type === 'text'
+      const file = isText ? movedBack(added, deleted)?.clone(path) : TrackedFile.of(path, added.state)
+      if (!file) return
+      this.#files.set(key, file)
+      this.#files.save(key, file, true)
+    })
+  }
+}

@@ -1,0 +1,84 @@
+import type { HistoryPlace } from '../../bridge/history.ts'
+import type { HistoryMessages } from '../../bridge/history-messages.ts'
+import type { HostClient } from '../host/connection.ts'
+import { defaultAction, idOf } from './items.ts'
+import type { HistorySelection } from './selection.ts'
+
+interface HistoryKeysOptions {
+  selection: HistorySelection
+  host: HostClient<HistoryMessages>
+  place: HistoryPlace
+  /** Empties the search field; returns false if it is empty. */
+  clearSearch: () => boolean
+}
+
+/** Handles the keys of the list. With other modifiers, keys are VS Code's. */
+export function handleKey(event: KeyboardEvent, options: HistoryKeysOptions): void {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
+  if (act(event, options)) event.preventDefault()
+}
+
+/** Returns whether the key does something. */
+function act(event: KeyboardEvent, { selection, host, place, clearSearch }: HistoryKeysOptions): boolean {
+  const { item } = selection
+  const row = item?.row.peek()
+  switch (event.key) {
+    case 'ArrowDown':
+      selection.move(1)
+      return true
+    case 'ArrowUp':
+      selection.move(-1)
+      return true
+    case 'PageDown':
+      selection.move(10)
+      return true
+    case 'PageUp':
+      selection.move(-10)
+      return true
+    case 'Enter': {
+      if (!item || !row) return false
+      if (selection.question?.what === 'delete' && selection.question.key === item.key) {
+        selection.closeQuestion()
+        host.send('history/act', { action: 'delete', ...idOf(row) })
+        return true
+      }
+      const action = event.shiftKey && row.canResume ? 'resume' : defaultAction(row)
+      if (action) host.send('history/act', { action, ...idOf(row) })
+      return true
+    }
+    case 'F2':
+      if (event.shiftKey) return false
+      if (item) selection.ask('rename', item)
+      return true
+    case 'Delete':
+      if (!item || !row || deletesText(event.target)) return false
+      if (row.canDelete) selection.ask('delete', item)
+      else if (row.canClose) host.send('history/act', { action: 'close', ...idOf(row) })
+      else return false
+      return true
+    case 'Escape':
+      if (selection.question) selection.closeQuestion()
+      else if (clearSearch()) return true
+      else if (place === 'sideBar') host.send('history/command', { command: 'parley.showConversation' })
+      else return false
+      return true
+    default:
+      return false
+  }
+}
+
+/** Whether the key types text, which belongs in the search field. */
+export function typesText({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey
+}
+
+/** Ctrl+F or ⌘F. */
+export function isFindKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === 'f' && (ctrlKey || metaKey) && !altKey
+}
+
+/** In the search field the key deletes text while there is some after the cursor. */
+function deletesText(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLInputElement)) return false
+  return target.selectionStart !== target.value.length
+}

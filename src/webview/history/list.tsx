@@ -1,0 +1,84 @@
+import { useCallback } from 'preact/hooks'
+import type { HistorySummary } from '../../bridge/history.ts'
+import { t } from '../l10n.ts'
+import { VirtualList } from '../list/virtual-list.tsx'
+import { groupName } from './dates.ts'
+import type { HistoryItem, HistoryLines } from './items.ts'
+import { AgentNotes, StorageNote } from './note.tsx'
+import { HistoryRowView } from './row.tsx'
+import type { HistorySelection } from './selection.ts'
+
+interface HistoryListProps {
+  summary: HistorySummary
+  lines: HistoryLines
+  selection: HistorySelection
+  /** Moves the focus back to the search field. */
+  focusBack: () => void
+}
+
+/** The sessions, grouped by date; below them, the state of each agent's list. */
+export function HistoryList({ summary, lines, selection, focusBack }: HistoryListProps) {
+  const renderRow = useCallback(
+    (item: HistoryItem) => <Item item={item} selection={selection} lines={lines} focusBack={focusBack} />,
+    [selection, lines, focusBack],
+  )
+  return (
+    <VirtualList
+      id="history-list"
+      window={lines.window}
+      controller={selection.list}
+      version={lines.version}
+      class="history-list"
+      label={t('Sessions')}
+      role="listbox"
+      rowClass={itemClass}
+      renderRow={renderRow}
+      focusable={false}
+      footer={
+        <>
+          <AgentNotes notes={summary.agents} />
+          <StorageNote storage={summary.storage} />
+        </>
+      }
+    />
+  )
+}
+
+function itemClass(item: HistoryItem): string {
+  return `history-item history-item-${item.kind}`
+}
+
+interface ItemProps extends Omit<HistoryListProps, 'summary'> {
+  item: HistoryItem
+}
+
+function Item({ item, lines, selection, focusBack }: ItemProps) {
+  switch (item.kind) {
+    case 'group':
+      return (
+        <div class="history-group" role="presentation">
+          {groupName(item.group)}
+        </div>
+      )
+    case 'row':
+      return (
+        <HistoryRowView
+          row={item.row.value}
+          id={item.key}
+          active={selection.key === item.key}
+          position={lines.positionOf(item)}
+          count={lines.rowCount}
+          onPress={() => selection.press(item)}
+          question={selection.question?.key === item.key ? selection.question.what : undefined}
+          onAsk={(what, back = true) => {
+            if (what) {
+              selection.ask(what, item)
+              return
+            }
+            selection.closeQuestion(item)
+            if (back) focusBack()
+          }}
+        />
+      )
+  }
+}

@@ -1,0 +1,87 @@
+import type { Signal } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { t } from '../l10n.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { useHistory } from './context.ts'
+import type { HistoryFilter, HistoryLines } from './items.ts'
+import type { HistorySelection } from './selection.ts'
+
+interface SearchBarProps {
+  field: RefObject<HTMLInputElement | null>
+  filter: Signal<HistoryFilter>
+  lines: HistoryLines
+  selection: HistorySelection
+  onSearch: (text: string) => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+/** The search field, which controls the list, and the filters. */
+export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown }: SearchBarProps) {
+  const { host, place } = useHistory()
+  const { text, here, archived } = filter.value
+  const isListed = lines.rowCount > 0
+  return (
+    <div class="history-search">
+      {place === 'sideBar' && (
+        <IconButton
+          icon="arrow-left"
+          label={t('Back to Conversation (Escape)')}
+          class="history-back"
+          onClick={() => host.send('history/command', { command: 'parley.showConversation' })}
+        />
+      )}
+      <div class="search-box">
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="text"
+          role="combobox"
+          aria-expanded={isListed}
+          aria-controls={isListed ? 'history-list' : undefined}
+          aria-activedescendant={selection.isMounted ? selection.key : undefined}
+          aria-label={t('Search sessions')}
+          placeholder={t('Search sessions')}
+          spellcheck={false}
+          value={text}
+          onInput={event => onSearch(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+          onContextMenu={event => menuByKey(event, selection.key)}
+        />
+        {text !== '' && <IconButton icon="close" label={t('Clear')} onClick={() => onSearch('')} />}
+      </div>
+      <IconButton
+        icon="root-folder"
+        label={t("Show Only This Workspace's Sessions")}
+        pressed={here}
+        class={here ? 'pressed' : ''}
+        onClick={() => {
+          filter.value = { ...filter.value, here: !here }
+          selection.list.toTop()
+        }}
+      />
+      {(archived || lines.count.value.archived > 0) && (
+        <IconButton
+          icon="archive"
+          label={t('Include Archived Sessions')}
+          pressed={archived}
+          class={archived ? 'pressed' : ''}
+          onClick={() => {
+            filter.value = { ...filter.value, archived: !archived }
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** With the focus in the search field, the menu key opens the menu of the selected row. */
+function menuByKey(event: MouseEvent, selected: string | undefined): void {
+  const row = selected === undefined ? null : document.getElementById(selected)
+  if (event.button === 2 || !row) return
+  event.preventDefault()
+  event.stopPropagation()
+  const { left, bottom } = row.getBoundingClientRect()
+  const at = { clientX: left + 24, clientY: bottom - 8 }
+  row.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, ...at }))
+}

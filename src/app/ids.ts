@@ -11,6 +11,7 @@ export const CommandId = {
   resumeSession: 'parley.resumeSession',
   cancelTurn: 'parley.cancelTurn',
   restartAgent: 'parley.restartAgent',
+  showHelp: 'parley.showHelp',
   showAgentLog: 'parley.showAgentLog',
   showProtocolTraffic: 'parley.showProtocolTraffic',
   showUsage: 'parley.showUsage',

@@ -180,6 +180,8 @@ export interface Editors {
   openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void>
   /** Opens a document that has no file yet. */
   openText(text: string, language: string): Promise<void>
+  /** Renders a Markdown file, whose links lead to others, in an editor tab. */
+  previewMarkdown(path: string): Promise<void>
   /** Replaces the selection or inserts the code at the cursor, and reveals it. */
   insertCode(text: string): Promise<void>
   /** Shows the resulting file in a diff, asks for confirmation, and then writes it. */

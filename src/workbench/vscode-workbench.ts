@@ -69,6 +69,8 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
     openLink,
     openContent,
     openText,
+    previewMarkdown: async path =>
+      void (await vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.file(path))),
     insertCode,
     applyCode: (code, roots) => applyCode(code, roots, proposals),
     openDiff: async (file, texts) => void (await diffs.open(file, texts)),

@@ -50,6 +50,7 @@ describe('the package', () => {
       'dist/THIRD_PARTY_NOTICES.txt',
       'package.nls.json',
       'readme.md',
+      'media/help/help.md',
       'changelog.md',
       'LICENSE.txt',
     ])

@@ -16,7 +16,8 @@ import { signInCommands } from './sign-in-commands.ts'
 import { usageCommand } from './usage-command.ts'
 
 /** The commands that don't need VS Code itself. */
-export function appCommands({ workbench, logs, ruleSettings }: Platform, services: AppServices) {
+export function appCommands(platform: Platform, services: AppServices) {
+  const { workbench, logs, ruleSettings } = platform
   const { agents, follow, hosts, manager, manageAgents, nameOf, records, rules, surfaces } = services
   const host = hosts.get
   const all = { ...services, workbench, host }
@@ -32,6 +33,7 @@ export function appCommands({ workbench, logs, ruleSettings }: Platform, service
         else logs.show(agentId, agents.get(agentId)?.name ?? agentId)
       },
       showTraffic: () => logs.showTraffic(),
+      help: platform.fileInExtension('media', 'help', 'help.md'),
       pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
       forgetMcpInputs: () => services.inputs.clear(),

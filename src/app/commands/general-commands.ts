@@ -18,6 +18,8 @@ export interface GeneralCommandOptions {
   /** Shows the log of an agent, or Parley's own. */
   showLog: (agentId: string | undefined) => void
   showTraffic: () => void
+  /** The path of the first page of the help. */
+  help: string
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
   sideBar: { showHistory(): Promise<void> }
@@ -65,6 +67,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       const named = typeof wanted === 'string' ? wanted : undefined
       options.showLog(named ?? shown().agentId ?? agents.defaultAgentId())
     },
+    [CommandId.showHelp]: () => workbench.editors.previewMarkdown(options.help),
     [CommandId.showProtocolTraffic]: () => options.showTraffic(),
     [CommandId.openSettings]: (name?: unknown) =>
       workbench.settings.open(isSettingName(name) ? name : undefined),

@@ -186,6 +186,7 @@ export class SessionManager extends Owner {
       ? sessions.loadSession(sessionId, plan.setup, signal, () => this.#known(reference, previous))
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
     const open = this.#opened(agentId, opening.session, plan)
+    this.#keepListedTitle(open, reference)
     const replaced = this.find(agentId, sessionId)
     // the agent may request files before it answers
     this.#admit(open)
@@ -241,11 +242,16 @@ export class SessionManager extends Owner {
     const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId))
     return this.#arrivals.track(agentId, async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
-      const { usage } = this.#options
+      const { records, usage } = this.#options
+      const open = this.#opened(agentId, session, plan)
+      this.#keepListedTitle(open, reference)
+      const givenTitle = records.get(agentId, sessionId)?.givenTitle
+      if (givenTitle !== undefined)
+        records.noted(agentId, { sessionId: session.sessionId, cwd: plan.setup.cwd }, { givenTitle })
       // the cost of a running turn may not be reported yet and would be counted twice
       const isSettled = !this.find(agentId, sessionId)?.session.isWorking
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
-      return this.#begun(this.#opened(agentId, session, plan), progress, 'fork')
+      return this.#begun(open, progress, 'fork')
     })
   }
 
@@ -455,6 +461,14 @@ export class SessionManager extends Owner {
       systemPrompt: open.plan.ownSystemPrompt,
       title: this.#titleToRecord(open),
     })
+  }
+
+  /** Some agents report a session's title only in their list: the session keeps it until they report another one. */
+  #keepListedTitle({ agentId, session }: OpenSession, { sessionId, title }: SessionReference): void {
+    const record = this.#options.records.get(agentId, sessionId)
+    const listed = title !== record?.givenTitle ? title : undefined
+    const known = listed ?? record?.title
+    if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
   }
 
   /** The agent's title, if it ever gave one; else one made from the first prompt. */

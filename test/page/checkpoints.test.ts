@@ -102,6 +102,14 @@ describe('restoring a checkpoint', () => {
     await confirm(`Restore ${name} (+2 −2)`)
     await holds(ORIGINAL)
     await aside(2)
+    // they have their buttons only under the pointer, like all others
+    await conversation.frame.locator('.composer').first().hover()
+    const buttons = conversation.frame.locator('.row-markdown.set-aside > .row-actions')
+    const shown = () => buttons.evaluateAll(all => all.map(one => getComputedStyle(one).opacity))
+    await waitFor('hidden buttons', async () => {
+      const values = await shown()
+      return values.length > 0 && values.every(opacity => opacity === '0')
+    })
     // like any other reverted change
     await workbench.runCommand('Parley: Restore Last Reverted Changes')
     await holds(BOTH)

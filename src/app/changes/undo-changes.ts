@@ -30,10 +30,8 @@ export async function confirmUndo(
     .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
   const [first] = files
   if (!first) return
-  const question =
-    files.length === 1
-      ? l10n.t('Revert all changes made to {0} in this session?', namesOf(services.workbench, [first.path]))
-      : l10n.t('Revert all changes made to {0} files in this session?', files.length)
+  const only = files.length === 1 ? namesOf(services.workbench, [first.path]) : undefined
+  const question = revertQuestion(changes, selection, only, files.length)
   const uncertain = files.filter(file => file.uncertain)
   const details = [
     ...(files.some(file => file.status === 'added')
@@ -54,6 +52,26 @@ export async function confirmUndo(
   const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
   if (answer === undefined) return
   await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
+}
+
+/** `only`: the name of the file, if it's one. */
+function revertQuestion(
+  { session }: ChangeScope,
+  { turn }: ChangeSelection,
+  only: string | undefined,
+  count: number,
+): string {
+  if (turn !== undefined)
+    return only === undefined
+      ? l10n.t('Revert all changes made to {0} files in the last turn?', count)
+      : l10n.t('Revert all changes made to {0} in the last turn?', only)
+  if (session !== undefined)
+    return only === undefined
+      ? l10n.t('Revert all changes made to {0} files in this session?', count)
+      : l10n.t('Revert all changes made to {0} in this session?', only)
+  return only === undefined
+    ? l10n.t('Revert all changes that agents made to {0} files?', count)
+    : l10n.t('Revert all changes that agents made to {0}?', only)
 }
 
 /**

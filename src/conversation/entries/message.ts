@@ -153,10 +153,11 @@ function messageChunk(
   if (role === 'user' && isOwnPrompt(step, messageId, [content])) return
   const { state } = step
   const position = findOpen(step, role, messageId)
-  if (position === undefined) {
+  if (position === undefined || (messageId === undefined && beginsAnother(state, position, content))) {
     createMessage(step, role, messageId, [content])
     return
   }
+  state.memory.toolEndedSince = false
   if (role !== 'user' && messageId !== undefined && position < state.memory.lastWork) {
     continueMessage(step, role, messageId, [content])
     return
@@ -251,6 +252,20 @@ function continueMessage(
   const parts = memory.messageParts.get(id)
   if (parts) parts.push(position)
   else memory.messageParts.set(id, [before, position])
+}
+
+/**
+ * Whether a chunk without an id begins another message, although only the end of a tool call lies between it and the text
+ * before it (zed-codex). A text that goes on while a tool ends has a space in between, or is in the middle of a word or sentence.
+ */
+function beginsAnother({ memory, entries }: ReducerState, position: number, content: ContentBlock): boolean {
+  if (!memory.toolEndedSince || content.type !== 'text') return false
+  const last = entryAt({ entries }, position, MESSAGE)?.blocks.at(-1)
+  return (
+    last?.type === 'text' &&
+    !/\s$/.test(last.text) &&
+    /^[^\s\p{Ll}\p{Nd}\p{Pe}\p{Pf}.,;:!?'"%&/…-]/u.test(content.text)
+  )
 }
 
 function isOwnPrompt(step: Step, messageId: string | undefined, content: readonly ContentBlock[]): boolean {

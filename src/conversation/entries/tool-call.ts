@@ -237,7 +237,7 @@ function setStatus(
   const before = entry.status
   entry.status = status ?? 'pending'
   if (isFinalStatus(entry.status)) {
-    memory.openTools.delete(position)
+    if (memory.openTools.delete(position)) memory.toolEndedSince = true
     stopTime(step, entry)
   } else {
     memory.openTools.add(position)

@@ -55,6 +55,8 @@ export interface ReducerMemory {
   lastWork: number
   /** the message that a chunk without an id may continue */
   openMessage?: number
+  /** a tool call ended since that message's last chunk */
+  toolEndedSince?: boolean
   /** the thought that is being timed */
   openThought?: number
   /** background work, as last reported */
@@ -153,6 +155,7 @@ export function append<E extends EntryBase>(
   if (!kind.splitsNothing) {
     endThought(step)
     state.memory.openMessage = undefined
+    state.memory.toolEndedSince = false
   }
   const position = state.entries.length
   const id = `e${position}`

@@ -21,7 +21,7 @@ import { mock } from 'node:test'
 import type { FileChange } from '../../../src/acp/model.ts'
 import { confirmUndo, type UndoServices } from '../../../src/app/changes/undo-changes.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
-import { type ChangedFile, SessionChanges } from '../../../src/changes/session-changes.ts'
+import { type ChangedFile, ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
@@ -275,16 +275,28 @@ describe('the change tracker', () => {
       ])
       const asked: string[][] = []
       const confirm = async (
-        ...[, options, ...buttons]: Parameters<UndoServices['workbench']['dialogs']['confirm']>
+        ...[question, options, ...buttons]: Parameters<UndoServices['workbench']['dialogs']['confirm']>
       ) => {
-        asked.push([options.detail ?? '', ...buttons])
-        return buttons[1]
+        asked.push([question, options.detail ?? '', ...buttons])
+        return asked.length > 2 ? buttons[1] : undefined
       }
       const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, info: async () => undefined }
       const workbench = { dialogs, folders: () => [{ name: 'w', path: root }] } as UndoServices['workbench']
-      await confirmUndo(changes, {}, { workbench, tracker, sessions: { list: () => [] } })
-      assert.deepEqual(asked, [
+      const services = { workbench, tracker, sessions: { list: () => [] } }
+      await confirmUndo(changes, { turn: 1 }, services)
+      await confirmUndo(new ChangeScope(tracker), {}, services)
+      await confirmUndo(changes, {}, services)
+      assert.deepEqual(
+        asked.map(([question]) => question),
         [
+          'Revert all changes made to a.txt in the last turn?',
+          'Revert all changes that agents made to a.txt?',
+          'Revert all changes made to a.txt in this session?',
+        ],
+      )
+      assert.deepEqual(asked.slice(2), [
+        [
+          'Revert all changes made to a.txt in this session?',
           "Some of these changes happened during the turn but weren't reported by the agent.",
           'Revert',
           'Revert Reported Changes Only',

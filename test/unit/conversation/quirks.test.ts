@@ -42,6 +42,27 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual(summarize(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
   })
 
+  it('texts without ids stay separate if a tool call ended between them, unless a word or sentence goes on', async () => {
+    const { agent, session } = await open()
+    const ended = (id: string) => tool(id, { status: 'completed' })
+    agent.say('s', tool('a', { status: 'in_progress' }), tool('b', { status: 'in_progress' }))
+    agent.say(
+      's',
+      chunk('agent', 'I run '),
+      tool('a', { title: 'Run' }),
+      chunk('agent', 'the tests.'),
+      ended('a'),
+    )
+    agent.say('s', chunk('agent', 'All'), chunk('agent', ' Tests pass'), ended('b'), chunk('agent', 'ed.'))
+    agent.say('s', chunk('agent', ' Done.'), ended('b'), chunk('agent', 'Bye'))
+    assert.deepEqual(summarize(session.state), [
+      'tool a: completed',
+      'tool b: completed',
+      'agent: I run the tests.',
+      'agent: All Tests passed. Done.Bye',
+    ])
+  })
+
   it('quirk 6: a permission request arrives before its tool call, or the tool call never does', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failures.ts'
+import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
+import { chunk } from '../conversation/updates.ts'
 import { SessionsFixture, sendPrompt } from './sessions-fixture.ts'
 
 describe('ConversationController', () => {
@@ -591,6 +593,20 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.current, open)
     assert.equal(fixture.controller.phase, 'ready')
     assert.equal(failure().type, 'request')
+  })
+
+  it('keeps a title that only the list has until the agent reports another one', async () => {
+    const listed = { agentId: 'one', sessionId: 's1', cwd: '/w/a', title: 'Listed' }
+    const loading = fixture.controller.reopen('load', listed)
+    await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
+    fixture.agent.say('s1', chunk('user', 'the first prompt'), chunk('agent', 'answer'))
+    fixture.agent.loads[0]?.resolve({ sessionId: 's1' })
+    await loading
+    const { session } = fixture.controller.current!
+    assert.equal(titleOf(session), 'Listed')
+    assert.equal(fixture.records.get('one', 's1')?.title, 'Listed')
+    fixture.agent.say('s1', { type: 'info', title: 'Reported' })
+    assert.equal(titleOf(session), 'Reported')
   })
 
   it('loads the session again after a reload', async () => {

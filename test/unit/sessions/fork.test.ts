@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SessionSetup, SessionStart } from '../../../src/acp/model.ts'
+import { titleOf } from '../../../src/sessions/session-title.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { chunk, summarize } from '../conversation/updates.ts'
@@ -61,6 +62,26 @@ describe('forking a session', () => {
     assert.deepEqual(again?.[0], { type: 'text', text: 'again' })
     assert.match(JSON.stringify(again?.[1]), /Disregard that prompt.*hello/)
     assert.deepEqual(more, [{ type: 'text', text: 'more' }])
+  })
+
+  it('keeps the title that the user gave, or that only the list has', async () => {
+    const fixture = await SessionsFixture.withSession()
+    const title = () => {
+      const session = fixture.controller.current?.session
+      return session && titleOf(session)
+    }
+    let forks = 0
+    Object.assign(fixture.agent, { forkSession: async () => ({ sessionId: `fork ${++forks}` }) })
+    await fixture.controller.fork({ ...reference, title: 'Listed' })
+    assert.equal(title(), 'Listed')
+    await fixture.organizer.rename({ ...reference, title: 'Listed' }, 'Mine')
+    await fixture.controller.fork({ ...reference, title: 'Mine' })
+    assert.equal(title(), 'Mine')
+    const { sessionId } = fixture.controller.current!.session
+    assert.equal(fixture.records.get('one', sessionId)?.givenTitle, 'Mine')
+    // without the given title, it has no other one
+    await fixture.organizer.rename({ ...reference, sessionId }, '')
+    assert.equal(title(), undefined)
   })
 
   it("reports that the agent can't fork, and keeps the conversation", async () => {

@@ -228,9 +228,9 @@ function questionTitle(
   roots: PathRoots | undefined,
 ): string {
   const own = entry.title.trim()
-  const { head, tail, full } = titleParts(own, roots)
-  // a path alone is no question
-  const isPath = head !== '' && full === head + tail && !/\s/.test(full)
+  const { head, full } = titleParts(own, roots)
+  // a path alone is no question, also one that is a mere name once it's relative to the session's folder
+  const isPath = (head !== '' || full !== visibleWords(own)) && !/\s/.test(full)
   if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleWords(own)
   if (entry.command) return t('Allow running this command?')
   // a tool of an MCP server that says it only reads has no file

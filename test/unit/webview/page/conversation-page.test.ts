@@ -477,6 +477,7 @@ describe('conversation page', function () {
     const changes = [{ operation: 'modify' as const, path: '/w/src/a.ts', oldText: 'a', newText: 'b' }]
     const edit = { title: 'edit', toolKind: 'edit', content: [{ type: 'diff' as const, changes }] }
     assert.deepEqual(await ask(edit, '/w/src/a.ts'), ['Allow this edit?', undefined])
+    assert.deepEqual(await ask(edit, '/w/a.ts'), ['Allow this edit?', undefined])
     assert.deepEqual(await ask(edit, 'Change /w/src/a.ts?'), ['Change /w/src/a.ts?', undefined])
     await show([
       toolCall('t', edit),

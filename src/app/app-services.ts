@@ -6,10 +6,10 @@ import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
-import { AgentHosts } from '../sessions/hosts/agent-host.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { redactedStore } from '../sessions/open-session.ts'
 import { PromptQueues } from '../sessions/prompt-queues.ts'
+import { AgentRunners } from '../sessions/runners/agent-runners.ts'
 import { SessionManager } from '../sessions/session-manager.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
@@ -42,8 +42,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const { files, tracker } = createChangeServices(platform, protectedFiles, own)
 
   const queues = own.add(new PromptQueues(composer.drafts))
-  const hosts: AgentHosts = own.add(
-    new AgentHosts({
+  const runners: AgentRunners = own.add(
+    new AgentRunners({
       agents,
       lastName: agentId => records.agent(agentId)?.name,
       start: startInstalled(startAgent, agentServices.installed, log),
@@ -55,7 +55,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const environment = agentServices.commandEnvironment
   const manager: SessionManager = own.add(
     new SessionManager({
-      host: hosts.get,
+      runner: runners.get,
       planner: new WorkspaceSessionPlanner(
         workbench,
         agentServices.mcp,
@@ -78,13 +78,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       usage: records,
     }),
   )
-  const accounts = own.add(new Accounts(agents, hosts, log))
-  const organizer = own.add(new SessionOrganizer({ host: hosts.get, manager, records }))
+  const accounts = own.add(new Accounts(agents, runners, log))
+  const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
   const createController = (store: KeyValueStore, newKey: string) =>
     new ConversationController({
       manager,
       agents,
-      host: hosts.get,
+      runner: runners.get,
       trusted: () => workbench.isTrusted,
       store,
       drafts: composer.drafts,
@@ -131,7 +131,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   own.add(new CommandContext(surfaces, workbench))
   const placed = createHistoryServices({
     agents,
-    hosts,
+    runners,
     manager,
     records,
     organizer,
@@ -153,7 +153,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       installs: agentServices.installs,
       agents,
       definitions: agentServices.definitions,
-      hosts,
+      runners,
       accounts,
       log,
     }),
@@ -164,7 +164,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     accounts,
     follow,
     guard,
-    hosts,
+    runners,
     indicators,
     manageAgents,
     manager,

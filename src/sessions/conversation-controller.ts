@@ -21,10 +21,10 @@ import {
   SlowOptions,
   wordsOf,
 } from './failures.ts'
-import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { Drafts, MakePrompt, SignInTerminal, SignInVariables } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
 import { SessionOpener, type SessionOpenerOptions } from './session-opener.ts'
 import type { Accounts } from './sign-in/accounts.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
@@ -33,7 +33,7 @@ export interface ControllerOptions
   extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts' | 'agentChosen'> {
   /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   drafts: Drafts
   queues: PromptQueues
   /** The key of drafts and prompts while this view displays no session; unique for each view. */
@@ -139,7 +139,7 @@ export class ConversationController extends Owner {
   }
   get agentName(): string | undefined {
     const { agentId } = this
-    return agentId === undefined ? undefined : this.#options.host(agentId).name
+    return agentId === undefined ? undefined : this.#options.runner(agentId).name
   }
   /** The attempt in progress, while the phase is `starting` or `loading`. */
   get attempt(): Attempt | undefined {
@@ -254,7 +254,7 @@ export class ConversationController extends Owner {
   async #contentFor(queue: PromptQueue, prompt: Prompt, make: MakePrompt): Promise<ContentBlock[]> {
     const { agentId, agentName, session, plan } = await this.#sessionOf(queue, prompt)
     if (prompt.agentId !== undefined && prompt.agentId !== agentId)
-      throw new Error(notFor(this.#options.host(prompt.agentId).name))
+      throw new Error(notFor(this.#options.runner(prompt.agentId).name))
     const content = await make({ agentName, can: session.agent.capabilities, roots: plan.setup })
     if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
     if (session.queue !== queue || session.phase !== 'ready')
@@ -302,7 +302,7 @@ export class ConversationController extends Owner {
   /** The view starts a session with this agent. Prompts that wait for another agent don't follow. */
   #agentChosen(agentId: string): void {
     const queue = this.#options.queues.of(this.#displayed.newKey)
-    queue.agentChosen(agentId, other => notFor(this.#options.host(other).name))
+    queue.agentChosen(agentId, other => notFor(this.#options.runner(other).name))
   }
 
   /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
@@ -424,7 +424,7 @@ export class ConversationController extends Owner {
     then: Pick<SignInFailure, 'prompts' | 'option'>,
   ): void {
     const { agentId, agentName } = open
-    const methods = this.#options.host(agentId).running?.agent.authMethods ?? []
+    const methods = this.#options.runner(agentId).running?.agent.authMethods ?? []
     this.#failures.add({ type: 'sign-in', agentId, agentName, methods, ...words, ...then })
   }
 
@@ -450,7 +450,7 @@ export class ConversationController extends Owner {
       return
     }
     const { agentId, agentName, session } = open
-    const replaced = this.#options.host(agentId).replaced(session.agent)
+    const replaced = this.#options.runner(agentId).replaced(session.agent)
     const attempt = this.#displayed.continuation()
     if (replaced && attempt) {
       this.#opener.continueAfter(replaced, attempt)

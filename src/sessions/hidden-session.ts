@@ -6,13 +6,13 @@ import type { Logger } from '../common/logger.ts'
 import { messageText, wholeMessage } from '../conversation/entries/message.ts'
 import type { TurnOutcome } from '../conversation/prompts/prompt.ts'
 import type { Session } from '../conversation/session.ts'
-import type { AgentHost } from './hosts/agent-host.ts'
 import type { SessionRecords } from './ports.ts'
 import { lastAnswer } from './prompts.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
 import { UsageMeter, type UsageRecords } from './usage-meter.ts'
 
 export interface HiddenSessionOptions {
-  host: AgentHost
+  runner: AgentRunner
   records: Pick<SessionRecords, 'noted' | 'forget'> & UsageRecords
   /** The session's folder. Agents read a project's instructions and settings there. */
   cwd: string
@@ -22,7 +22,7 @@ export interface HiddenSessionOptions {
 /**
  * Sends an agent a prompt in a hidden session and returns its answer as text. The session has no MCP servers and no
  * access to the editor, and every permission request is rejected. Afterward it's deleted, or archived if the agent can't
- * delete sessions. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of the turn, and with
+ * delete sessions. Rejects as `AgentRunner.ensure` and `Agent.newSession` do, with the error of the turn, and with
  * `CancelledError` when `signal` aborts, which stops the turn.
  */
 export async function askInHiddenSession(
@@ -30,14 +30,14 @@ export async function askInHiddenSession(
   options: HiddenSessionOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  const { host, cwd } = options
-  const { sessions } = await host.ensure(signal)
+  const { runner, cwd } = options
+  const { sessions } = await runner.ensure(signal)
   const session = await sessions.newSession({ cwd, additionalDirectories: [], mcpServers: [] }, signal)
   // lists of sessions may be requested at any time
   if (session.agent.capabilities.list)
-    options.records.noted(host.agentId, { sessionId: session.sessionId, cwd }, { archived: true })
+    options.records.noted(runner.agentId, { sessionId: session.sessionId, cwd }, { archived: true })
   const { records } = options
-  const meter = new UsageMeter({ agentId: host.agentId, session, records, isNew: true })
+  const meter = new UsageMeter({ agentId: runner.agentId, session, records, isNew: true })
   const refusing = session.onDidChange(() => refuse(session))
   try {
     const outcome = await raceAbort(session.prompt([{ type: 'text', text }]), signal)
@@ -76,13 +76,13 @@ function answerOf({ state }: Session): string {
   return message ? messageText(message).trim() : ''
 }
 
-async function remove(session: Session, { host, records, log }: HiddenSessionOptions): Promise<void> {
+async function remove(session: Session, { runner, records, log }: HiddenSessionOptions): Promise<void> {
   const { agent, sessionId } = session
   try {
     await session.close()
     if (agent.capabilities.delete) {
       await agent.deleteSession(sessionId)
-      records.forget(host.agentId, sessionId)
+      records.forget(runner.agentId, sessionId)
     } else if (agent.capabilities.archive) await agent.archiveSession?.(sessionId)
   } catch (error) {
     log.debug(`The session ${sessionId} wasn't removed: ${messageOf(error)}`)

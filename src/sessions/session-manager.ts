@@ -15,7 +15,6 @@ import { originsOf } from '../conversation/rewinds.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { Reopening } from './failures.ts'
-import { ABSENT, AbsentAgent, type AgentHost } from './hosts/agent-host.ts'
 import { OpenSession, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
@@ -26,6 +25,8 @@ import type {
   SessionRecords,
 } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
+import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
 import {
   agentClient,
@@ -39,7 +40,7 @@ import { forkUsage, type UsageRecords } from './usage-meter.ts'
 const RELEASE_POLL_MS = 100
 
 export interface SessionManagerOptions {
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   planner: SessionPlanner
   services: ServicesShared
   records: SessionRecords
@@ -109,8 +110,8 @@ export class SessionManager extends Owner {
     progress: OpenProgress = {},
     { cwd, queue }: { cwd?: string; queue?: string } = {},
   ): Promise<OpenSession> {
-    const host = this.#options.host(agentId)
-    const { agent, sessions } = await host.ensure(signal)
+    const runner = this.#options.runner(agentId)
+    const { agent, sessions } = await runner.ensure(signal)
     const { planner } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan || signal.aborted) throw new CancelledError()
@@ -207,8 +208,8 @@ export class SessionManager extends Owner {
     { agentId, sessionId, cwd, additionalDirectories = [] }: SessionReference,
     signal: AbortSignal,
   ) {
-    const host = this.#options.host(agentId)
-    const { agent, sessions } = await host.ensure(signal)
+    const runner = this.#options.runner(agentId)
+    const { agent, sessions } = await runner.ensure(signal)
     const record = this.#options.records.get(agentId, sessionId)
     const known = new Set([...(record?.additionalDirectories ?? []), ...additionalDirectories])
     const own = { cwd, additionalDirectories: [...known], systemPrompt: record?.systemPrompt }
@@ -260,7 +261,7 @@ export class SessionManager extends Owner {
     const state = this.#keptState(reference)?.reducingState
     if (!state) return undefined
     const { agentId, sessionId, cwd } = reference
-    const agentName = this.#options.host(agentId).name
+    const agentName = this.#options.runner(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
     const agent = new AbsentAgent(agentName, this.#options.records.agent(agentId))
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
@@ -289,7 +290,7 @@ export class SessionManager extends Owner {
       this.#changes.set(key, changes)
     }
     changes.origins = () => originsOf(session.state)
-    const agentName = this.#options.host(agentId).name
+    const agentName = this.#options.runner(agentId).name
     return new OpenSession({ agentId, agentName, session, plan, changes })
   }
 
@@ -356,10 +357,10 @@ export class SessionManager extends Owner {
    * deleting anything if the agent refuses or another window has the session.
    */
   async delete(agentId: string, sessionId: string): Promise<void> {
-    const { host, leases, records, transcripts } = this.#options
+    const { runner, leases, records, transcripts } = this.#options
     if (leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
     try {
-      const agent = host(agentId).running?.agent
+      const agent = runner(agentId).running?.agent
       const open = this.find(agentId, sessionId)
       if (open) await this.close(open)
       if (agent?.capabilities.delete) await agent.deleteSession(sessionId)

@@ -7,16 +7,16 @@ import { LAST_SESSION } from '../common/session-key.ts'
 import { type OpeningStep, type ViewPhase, viewPhase } from '../conversation/phases.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
-import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { AgentDirectory } from './ports.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
 import { SessionElsewhereError } from './session-leases.ts'
 import type { OpenProgress, SessionManager } from './session-manager.ts'
 
 export interface SessionOpenerOptions {
   manager: SessionManager
   agents: AgentDirectory
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   trusted: () => boolean
   /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
@@ -243,7 +243,7 @@ export class SessionOpener {
     const again = this.attempt ?? this.#failed ?? this.#displayed.continuation()
     this.abort()
     this.#restarting = true
-    void this.#options.host(agentId).renew(undefined, true)
+    void this.#options.runner(agentId).renew(undefined, true)
     this.#restarting = false
     this.#failures.clear()
     await this.retry(again ?? { type: 'new', agentId })
@@ -400,9 +400,9 @@ export class SessionOpener {
   /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
   showElsewhere(attempt: Extract<Attempt, { type: Reopening }>, taken = false): void {
     const { agentId } = attempt
-    const host = this.#options.host(agentId)
+    const runner = this.#options.runner(agentId)
     const canFork =
-      host.running?.agent.capabilities.fork ?? this.#options.manager.knownAgent(agentId)?.fork ?? false
+      runner.running?.agent.capabilities.fork ?? this.#options.manager.knownAgent(agentId)?.fork ?? false
     const { current } = this.#displayed
     if (current && this.#displayed.continues(attempt)) {
       this.#following?.dispose()
@@ -418,7 +418,7 @@ export class SessionOpener {
     this.#failures.add({
       type: 'elsewhere',
       agentId,
-      agentName: host.name,
+      agentName: runner.name,
       attempt,
       canFork,
       ...(taken && { taken }),
@@ -445,19 +445,19 @@ export class SessionOpener {
   }
 
   #showUnknownAgent(agentId: string): void {
-    this.#failures.add({ type: 'unknown-agent', agentId, agentName: this.#options.host(agentId).name })
+    this.#failures.add({ type: 'unknown-agent', agentId, agentName: this.#options.runner(agentId).name })
   }
 
   /** The agent can neither load nor resume. */
   #showReadOnly({ agentId }: Attempt): void {
     if (this.phase !== 'ended') return
-    this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.host(agentId).name })
+    this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.runner(agentId).name })
   }
 
   /** Some agents never answer. The user is notified and can cancel. */
   #showSlow({ agentId }: Attempt, servers: string[]): void {
     const seconds = Math.round((this.#options.slowAfterMs ?? SLOW_ANSWER_MS) / 1000)
-    const agentName = this.#options.host(agentId).name
+    const agentName = this.#options.runner(agentId).name
     this.#failures.drop('slow')
     this.#failures.add({ type: 'slow', agentId, agentName, seconds, servers })
   }
@@ -472,13 +472,13 @@ export class SessionOpener {
   }
 
   #fail(attempt: Attempt, error: unknown): void {
-    const host = this.#options.host(attempt.agentId)
-    this.#options.log.warn(`${host.name}: ${attempt.type} failed: ${messageOf(error)}`)
+    const runner = this.#options.runner(attempt.agentId)
+    this.#options.log.warn(`${runner.name}: ${attempt.type} failed: ${messageOf(error)}`)
     if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork') {
       this.showElsewhere(attempt)
       return
     }
-    const failure = failureOf(attempt, error, host.name, host.running?.agent.authMethods ?? [])
+    const failure = failureOf(attempt, error, runner.name, runner.running?.agent.authMethods ?? [])
     if (failure) this.#failures.add(failure)
     else this.#changed()
   }

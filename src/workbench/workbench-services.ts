@@ -53,7 +53,7 @@ export function createWorkbenchServices(
       workbench,
       surfaces,
       agents: services.agents,
-      host: services.hosts.get,
+      runner: services.runners.get,
       records,
       globalStorage: storage.globalFolder,
       log,

@@ -17,10 +17,10 @@ import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
 import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
-import { AgentHost, type RunningAgent } from '../../src/sessions/hosts/agent-host.ts'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
+import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
@@ -82,7 +82,7 @@ export class AgentRig {
   readonly #check: SchemaCheck
   readonly #tap: { current: TraceTap | undefined } = { current: frame => this.#see(frame) }
   #manager: SessionManager
-  #host: AgentHost
+  #runner: AgentRunner
   #scenario = 'start'
   #written = Promise.resolve()
 
@@ -99,7 +99,7 @@ export class AgentRig {
     this.#folder = folder
     this.workspace = path.join(root, 'workspace')
     this.home = path.join(root, 'home')
-    this.#host = this.#newHost()
+    this.#runner = this.#newRunner()
     this.#manager = this.#newManager()
   }
 
@@ -149,7 +149,7 @@ export class AgentRig {
 
   /** The running agent; starts it if necessary. */
   running(): Promise<RunningAgent> {
-    return this.#host.ensure()
+    return this.#runner.ensure()
   }
 
   create(): Promise<OpenSession> {
@@ -175,7 +175,7 @@ export class AgentRig {
   /** Stops the agent and its child processes, and prepares a new one with the same home folder. */
   async restart(): Promise<void> {
     await this.#stop()
-    this.#host = this.#newHost()
+    this.#runner = this.#newRunner()
     this.#manager = this.#newManager()
   }
 
@@ -213,16 +213,16 @@ export class AgentRig {
   }
 
   async #stop(): Promise<void> {
-    const running = this.#host.running
+    const running = this.#runner.running
     const ended = running && new Promise<void>(resolve => running.agent.onDidClose(() => resolve()))
     this.#manager.dispose()
-    this.#host.dispose()
+    this.#runner.dispose()
     await ended
     await this.waitFor('the end of every process', () => this.processes().length === 0)
   }
 
-  #newHost(): AgentHost {
-    return new AgentHost({
+  #newRunner(): AgentRunner {
+    return new AgentRunner({
       agentId: this.name,
       name: () => this.name,
       start: this.#variant.installed?.start ?? startAgent,
@@ -295,7 +295,7 @@ export class AgentRig {
       return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
     }
     return new SessionManager({
-      host: () => this.#host,
+      runner: () => this.#runner,
       planner: {
         forNew: async (_, can) => {
           const decision = planRoots({ ...input(can), setting: 'first' })

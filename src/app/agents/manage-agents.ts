@@ -8,8 +8,9 @@ import { type AgentAction, type AgentsHostMessages, agentsMessages } from '../..
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { AgentHost, AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
+import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { startCard } from '../cards/start-card.ts'
 import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
@@ -22,7 +23,7 @@ interface ManageAgentsOptions extends WebviewTabOptions {
   agents: AgentDirectory
   /** The agents of the catalog, with how they start. */
   definitions: () => readonly CatalogAgent[]
-  hosts: AgentHosts
+  runners: AgentRunners
   accounts: Accounts
 }
 
@@ -45,7 +46,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     own: DisposableStore,
     isAsked: boolean,
   ): void {
-    const { installs, agents, hosts, accounts, workbench } = this.#options
+    const { installs, agents, runners, accounts, workbench } = this.#options
     // don't send updates before the page has requested the list
     this.#isRefreshing = true
     // a hidden tab loads its page again when it's shown
@@ -65,7 +66,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
         })
       },
     })
-    for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
+    for (const event of [installs.onDidChange, agents.onDidChange, runners.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
     own.add(installs.onDidAnswer(() => this.returnFocus()))
     own.add(workbench.settings.onDidChange('agentRegistry', () => void this.#load(true)))
@@ -93,14 +94,14 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
   }
 
   async #act(action: AgentAction, { agentId, registryId, name }: AgentRow): Promise<void> {
-    const { installs, hosts, workbench } = this.#options
+    const { installs, runners, workbench } = this.#options
     const { dialogs, execute: run, settings } = workbench
     if (registryId !== undefined)
       switch (action) {
         case 'install': {
           const outcome = await installs.install(registryId)
-          const host = hosts.peek(agentIdOf(registryId))
-          if (outcome === 'installed' && host?.running)
+          const runner = runners.peek(agentIdOf(registryId))
+          if (outcome === 'installed' && runner?.running)
             void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))
           return
         }
@@ -130,8 +131,8 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
         return void (await run(CommandId.showAgentLog, agentId))
       case 'restart': {
         if (!workbench.isTrusted) return
-        const host = hosts.get(agentId)
-        return host.renew(() => host.ensure())
+        const runner = runners.get(agentId)
+        return runner.renew(() => runner.ensure())
       }
       case 'check':
         return this.#check(agentId)
@@ -144,18 +145,18 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     if (!agent) return
     this.#checks.set(agentId, { agent, check: 'running' })
     this.#send()
-    this.#checks.set(agentId, { agent, check: await checkAgent(this.#options.hosts.get(agentId)) })
+    this.#checks.set(agentId, { agent, check: await checkAgent(this.#options.runners.get(agentId)) })
     this.#send()
   }
 
   #rows(): AgentRow[] {
-    const { installs, definitions, hosts, accounts, workbench } = this.#options
+    const { installs, definitions, runners, accounts, workbench } = this.#options
     return agentRows({
       installs,
       agents: definitions(),
       // whether or not it's available
       defaultAgentId: workbench.settings.read('defaultAgent').trim() || undefined,
-      isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      isRunning: agentId => runners.peek(agentId)?.running !== undefined,
       account: agentId => accounts.describe(agentId),
       checks: this.#checks,
     })
@@ -185,13 +186,13 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
 }
 
 /** Starts an agent, or uses the running one, and reports its capabilities or why it can't be used. */
-async function checkAgent(host: AgentHost): Promise<AgentCheck> {
+async function checkAgent(runner: AgentRunner): Promise<AgentCheck> {
   try {
-    const { agent } = await host.ensure()
+    const { agent } = await runner.ensure()
     return { ok: true, summary: summaryOf(agent), details: capabilitiesOf(agent) }
   } catch (error) {
     if (!(error instanceof AgentStartError)) return { ok: false, summary: messageOf(error), details: [] }
-    const { title, text, details = [] } = startCard(host.name, error.failure)
+    const { title, text, details = [] } = startCard(runner.name, error.failure)
     return { ok: false, summary: `${title}. ${text}`, details }
   }
 }

@@ -18,9 +18,9 @@ import { usageCommand } from './usage-command.ts'
 /** The commands that don't need VS Code itself. */
 export function appCommands(platform: Platform, services: AppServices) {
   const { workbench, logs, ruleSettings } = platform
-  const { agents, follow, hosts, manager, manageAgents, nameOf, records, rules, surfaces } = services
-  const host = hosts.get
-  const all = { ...services, workbench, host }
+  const { agents, follow, runners, manager, manageAgents, nameOf, records, rules, surfaces } = services
+  const runner = runners.get
+  const all = { ...services, workbench, runner }
   const recordedName = (agentId: string) =>
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
@@ -46,9 +46,9 @@ export function appCommands(platform: Platform, services: AppServices) {
       installs: services.installs,
       logs,
       workbench,
-      isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      isRunning: agentId => runners.peek(agentId)?.running !== undefined,
       restart: agentId => {
-        const running = host(agentId)
+        const running = runner(agentId)
         return running.renew(() => running.ensure())
       },
       // the stored values stay if another source provides an agent with the same id

@@ -4,9 +4,9 @@ import type { Provider } from '../../acp/model.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
-import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
+import type { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { waitForAgent } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -16,7 +16,7 @@ import { agentOf } from './pick-agent.ts'
 interface ProviderCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   providers: ProviderConfigs
   workbench: Workbench
 }
@@ -35,14 +35,14 @@ export function providerCommands(options: ProviderCommandOptions) {
 }
 
 async function configure(
-  { host, providers, workbench: { dialogs } }: ProviderCommandOptions,
+  { runner, providers, workbench: { dialogs } }: ProviderCommandOptions,
   agentId: string,
 ): Promise<void> {
-  const { name } = host(agentId)
+  const { name } = runner(agentId)
   const wait = <T>(work: (givenUp?: AbortSignal) => Promise<T>) =>
     waitForAgent(dialogs, name, l10n.t('Configure Providers'), work)
   const { agent, list } = await wait(async givenUp => {
-    const { agent } = await host(agentId).ensure(givenUp)
+    const { agent } = await runner(agentId).ensure(givenUp)
     if (!agent.capabilities.providers || !agent.listProviders)
       throw new UnavailableError(l10n.t("{0} doesn't support provider configuration.", name))
     return { agent, list: await agent.listProviders() }

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
-import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
 import { waitForAgent } from '../ask-agent.ts'
@@ -13,7 +13,7 @@ import { agentOf } from './pick-agent.ts'
 export interface SignInCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   accounts: Pick<Accounts, 'signedOut' | 'refresh'>
   workbench: Workbench
   signInValues: { forget(agentId: string): Promise<boolean> }
@@ -21,7 +21,7 @@ export interface SignInCommandOptions {
 
 /** *Sign In…* and *Sign Out…*: for the agent of the conversation, else for one that the user picks. */
 export function signInCommands(options: SignInCommandOptions) {
-  const { surfaces, agents, host, workbench } = options
+  const { surfaces, agents, runner, workbench } = options
   const { dialogs } = workbench
   const on = (run: (agentId: string) => Promise<void>) => async (wanted?: unknown) => {
     const agentId = typeof wanted === 'string' ? wanted : await agentOf(workbench, surfaces, agents)
@@ -30,16 +30,16 @@ export function signInCommands(options: SignInCommandOptions) {
   return {
     [CommandId.signIn]: on(async agentId => {
       await surfaces.active.reveal()
-      await waitForAgent(dialogs, host(agentId).name, l10n.t('Sign In'), () =>
+      await waitForAgent(dialogs, runner(agentId).name, l10n.t('Sign In'), () =>
         surfaces.active.controller.offerSignIn(agentId),
       )
     }),
     [CommandId.signOut]: on(async agentId => {
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
-      const name = host(agentId).name
+      const name = runner(agentId).name
       await waitForAgent(dialogs, name, l10n.t('Sign Out'), async givenUp => {
-        const done = await signOut(host(agentId), () => options.signInValues.forget(agentId), givenUp)
+        const done = await signOut(runner(agentId), () => options.signInValues.forget(agentId), givenUp)
         void (done ? options.accounts.signedOut(agentId) : options.accounts.refresh(agentId))
         void dialogs.info(
           done

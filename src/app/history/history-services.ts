@@ -2,10 +2,10 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
-import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
+import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
 import { Interrupted, type SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
@@ -18,7 +18,7 @@ import { HistoryView } from './history-view.ts'
 
 interface HistoryServicesOptions {
   agents: AgentDirectory
-  hosts: AgentHosts
+  runners: AgentRunners
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
@@ -44,7 +44,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
 } {
   const {
     agents,
-    hosts,
+    runners,
     manager,
     records,
     organizer,
@@ -62,7 +62,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const history = own.add(
     new HistoryList({
       agents,
-      hosts,
+      runners,
       manager,
       records,
       organizer,

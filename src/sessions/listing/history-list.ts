@@ -8,9 +8,9 @@ import { LIST_SESSIONS_MS } from '../../common/limits.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { SessionActivity, SessionState } from '../../conversation/state.ts'
 import { isSignInAsked } from '../failures.ts'
-import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { SessionReference } from '../open-session.ts'
 import type { AgentDirectory, SessionRecords } from '../ports.ts'
+import type { AgentRunners } from '../runners/agent-runners.ts'
 import type { SessionManager } from '../session-manager.ts'
 import { titleOf } from '../session-title.ts'
 import type { SessionOrganizer } from './session-organizer.ts'
@@ -61,7 +61,7 @@ export interface HistoryAgent {
 
 export interface HistoryListOptions {
   agents: AgentDirectory
-  hosts: AgentHosts
+  runners: AgentRunners
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
@@ -96,13 +96,13 @@ export class HistoryList extends Owner {
     this.register(options.agents.onDidChange(() => this.#change.fire()))
     this.register(options.manager.onDidChange(() => this.#change.fire()))
     this.register(options.organizer.onDidChange(() => this.#change.fire()))
-    this.register(options.hosts.onDidChange(() => this.#agentsChanged()))
+    this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
   items(): HistoryItem[] {
     const items = new Map<string, HistoryItem>()
     for (const { agentId, name } of this.#agentsWithSessions()) {
-      const agent = this.#options.hosts.peek(agentId)?.running?.agent
+      const agent = this.#options.runners.peek(agentId)?.running?.agent
       const known = agent?.capabilities ?? this.#options.records.agent(agentId)
       const can = this.#options.agents.get(agentId) ? known : undefined
       const add = (
@@ -192,10 +192,10 @@ export class HistoryList extends Owner {
 
   agents(): HistoryAgent[] {
     return this.#options.agents.list().map(({ agentId, name }) => {
-      const host = this.#options.hosts.peek(agentId)
-      const agent = host?.running?.agent
+      const runner = this.#options.runners.peek(agentId)
+      const agent = runner?.running?.agent
       const note = { agentId, name, more: false }
-      if (host?.isStarting) return { ...note, state: 'loading' }
+      if (runner?.isStarting) return { ...note, state: 'loading' }
       if (!agent) {
         const cannot = this.#options.records.agent(agentId)?.list === false
         return { ...note, state: cannot ? 'cannot-list' : 'not-started' }
@@ -219,25 +219,25 @@ export class HistoryList extends Owner {
   async refresh(): Promise<void> {
     const running = this.#options.agents
       .list()
-      .flatMap(({ agentId }) => this.#options.hosts.peek(agentId)?.running?.agent ?? [])
+      .flatMap(({ agentId }) => this.#options.runners.peek(agentId)?.running?.agent ?? [])
     await Promise.all(running.map(agent => this.#ask(agent, (listing, signal) => listing.refresh(signal))))
   }
 
   async more(agentId: string): Promise<void> {
-    const agent = this.#options.hosts.peek(agentId)?.running?.agent
+    const agent = this.#options.runners.peek(agentId)?.running?.agent
     if (agent) await this.#ask(agent, (listing, signal) => listing.more(signal))
   }
 
   /** Starts the agent, to list its sessions. Rejects with `AgentStartError`. */
   async start(agentId: string, signal?: AbortSignal): Promise<void> {
-    const { agent } = await this.#options.hosts.get(agentId).ensure(signal)
+    const { agent } = await this.#options.runners.get(agentId).ensure(signal)
     await this.#ask(agent, (listing, signal) => listing.refresh(signal))
   }
 
   #agentsChanged(): void {
     const running = new Set<Agent>()
     for (const { agentId, name } of this.#options.agents.list()) {
-      const agent = this.#options.hosts.peek(agentId)?.running?.agent
+      const agent = this.#options.runners.peek(agentId)?.running?.agent
       if (!agent) continue
       running.add(agent)
       this.#options.records.agentRuns(agentId, { ...agent.capabilities, name })

@@ -2,16 +2,16 @@ import * as l10n from '@vscode/l10n'
 import type { Agent } from '../../acp/agent.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
-import type { AgentHost } from '../hosts/agent-host.ts'
 import type { SessionReference } from '../open-session.ts'
 import type { SessionRecords } from '../ports.ts'
+import type { AgentRunner } from '../runners/agent-runner.ts'
 import type { SessionManager } from '../session-manager.ts'
 
 /** A longer title is truncated to fit a line of the list. Characters. */
 const MAX_TITLE_LENGTH = 500
 
 export interface SessionOrganizerOptions {
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   manager: SessionManager
   records: SessionRecords
 }
@@ -66,6 +66,6 @@ export class SessionOrganizer extends Owner {
   }
 
   #runningAgent(agentId: string): Agent | undefined {
-    return this.#options.host(agentId).running?.agent
+    return this.#options.runner(agentId).running?.agent
   }
 }

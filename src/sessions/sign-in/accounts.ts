@@ -5,8 +5,8 @@ import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { AgentDirectory } from '../ports.ts'
+import type { AgentRunners } from '../runners/agent-runners.ts'
 
 /**
  * Who is signed in to which agent, as the running agents report it: on start, and on every change after. For those that
@@ -14,7 +14,7 @@ import type { AgentDirectory } from '../ports.ts'
  */
 export class Accounts extends Owner {
   readonly #agents: AgentDirectory
-  readonly #hosts: AgentHosts
+  readonly #runners: AgentRunners
   readonly #log: Logger
   readonly #known = new Map<Agent, { status?: AuthStatus; following: DisposableStore }>()
   readonly #seen = new Map<string, AuthStatus>()
@@ -29,12 +29,12 @@ export class Accounts extends Owner {
   readonly #signIn = this.register(new Emitter<string>())
   readonly onDidSignIn = this.#signIn.event
 
-  constructor(agents: AgentDirectory, hosts: AgentHosts, log: Logger) {
+  constructor(agents: AgentDirectory, runners: AgentRunners, log: Logger) {
     super()
     this.#agents = agents
-    this.#hosts = hosts
+    this.#runners = runners
     this.#log = log
-    this.register(hosts.onDidChange(() => this.#agentsChanged()))
+    this.register(runners.onDidChange(() => this.#agentsChanged()))
   }
 
   /** `undefined` if nothing is known. */
@@ -91,7 +91,7 @@ export class Accounts extends Owner {
   }
 
   #running(agentId: string): Agent | undefined {
-    return this.#hosts.peek(agentId)?.running?.agent
+    return this.#runners.peek(agentId)?.running?.agent
   }
 
   #agentsChanged(): void {

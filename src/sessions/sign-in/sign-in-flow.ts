@@ -49,12 +49,12 @@ export class SignInFlow {
       const done = await signIn(this.#options, failure.agentId, methodId, method, abort.signal)
       if (abort.signal.aborted) throw new CancelledError()
       failures.remove(failureId)
-      if (done === 'outdated') void this.#options.host(failure.agentId).renew()
+      if (done === 'outdated') void this.#options.runner(failure.agentId).renew()
       this.#options.accounts.signedIn(failure.agentId)
       await this.#continue(failure)
       // Start the agent so that its sessions can be listed. If that fails, the code that needs the agent reports it.
       this.#options
-        .host(failure.agentId)
+        .runner(failure.agentId)
         .ensure()
         .catch(() => {})
     } catch (error) {
@@ -80,13 +80,13 @@ export class SignInFlow {
    * signed in. Rejects as starting a session does.
    */
   async offer(agentId: string, then?: () => Promise<void>): Promise<void> {
-    const { opener, failures, accounts, host } = this.#options
+    const { opener, failures, accounts, runner } = this.#options
     if (!opener.isReady(agentId)) return
-    const agentName = host(agentId).name
+    const agentName = runner(agentId).name
     const account = accounts.get(agentId)
     let methods: readonly AuthMethod[]
     try {
-      methods = (await host(agentId).ensure()).agent.authMethods
+      methods = (await runner(agentId).ensure()).agent.authMethods
     } catch (error) {
       if (!isSignInAsked(error) || !(error instanceof AgentStartError)) throw error
       methods = methodsIn(error.failure)
@@ -120,7 +120,7 @@ export class SignInFlow {
 
   /** Continues with what needed the sign-in. */
   async #continueAll({ agentId, attempt, prompts, option, then }: SignInFailure): Promise<void> {
-    const { displayed, opener, host, setOption } = this.#options
+    const { displayed, opener, runner, setOption } = this.#options
     const refusing = displayed.current?.session.queue
     if (attempt) await opener.retry(attempt)
     // the session may be reopening with a process that was started after the sign-in
@@ -138,7 +138,7 @@ export class SignInFlow {
       if (option) void setOption(option.optionId, option.value)
     }
     if (!then) return
-    await host(agentId).ensure()
+    await runner(agentId).ensure()
     await then()
   }
 }

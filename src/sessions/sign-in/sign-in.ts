@@ -4,11 +4,11 @@ import { type Agent, AgentRequestError } from '../../acp/agent.ts'
 import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
 import { messageOf } from '../../common/errors.ts'
-import type { AgentHost } from '../hosts/agent-host.ts'
 import type { SignInTerminal, SignInVariables } from '../ports.ts'
+import type { AgentRunner } from '../runners/agent-runner.ts'
 
 export interface SignInOptions {
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
 }
@@ -30,21 +30,21 @@ export async function signIn(
   method: AuthMethod | undefined,
   signal: AbortSignal,
 ): Promise<SignedIn> {
-  const host = options.host(agentId)
+  const runner = options.runner(agentId)
   if (method?.type === 'terminal') {
     await options.signInTerminal(agentId, method, signal)
     return 'outdated'
   }
   if (method && asksForValues(method)) {
     await options.signInVariables(agentId, method, signal)
-    await host.renew(async () => {
-      const { agent } = await host.ensure(signal)
+    await runner.renew(async () => {
+      const { agent } = await runner.ensure(signal)
       await authenticateIfAsked(agent, methodId, signal)
     })
     return 'same'
   }
   if (method?.gateway) throw new SignInUnavailableError(l10n.t('it requires a gateway URL'))
-  const { agent } = await host.ensure(signal)
+  const { agent } = await runner.ensure(signal)
   await agent.authenticate(methodId, signal).catch((error: unknown) => {
     throw isUnknown(error) ? new SignInUnavailableError(messageOf(error), { cause: error }) : error
   })
@@ -83,15 +83,15 @@ function isUnknown(error: unknown): boolean {
  * error of starting the agent.
  */
 export async function signOut(
-  host: AgentHost,
+  runner: AgentRunner,
   forget: () => Promise<boolean>,
   givenUp?: AbortSignal,
 ): Promise<boolean> {
   const forgotten = await forget()
-  const { agent } = await host.ensure(givenUp)
+  const { agent } = await runner.ensure(givenUp)
   const { logout } = agent.capabilities
   const stop = () => {
-    if (forgotten) host.stop()
+    if (forgotten) runner.stop()
   }
   givenUp?.addEventListener('abort', stop, { once: true })
   try {

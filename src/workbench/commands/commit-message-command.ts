@@ -11,8 +11,8 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { commitMessageIn, commitMessagePrompt, stagedChanges } from '../../editor/commit-changes.ts'
 import { ensureScratchFolder } from '../../editor/roots.ts'
 import { askInHiddenSession, type HiddenSessionOptions } from '../../sessions/hidden-session.ts'
-import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
 
 /** The part of the API of VS Code's Git extension, version 1, that is used. */
 interface Repository {
@@ -29,7 +29,7 @@ const sourceControl = z.object({ rootUri: z.custom<vscode.Uri>(value => value in
 export interface CommitMessageOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
-  host: (agentId: string) => AgentHost
+  runner: (agentId: string) => AgentRunner
   records: HiddenSessionOptions['records']
   /** The directory of Parley's own files. */
   globalStorage: string
@@ -43,7 +43,7 @@ export interface CommitMessageOptions {
  * run.
  */
 export function commitMessageCommand(options: CommitMessageOptions) {
-  const { surfaces, agents, host, workbench } = options
+  const { surfaces, agents, runner, workbench } = options
   /** repositories for which a message is being generated */
   const busy = new Set<string>()
   return {
@@ -67,11 +67,11 @@ export function commitMessageCommand(options: CommitMessageOptions) {
           agentId,
           (id, then) => controller.offerSignIn(id, then),
           async () => {
-            const message = await withProgress(host(agentId).name, async signal => {
+            const message = await withProgress(runner(agentId).name, async signal => {
               const cwd = await ensureScratchFolder(options.globalStorage)
-              return askInHiddenSession(text, { ...options, host: host(agentId), cwd }, signal)
+              return askInHiddenSession(text, { ...options, runner: runner(agentId), cwd }, signal)
             })
-            await write(repository, begun, commitMessageIn(message), host(agentId).name)
+            await write(repository, begun, commitMessageIn(message), runner(agentId).name)
           },
         )
       } finally {

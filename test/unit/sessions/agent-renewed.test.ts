@@ -174,7 +174,7 @@ describe('an agent that is restarted for a sign-in', () => {
     it('retries them outside of conversations once the process knows of the sign-in', async () => {
       let done = 0
       const deleted = async () => {
-        assert.ok(fixture.hosts.get('one').running, 'an agent runs for it')
+        assert.ok(fixture.runners.get('one').running, 'an agent runs for it')
         done++
       }
       const signing = signIn(here, 'terminal', deleted)
@@ -199,7 +199,7 @@ describe('an agent without a conversation', () => {
     await fixture.controller.offerSignIn('one')
     const [id] = [...fixture.controller.failures.keys()]
     await fixture.controller.signIn(id!, 'terminal')
-    await until(() => fixture.started.length === 2 && fixture.hosts.get('one').running !== undefined)
+    await until(() => fixture.started.length === 2 && fixture.runners.get('one').running !== undefined)
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
   })

@@ -626,7 +626,7 @@ describe('ConversationController', () => {
 
   it("resumes the session after a reload if the agent can't load it, or gives up if it can do neither", async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
-    await fixture.hosts.get('two').ensure()
+    await fixture.runners.get('two').ensure()
     fixture.agent.capabilities.load = false
     const restoring = fixture.controller.restore()
     await until(() => fixture.agent.resumes.length === 1)
@@ -636,7 +636,7 @@ describe('ConversationController', () => {
 
     const other = new SessionsFixture()
     other.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
-    await other.hosts.get('two').ensure()
+    await other.runners.get('two').ensure()
     other.agent.capabilities.load = false
     other.agent.capabilities.resume = false
     await other.controller.restore()
@@ -675,7 +675,7 @@ describe('ConversationController', () => {
     })
 
     async function onlyLoads(): Promise<void> {
-      await fixture.hosts.get('one').ensure()
+      await fixture.runners.get('one').ensure()
       fixture.agent.capabilities.resume = false
     }
 
@@ -847,7 +847,7 @@ describe('ConversationController', () => {
     })
 
     it('continues with an agent that can only resume', async () => {
-      await fixture.hosts.get('one').ensure()
+      await fixture.runners.get('one').ensure()
       fixture.agent.capabilities.load = false
       const restoring = fixture.controller.restore(reference)
       await until(() => fixture.agent.resumes.length === 1)

@@ -21,7 +21,7 @@ async function begin() {
   await settle()
   fixture.agent.newSessions[0]!.resolve({ sessionId: 's' })
   await started
-  const client = fixture.manager.client('one', () => fixture.hosts.get('one').running?.sessions)
+  const client = fixture.manager.client('one', () => fixture.runners.get('one').running?.sessions)
   const question = () => fixture.controller.current?.session.state.entries.at(-1)
   const session = () => fixture.controller.current!.session
   const pending = () => session().pendingRequests[0]!.requestId

@@ -28,7 +28,7 @@ describe('a prompt in a hidden session', () => {
     }
     const abort = new AbortController()
     const options = {
-      host: fixture.hosts.get('one'),
+      runner: fixture.runners.get('one'),
       records: Object.assign(fixture.records, {
         addUsage: (record: UsageRecord) => usage.addUsage(record),
         sessionUsage: (agentId: string, sessionId: string) => usage.sessionUsage(agentId, sessionId),
@@ -85,7 +85,7 @@ describe('a prompt in a hidden session', () => {
 
   it("rejects all of the agent's requests, so that it can't change anything in the editor", async () => {
     const { fixture, agent, answer } = await asked()
-    const running = fixture.hosts.get('one').running!
+    const running = fixture.runners.get('one').running!
     const client = fixture.manager.client('one', () => running.sessions)
     const permission = await client.requestPermission(
       {

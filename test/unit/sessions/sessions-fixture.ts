@@ -21,7 +21,6 @@ import {
   type ControllerOptions,
   ConversationController,
 } from '../../../src/sessions/conversation-controller.ts'
-import { AgentHosts } from '../../../src/sessions/hosts/agent-host.ts'
 import { SessionOrganizer } from '../../../src/sessions/listing/session-organizer.ts'
 import type {
   AgentDirectory,
@@ -33,6 +32,7 @@ import type {
   SessionRecords,
 } from '../../../src/sessions/ports.ts'
 import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
+import { AgentRunners } from '../../../src/sessions/runners/agent-runners.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
 import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
@@ -249,7 +249,7 @@ export class SessionsFixture {
     this.started.push({ agentId: command, agent })
     return agent
   }
-  readonly hosts: AgentHosts = new AgentHosts({
+  readonly runners: AgentRunners = new AgentRunners({
     agents: this.directory,
     lastName: agentId => this.records.agent(agentId)?.name,
     start: this.start,
@@ -276,7 +276,7 @@ export class SessionsFixture {
     },
   })
   readonly manager: SessionManager = new SessionManager({
-    host: this.hosts.get,
+    runner: this.runners.get,
     planner: {
       forNew: async (_agentId, _can, cwd) =>
         this.plan && cwd !== undefined ? { ...this.plan, setup: { ...this.plan.setup, cwd } } : this.plan,
@@ -308,11 +308,11 @@ export class SessionsFixture {
       complete: elicitationId => void this.completed.push(elicitationId),
     },
   })
-  readonly accounts = new Accounts(this.directory, this.hosts, silentLogger)
+  readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
   readonly controller: ConversationController = this.place(this.kept)
 
   readonly organizer = new SessionOrganizer({
-    host: this.hosts.get,
+    runner: this.runners.get,
     manager: this.manager,
     records: this.records,
   })
@@ -335,7 +335,7 @@ export class SessionsFixture {
       accounts: this.accounts,
       manager: this.manager,
       agents: this.directory,
-      host: this.hosts.get,
+      runner: this.runners.get,
       trusted: () => this.trusted,
       store: {
         get: <T>(key: string) => kept.get(key) as T,

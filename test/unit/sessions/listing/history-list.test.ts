@@ -28,7 +28,7 @@ describe('HistoryList', () => {
     hangs = false
     history = new HistoryList({
       agents: fixture.directory,
-      hosts: fixture.hosts,
+      runners: fixture.runners,
       manager: fixture.manager,
       records: fixture.records,
       organizer: fixture.organizer,

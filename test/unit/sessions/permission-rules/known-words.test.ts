@@ -80,7 +80,7 @@ describe('rules with * for a program whose options are known', () => {
       "tar -cf y.tar --transform='s|x|y|' src",
       'tar -xf x.tar',
       'tar xf x.tar',
-      'tar -tf host:x.tar',
+      'tar -tf runner:x.tar',
       'tar -tf x.tar --to-command=./evil',
       'tar -rf x.tar src',
       'tar -chf x.tar linked',

@@ -20,7 +20,7 @@ describe('Accounts', () => {
     const reported = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
     let changes = 0
-    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
+    const accounts = new Accounts(fixture.directory, fixture.runners, silentLogger)
     accounts.onDidChange(() => changes++)
     fixture.prepare = agent =>
       Object.assign(agent, {
@@ -28,7 +28,7 @@ describe('Accounts', () => {
         authStatus: async () => status,
         onAuthStatus: reported.event,
       })
-    await fixture.hosts.get('one').ensure()
+    await fixture.runners.get('one').ensure()
     await until(() => accounts.get('one') !== undefined)
     assert.equal(describeAccount(accounts.get('one')), 'Not signed in')
     reported.fire(ada)
@@ -36,7 +36,7 @@ describe('Accounts', () => {
     status = { state: 'authenticated', accounts: [] }
     await accounts.refresh('one')
     assert.equal(describeAccount(accounts.get('one')), 'Signed in')
-    fixture.hosts.get('one').stop()
+    fixture.runners.get('one').stop()
     await until(() => accounts.get('one') === undefined)
     assert.ok(changes >= 4)
     assert.equal(describeAccount(undefined), undefined)
@@ -44,8 +44,8 @@ describe('Accounts', () => {
 
   it('requests nothing from an agent without the capability', async () => {
     const fixture = new SessionsFixture()
-    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
-    await fixture.hosts.get('one').ensure()
+    const accounts = new Accounts(fixture.directory, fixture.runners, silentLogger)
+    await fixture.runners.get('one').ensure()
     await accounts.refresh('one')
     assert.equal(accounts.get('one'), undefined)
     assert.deepEqual(accounts.describe('one'), { text: 'Sign-in status not reported' })
@@ -53,7 +53,7 @@ describe('Accounts', () => {
 
   it('infers the status from requests if the agent lacks the capability', async () => {
     const fixture = new SessionsFixture()
-    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
+    const accounts = new Accounts(fixture.directory, fixture.runners, silentLogger)
     let changes = 0
     accounts.onDidChange(() => changes++)
     const words = () => accounts.describe('one').text

@@ -206,12 +206,12 @@ describe('ConversationController: signing in', () => {
       capabilities: { ...fixture.agent.capabilities, logout: true },
       logout: async () => void logouts++,
     })
-    const host = fixture.hosts.get('one')
-    assert.equal(await signOut(host, async () => false), true)
+    const runner = fixture.runners.get('one')
+    assert.equal(await signOut(runner, async () => false), true)
     assert.equal(fixture.controller.phase, 'ready')
-    assert.equal(await signOut(host, async () => true), true)
+    assert.equal(await signOut(runner, async () => true), true)
     assert.equal(logouts, 2)
-    assert.equal(host.running, undefined)
+    assert.equal(runner.running, undefined)
     assert.equal(fixture.controller.phase, 'ended')
     assert.deepEqual(
       [...fixture.controller.failures.values()].map(failure => failure.type),
@@ -229,15 +229,15 @@ describe('ConversationController: signing in', () => {
         return new Promise(() => {})
       },
     })
-    const host = fixture.hosts.get('one')
+    const runner = fixture.runners.get('one')
     const [values, none] = [new AbortController(), new AbortController()]
-    void signOut(host, async () => false, none.signal)
-    void signOut(host, async () => true, values.signal)
+    void signOut(runner, async () => false, none.signal)
+    void signOut(runner, async () => true, values.signal)
     await until(() => asked === 2)
     none.abort()
-    assert.notEqual(host.running, undefined)
+    assert.notEqual(runner.running, undefined)
     values.abort()
-    assert.equal(host.running, undefined)
+    assert.equal(runner.running, undefined)
   })
 
   it('also asks for a sign-in if a config option requires it, and then changes the option', async () => {

@@ -1,28 +1,25 @@
 import {
   type Agent,
   type AgentClient,
-  AgentClosedError,
   type AgentExit,
   type AgentLaunch,
   AgentStartError,
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
-import type { AgentCapabilities } from '../../acp/model.ts'
 import { raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
-import { Emitter, type Event } from '../../common/event.ts'
+import { Emitter } from '../../common/event.ts'
 import { AgentSessions } from '../../conversation/agent-sessions.ts'
 import type { Session } from '../../conversation/session.ts'
-import type { AgentDirectory } from '../ports.ts'
 
 export interface RunningAgent {
   agent: Agent
   sessions: AgentSessions
 }
 
-export interface AgentHostOptions {
+export interface AgentRunnerOptions {
   agentId: string
   /** The name to show. */
   name: () => string
@@ -40,9 +37,9 @@ export interface AgentHostOptions {
  * A configured agent in this window: its process is started on first use and shared by all its sessions. Callers during a
  * start share it; if all of them cancel, the start is canceled.
  */
-export class AgentHost extends Owner {
+export class AgentRunner extends Owner {
   readonly agentId: string
-  readonly #options: AgentHostOptions
+  readonly #options: AgentRunnerOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
   /** replaced processes whose sessions are still finishing a turn */
@@ -57,7 +54,7 @@ export class AgentHost extends Owner {
   /** A running agent ended, for any reason. */
   readonly onDidEnd = this.#end.event
 
-  constructor(options: AgentHostOptions) {
+  constructor(options: AgentRunnerOptions) {
     super()
     this.#options = options
     this.agentId = options.agentId
@@ -245,102 +242,4 @@ function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: 
 function isAtWork({ state, queue, phase }: Session): boolean {
   const hasPrompts = queue.queued.length > 0 && !queue.isPaused
   return phase === 'loading' || state.activity !== 'idle' || hasPrompts
-}
-
-interface AgentHostsOptions {
-  agents: AgentDirectory
-  /** The name of an agent that no longer exists. */
-  lastName?: (agentId: string) => string | undefined
-  start: StartAgent
-  client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
-  connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
-  /** Called for a new process before it is used. Doesn't reject. */
-  prepare?: (agentId: string, agent: Agent) => Promise<void>
-}
-
-/** The hosts of all agents of this window, created on first use. */
-export class AgentHosts extends Owner {
-  readonly #options: AgentHostsOptions
-  readonly #hosts = new Map<string, AgentHost>()
-  readonly #change = this.register(new Emitter<void>())
-
-  /** An agent was started, is starting or ended. */
-  readonly onDidChange = this.#change.event
-
-  constructor(options: AgentHostsOptions) {
-    super()
-    this.#options = options
-  }
-
-  readonly get = (agentId: string): AgentHost => {
-    const known = this.#hosts.get(agentId)
-    if (known) return known
-    const { agents, lastName, start, client, connectOptions, prepare } = this.#options
-    const host = this.register(
-      new AgentHost({
-        agentId,
-        name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
-        resolveLaunch: () => agents.resolveLaunch(agentId),
-        start,
-        client: sessions => client(agentId, sessions),
-        connectOptions: () => connectOptions(agentId),
-        prepare: async agent => prepare?.(agentId, agent),
-      }),
-    )
-    this.#hosts.set(agentId, host)
-    this.register(host.onDidChange(() => this.#change.fire()))
-    return host
-  }
-
-  /** The host of an agent, if it was created before. */
-  peek(agentId: string): AgentHost | undefined {
-    return this.#hosts.get(agentId)
-  }
-}
-
-const EXIT: AgentExit = { reason: 'disposed', stderrTail: '' }
-const nothing: Event<never> = () => ({ dispose() {} })
-
-/** Represents an agent that isn't running, for a saved conversation that can be read and continued. */
-export class AbsentAgent implements Agent {
-  readonly info: { name: string }
-  readonly protocolVersion = 0
-  readonly capabilities: AgentCapabilities
-  readonly authMethods = []
-  readonly onUpdate = nothing
-  readonly onDidClose = nothing
-
-  constructor(name: string, known: { load: boolean; resume: boolean } | undefined) {
-    this.info = { name }
-    this.capabilities = {
-      load: known?.load ?? true,
-      resume: known?.resume ?? false,
-      list: false,
-      close: false,
-      delete: false,
-      additionalDirectories: false,
-      logout: false,
-      mcp: { stdio: false, http: false, sse: false },
-      prompt: { image: false, audio: false, embeddedContext: false },
-    }
-  }
-
-  newSession = gone
-  loadSession = gone
-  resumeSession = gone
-  listSessions = gone
-  closeSession = gone
-  deleteSession = gone
-  prompt = gone
-  setConfigOption = gone
-  authenticate = gone
-  logout = gone
-  cancel(): void {}
-  dispose(): void {}
-}
-
-export const ABSENT = EXIT
-
-async function gone(): Promise<never> {
-  throw new AgentClosedError(EXIT)
 }

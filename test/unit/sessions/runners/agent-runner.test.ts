@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { AgentStartError } from '../../../../src/acp/agent.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
-import { AgentHost } from '../../../../src/sessions/hosts/agent-host.ts'
+import { AgentRunner } from '../../../../src/sessions/runners/agent-runner.ts'
 import { until } from '../../../support/until.ts'
 import { Deferred, type FakeAgent } from '../../conversation/fake-agent.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
-describe('AgentHost', () => {
+describe('AgentRunner', () => {
   it('starts one process for concurrent callers', async () => {
     const fixture = new SessionsFixture()
-    const host = fixture.hosts.get('one')
-    const [first, second] = await Promise.all([host.ensure(), host.ensure()])
+    const runner = fixture.runners.get('one')
+    const [first, second] = await Promise.all([runner.ensure(), runner.ensure()])
     assert.equal(first, second)
     assert.equal(fixture.started.length, 1)
   })
@@ -20,43 +20,43 @@ describe('AgentHost', () => {
     const fixture = new SessionsFixture()
     const gate = new Deferred<void>()
     fixture.onStart = () => gate.promise
-    const host = fixture.hosts.get('one')
+    const runner = fixture.runners.get('one')
     const one = new AbortController()
     const two = new AbortController()
-    const first = host.ensure(one.signal)
-    const second = host.ensure(two.signal)
+    const first = runner.ensure(one.signal)
+    const second = runner.ensure(two.signal)
     one.abort()
     await assert.rejects(first, CancelledError)
-    assert.equal(host.isStarting, true)
+    assert.equal(runner.isStarting, true)
     two.abort()
     await assert.rejects(second, CancelledError)
     gate.resolve()
-    await until(() => !host.isStarting)
-    assert.equal(host.running, undefined)
+    await until(() => !runner.isStarting)
+    assert.equal(runner.running, undefined)
   })
 
   it('restarts after the process exited', async () => {
     const fixture = new SessionsFixture()
-    const host = fixture.hosts.get('one')
-    await host.ensure()
+    const runner = fixture.runners.get('one')
+    await runner.ensure()
     fixture.agent.exit()
-    assert.equal(host.running, undefined)
-    await host.ensure()
+    assert.equal(runner.running, undefined)
+    await runner.ensure()
     assert.equal(fixture.started.length, 2)
   })
 
   it('forgets a stopped agent immediately', async () => {
     const fixture = new SessionsFixture()
-    const host = fixture.hosts.get('one')
-    const { sessions } = await host.ensure()
-    host.stop()
-    assert.equal(host.running, undefined)
+    const runner = fixture.runners.get('one')
+    const { sessions } = await runner.ensure()
+    runner.stop()
+    assert.equal(runner.running, undefined)
     assert.equal(sessions.sessions.size, 0)
   })
 
   describe('with preparation of a new process', () => {
-    function hostOf(fixture: SessionsFixture, prepare: (agent: FakeAgent) => Promise<void>): AgentHost {
-      return new AgentHost({
+    function runnerOf(fixture: SessionsFixture, prepare: (agent: FakeAgent) => Promise<void>): AgentRunner {
+      return new AgentRunner({
         agentId: 'one',
         name: () => 'One',
         resolveLaunch: () => fixture.directory.resolveLaunch('one'),
@@ -75,10 +75,10 @@ describe('AgentHost', () => {
     it('returns the agent only after the preparation', async () => {
       const fixture = new SessionsFixture()
       const reported = new Deferred<void>()
-      const host = hostOf(fixture, () => reported.promise)
-      const starting = host.ensure()
+      const runner = runnerOf(fixture, () => reported.promise)
+      const starting = runner.ensure()
       await until(() => fixture.started.length === 1)
-      assert.equal(host.running, undefined)
+      assert.equal(runner.running, undefined)
       reported.resolve()
       assert.equal((await starting).agent, fixture.agent)
     })
@@ -89,26 +89,26 @@ describe('AgentHost', () => {
       let disposed = 0
       fixture.prepare = agent => Object.assign(agent, { dispose: () => disposed++ })
       let first = true
-      const host = hostOf(fixture, async () => {
+      const runner = runnerOf(fixture, async () => {
         if (first) await never.promise
       })
       const abort = new AbortController()
-      const starting = host.ensure(abort.signal)
+      const starting = runner.ensure(abort.signal)
       await until(() => fixture.started.length === 1)
       abort.abort()
       await assert.rejects(starting, CancelledError)
-      await until(() => !host.isStarting)
+      await until(() => !runner.isStarting)
       assert.equal(disposed, 1)
       first = false
-      await host.ensure()
+      await runner.ensure()
       assert.equal(fixture.started.length, 2)
     })
 
     it('reports that the process exited during the preparation', async () => {
       const fixture = new SessionsFixture()
-      const host = hostOf(fixture, async agent => agent.exit({ exitCode: 3 }))
-      await assert.rejects(host.ensure(), AgentStartError)
-      assert.equal(host.running, undefined)
+      const runner = runnerOf(fixture, async agent => agent.exit({ exitCode: 3 }))
+      await assert.rejects(runner.ensure(), AgentStartError)
+      assert.equal(runner.running, undefined)
     })
   })
 })

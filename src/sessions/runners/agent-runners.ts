@@ -1,0 +1,57 @@
+import type { Agent, AgentClient, ConnectOptions, StartAgent } from '../../acp/agent.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { AgentSessions } from '../../conversation/agent-sessions.ts'
+import type { AgentDirectory } from '../ports.ts'
+import { AgentRunner } from './agent-runner.ts'
+
+interface AgentRunnersOptions {
+  agents: AgentDirectory
+  /** The name of an agent that no longer exists. */
+  lastName?: (agentId: string) => string | undefined
+  start: StartAgent
+  client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
+  connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
+  /** Called for a new process before it is used. Doesn't reject. */
+  prepare?: (agentId: string, agent: Agent) => Promise<void>
+}
+
+/** The runners of all agents of this window, created on first use. */
+export class AgentRunners extends Owner {
+  readonly #options: AgentRunnersOptions
+  readonly #runners = new Map<string, AgentRunner>()
+  readonly #change = this.register(new Emitter<void>())
+
+  /** An agent was started, is starting or ended. */
+  readonly onDidChange = this.#change.event
+
+  constructor(options: AgentRunnersOptions) {
+    super()
+    this.#options = options
+  }
+
+  readonly get = (agentId: string): AgentRunner => {
+    const known = this.#runners.get(agentId)
+    if (known) return known
+    const { agents, lastName, start, client, connectOptions, prepare } = this.#options
+    const runner = this.register(
+      new AgentRunner({
+        agentId,
+        name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
+        resolveLaunch: () => agents.resolveLaunch(agentId),
+        start,
+        client: sessions => client(agentId, sessions),
+        connectOptions: () => connectOptions(agentId),
+        prepare: async agent => prepare?.(agentId, agent),
+      }),
+    )
+    this.#runners.set(agentId, runner)
+    this.register(runner.onDidChange(() => this.#change.fire()))
+    return runner
+  }
+
+  /** The runner of an agent, if it was created before. */
+  peek(agentId: string): AgentRunner | undefined {
+    return this.#runners.get(agentId)
+  }
+}

@@ -33,6 +33,13 @@ export interface AgentRunnerOptions {
   prepare?: (agent: Agent) => Promise<void>
 }
 
+interface Starting {
+  promise: Promise<RunningAgent>
+  /** number of callers */
+  waiting: number
+  abort: AbortController
+}
+
 /**
  * A configured agent in this window: its process is started on first use and shared by all its sessions. Callers during a
  * start share it; if all of them cancel, the start is canceled.
@@ -47,7 +54,7 @@ export class AgentRunner extends Owner {
   /** by the replaced process: resolves when the new one can open sessions */
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
-  #starting: { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } | undefined
+  #starting: Starting | undefined
 
   /** Started, stopped or starting. */
   readonly onDidChange = this.#change.event
@@ -84,13 +91,13 @@ export class AgentRunner extends Owner {
       return await raceAbort(starting.promise, signal)
     } finally {
       starting.waiting--
-      if (starting.waiting === 0 && this.#starting === starting) starting.abort.abort(new CancelledError())
+      if (starting.waiting === 0 && this.#starting === starting) this.#abortStart()
     }
   }
 
   /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
   stop(): void {
-    this.#starting?.abort.abort(new CancelledError())
+    this.#abortStart()
     for (const retired of this.#retired) this.#endProcess(retired)
     const running = this.#running
     if (!running) return
@@ -139,15 +146,23 @@ export class AgentRunner extends Owner {
     running.agent.dispose()
   }
 
-  #begin(): { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } {
+  #begin(): Starting {
     const abort = new AbortController()
     const promise = this.#start(abort.signal).finally(() => {
-      this.#starting = undefined
+      if (this.#starting === starting) this.#starting = undefined
       this.#change.fire()
     })
+    const starting = { promise, waiting: 0, abort }
     promise.catch(() => {})
     queueMicrotask(() => this.#change.fire())
-    return { promise, waiting: 0, abort }
+    return starting
+  }
+
+  /** Forgets the start at once: the next caller gets a new process while the canceled one is still ending. */
+  #abortStart(): void {
+    const starting = this.#starting
+    this.#starting = undefined
+    starting?.abort.abort(new CancelledError())
   }
 
   /** The first requests to a new process. It may exit or never answer; then the start can be canceled. */

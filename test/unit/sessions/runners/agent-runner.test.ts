@@ -35,6 +35,27 @@ describe('AgentRunner', () => {
     assert.equal(runner.running, undefined)
   })
 
+  it('starts again while a canceled start is still ending', async () => {
+    const fixture = new SessionsFixture()
+    const gates = [new Deferred<void>(), new Deferred<void>()]
+    let starts = 0
+    fixture.onStart = async () => gates[starts++]?.promise
+    const runner = fixture.runners.get('one')
+    const abort = new AbortController()
+    const first = runner.ensure(abort.signal)
+    await until(() => starts === 1)
+    abort.abort()
+    await assert.rejects(first, CancelledError)
+    const second = runner.ensure()
+    await until(() => starts === 2)
+    gates[0]?.resolve()
+    await new Promise(resolve => setImmediate(resolve))
+    assert.equal(runner.isStarting, true)
+    gates[1]?.resolve()
+    assert.equal(runner.running, undefined)
+    assert.equal(await second, runner.running)
+  })
+
   it('restarts after the process exited', async () => {
     const fixture = new SessionsFixture()
     const runner = fixture.runners.get('one')
@@ -97,8 +118,8 @@ describe('AgentRunner', () => {
       await until(() => fixture.started.length === 1)
       abort.abort()
       await assert.rejects(starting, CancelledError)
-      await until(() => !runner.isStarting)
-      assert.equal(disposed, 1)
+      assert.equal(runner.isStarting, false)
+      await until(() => disposed === 1)
       first = false
       await runner.ensure()
       assert.equal(fixture.started.length, 2)

@@ -41,7 +41,8 @@ describe('if something goes wrong,', () => {
     await conversation.text(/^Still here/).waitFor()
     const begin = async () => {
       await workbench.runAndPick('Parley: New Session with Agent…', 'Mute')
-      await conversation.text(/^Starting Mute/).waitFor()
+      // not the text for screen readers, which stays for a moment
+      await conversation.frame.locator('.progress-text', { hasText: /^Starting Mute/ }).waitFor()
     }
     const isBack = async () => {
       await conversation.text(/^Still here/).waitFor()

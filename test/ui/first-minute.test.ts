@@ -71,6 +71,8 @@ describe('the first minute', () => {
     await click(dialog.getByRole('button', { name: 'Run Install' }))
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
     await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor()
+    // VS Code gives the focus back a moment after the dialog is gone; keys before that reach nothing
+    await conversation.waitForFocus(conversation.composer)
     await workbench.page.keyboard.type('please [[hello /there]]')
     await workbench.page.keyboard.press('Enter')
     await frame.locator('.prompt.outgoing', { hasText: 'please' }).waitFor()

@@ -38,7 +38,7 @@ export class SessionActions {
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
     await active.reveal()
-    await active.controller.offerSignIn(agentId, then)
+    await active.controller.signIn.offer(agentId, then)
   }
 
   /** Lets the user choose a session, and opens it. */
@@ -77,7 +77,7 @@ export class SessionActions {
     }
     if (action === 'fork') {
       await this.#surfaces.active.reveal()
-      await this.#surfaces.active.controller.fork(item)
+      await this.#surfaces.active.controller.opener.fork(item)
       return
     }
     // show an open session as it is, since loading it again would only replay it
@@ -88,7 +88,7 @@ export class SessionActions {
         this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
       await surface.reveal()
       // it was closed while the list still showed it as open
-      await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
+      await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item)
     }
   }
 

@@ -4,6 +4,7 @@ import type { FileChange, Roots } from '../acp/model.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
 import type { FileText } from '../editor/diff-texts.ts'
+import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
@@ -430,9 +431,9 @@ export class SessionChanges extends ChangeScope {
   }
 
   /** A file is about to be written through the client; `work` does the writing. */
-  async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
+  async writing<T>(path: string, content: string, work: (tracked: TrackedWrite) => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
-    if (!file?.inside) return work()
+    if (!file?.inside) return work({})
     this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
     return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }

@@ -27,8 +27,8 @@ export interface View {
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
-  /** files that changed on disk while their documents had unsaved changes */
-  readonly #stale = new Set<string>()
+  /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
+  readonly #stale = new Map<string, string>()
   /** a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()
   /** what the user saved, until it's attributed */
@@ -62,9 +62,14 @@ export class UnsavedEdits {
 
   /** The file changed on disk. */
   changedOnDisk(key: string, before: TrackedFile, now: FileState): void {
-    this.#stale.add(key)
+    if (!this.#stale.has(key)) this.#stale.set(key, before.text)
     if (now.attributes.type === 'absent') this.#deleted.set(key, before)
     else this.#deleted.delete(key)
+  }
+
+  /** What the document's unsaved changes are based on, if the file on disk has changed since. */
+  loadedText(key: string): string | undefined {
+    return this.#stale.get(key)
   }
 
   isStale(key: string): boolean {

@@ -86,7 +86,9 @@ describe('the change tracker', () => {
   /** A write through the client, as an agent requests it. */
   const write = (name: string, content: string, by = changes) => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
-    return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
+    return by.writing(file(name), content, tracked =>
+      files.writeTextFile({ path: file(name), content }, undefined, tracked),
+    )
   }
   const tool = (
     status: 'pending' | 'running' | 'done',

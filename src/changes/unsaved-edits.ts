@@ -1,6 +1,8 @@
 /** Tracked files whose documents have unsaved changes. */
 import type { OpenDocument } from '../editor/files/documents.ts'
+import { type MergedTexts, mergeTexts } from '../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
+import { withLineEnd } from '../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
@@ -102,6 +104,18 @@ export class UnsavedEdits {
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
     if (!isSameText(document, file.attributes, file)) return undefined
     return { file: this.withText(key, file, document.text()), document }
+  }
+
+  /**
+   * The document's unsaved changes merged with what was written to disk meanwhile; `undefined` if nothing was, or if they
+   * can't be merged.
+   */
+  merge(key: string, file: TrackedFile, document: OpenDocument | undefined): MergedTexts | undefined {
+    const loaded = this.#stale.get(key)
+    if (loaded === undefined || !document?.isDirty() || file.gone) return undefined
+    if (file.attributes.type !== 'text' || !isSameText(document, file.attributes, file)) return undefined
+    const adapt = (text: string) => withLineEnd(text, document.lineEnd)
+    return mergeTexts(adapt(loaded), document.text(), adapt(file.text))
   }
 
   /** The file with the text of its document. */

@@ -187,6 +187,8 @@ function leftWords(name: string, why: NonNullable<CheckpointFile['left']>): stri
       return l10n.t('{0}: another session changed the same lines', name)
     case 'unsaved':
       return l10n.t('{0}: has unsaved changes', name)
+    case 'conflict':
+      return l10n.t('{0}: changed on disk while it has unsaved changes, asks before it merges both', name)
     case 'gone':
       return l10n.t('{0}: you deleted this file', name)
     case 'large':

@@ -1,6 +1,12 @@
 /** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
 import { lineEnd, withLineEnd, withoutMark } from '../text.ts'
-import { changedLines, type MergeConflict, type MergedTexts, mergeTexts } from './merge-texts.ts'
+import {
+  changedLines,
+  type MergeConflict,
+  type MergedTexts,
+  mergeTexts,
+  sameConflicts,
+} from './merge-texts.ts'
 
 /**
  * - `mine`: the user's lines stay; the rest of the agent's text is written.
@@ -71,7 +77,7 @@ export interface AgentWriteOptions extends TrackedWrite {
 export class AgentWrite {
   readonly content: string
   readonly #options: AgentWriteOptions
-  #answer: { to: string; take: 'mine' | 'theirs' } | undefined
+  #answer: { to: MergedTexts; take: 'mine' | 'theirs' } | undefined
   #isKept = false
 
   constructor(options: AgentWriteOptions) {
@@ -104,9 +110,8 @@ export class AgentWrite {
     if (base === now) return content
     const merge = mergeTexts(base, now, content)
     if (merge.conflicts.length === 0 || !isUnsaved) return merge.theirs
-    const to = textOf(merge)
-    if (this.#answer?.to !== to) {
-      this.#answer = { to, take: await ask(merge.conflicts) }
+    if (!this.#answer || !sameConflicts(this.#answer.to, merge)) {
+      this.#answer = { to: merge, take: await ask(merge.conflicts) }
       return undefined
     }
     this.#isKept = this.#answer.take === 'mine'
@@ -122,8 +127,4 @@ function closest(content: string, known: string | undefined, isUnsaved: boolean,
   if (known === undefined || known === onDisk) return onDisk
   const further = changedLines(known, content) - changedLines(onDisk, content)
   return further < 0 || (further === 0 && isUnsaved) ? known : onDisk
-}
-
-function textOf({ conflicts }: MergedTexts): string {
-  return JSON.stringify(conflicts.map(({ mine, theirs }) => [mine, theirs]))
 }

@@ -30,10 +30,12 @@ export interface OpenDocument {
 export interface Documents {
   /** The document for any of these spellings of a path. */
   find(paths: readonly string[]): OpenDocument | undefined
+  /** Whether a notebook or a custom editor, which have no document, has unsaved changes of the file. */
+  isUnsavedElsewhere(paths: readonly string[]): boolean
 }
 
 /** Used without an editor. */
-export const noDocuments: Documents = { find: () => undefined }
+export const noDocuments: Documents = { find: () => undefined, isUnsavedElsewhere: () => false }
 
 /** How often an edit is retried if the user types at the same moment. */
 const EDIT_TRIES = 5

@@ -18,6 +18,13 @@ export interface MergedTexts {
   conflicts: MergeConflict[]
 }
 
+/** Whether both chose between the same lines, in the same order. */
+export function sameConflicts(one: MergedTexts, other: MergedTexts): boolean {
+  const of = ({ conflicts }: MergedTexts) =>
+    JSON.stringify(conflicts.map(({ mine, theirs }) => [mine, theirs]))
+  return of(one) === of(other)
+}
+
 /**
  * Merges three ways, by lines. Changes of neighboring lines don't conflict, and lines that both insert at the same place
  * all stay, the user's first. `mine` decides the line ends that are added between lines.

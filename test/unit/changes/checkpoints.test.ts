@@ -388,7 +388,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(
       listed(1).map(({ name, left }) => [name, left]),
       [
-        ['a.txt', 'unsaved'],
+        ['a.txt', 'conflict'],
         ['b.txt', 'gone'],
         ['large.bin', 'large'],
       ],

@@ -2,6 +2,7 @@
 //   dist/extension.cjs       what is registered at startup
 //   dist/services.js         the rest of the extension, and what it loads when needed in dist/chunks/
 //   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
+//   dist/search-worker.js    the thread that indexes and searches conversations
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/demo-agent.mjs      the demo agent, a program of its own
 //   dist/webview/            the browser side, one entry for each view
@@ -194,7 +195,11 @@ const extension = {
 /** @type {esbuild.BuildOptions} */
 const services = {
   ...host,
-  entryPoints: { services: 'src/services.ts', 'code-actions': 'src/workbench/code-actions.ts' },
+  entryPoints: {
+    services: 'src/services.ts',
+    'code-actions': 'src/workbench/code-actions.ts',
+    'search-worker': 'src/history/search/search-worker.ts',
+  },
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',

@@ -15,7 +15,6 @@ import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
 import { connectOptions, createAgentServices } from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
-import { offerMerges } from './changes/merge-unsaved.ts'
 import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
 import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
@@ -39,7 +38,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const guardScript = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
   const composer = composerServices(storage, workbench.setContext, log, own)
-  const { previews, records, transcripts, leases, historySize } = createStorageServices(platform, own)
+  const { previews, records, transcripts, leases, historySize, search } = createStorageServices(platform, own)
   const { files, tracker } = createChangeServices(platform, protectedFiles, own)
 
   const queues = own.add(new PromptQueues(composer.drafts))
@@ -101,7 +100,6 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
 
   const pageFocus = new PageFocus(workbench)
   const follow = own.add(new FollowAgent(storage.workspace, workbench))
-  own.add(offerMerges({ tracker, workbench }))
   const { sideBar, surfaces, tabs, indicators } = createConversationServices({
     bridge: {
       agents,
@@ -142,6 +140,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     indicators,
     isKept: (agentId, sessionId) => transcripts.has(agentId, sessionId),
     storage: historySize,
+    search,
     atWork: workStore(storage, log),
     workbench,
     pageFocus,

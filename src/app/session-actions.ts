@@ -6,7 +6,7 @@ import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import { pickSession } from './commands/pick-session.ts'
-import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
 
 /** The actions for a session in the history. Reveals conversations that are already shown. */
@@ -38,7 +38,7 @@ export class SessionActions {
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
     await active.reveal()
-    await active.controller.signIn.offer(agentId, then)
+    await active.controller.offerSignIn(agentId, then)
   }
 
   /** Lets the user choose a session, and opens it. */
@@ -50,6 +50,12 @@ export class SessionActions {
   /** An empty title restores the automatic one. */
   async rename(item: HistoryItem, title: string): Promise<void> {
     await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
+  }
+
+  /** Shows the session, and in it a match of a search. */
+  async showMatch(item: HistoryItem, match: Omit<ConversationMatch, 'key'>): Promise<void> {
+    const action = item.open ? 'show' : item.canLoad ? 'load' : 'resume'
+    await this.#open(action, item, match)
   }
 
   async act(action: HistoryAction, item: HistoryItem): Promise<void> {
@@ -77,19 +83,31 @@ export class SessionActions {
     }
     if (action === 'fork') {
       await this.#surfaces.active.reveal()
-      await this.#surfaces.active.controller.opener.fork(item)
+      await this.#surfaces.active.controller.fork(item)
       return
     }
+    await this.#open(action, item)
+  }
+
+  async #open(
+    action: 'show' | 'load' | 'resume',
+    item: HistoryItem,
+    match?: Omit<ConversationMatch, 'key'>,
+  ): Promise<void> {
+    const key = sessionKey(item.agentId, item.sessionId)
     // show an open session as it is, since loading it again would only replay it
-    if (open) await this.#surfaces.reveal(open)
-    else {
-      // a conversation whose agent ended is reopened where it's shown
-      const surface =
-        this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
-      await surface.reveal()
-      // it was closed while the list still showed it as open
-      await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item)
+    const open = this.#manager.find(item.agentId, item.sessionId)
+    if (open) {
+      await this.#surfaces.reveal(open)
+      if (match) this.#surfaces.showing(open)?.showMatch({ ...match, key })
+      return
     }
+    // a conversation whose agent ended is reopened where it's shown
+    const surface = this.#surfaces.withKey(key) ?? this.#surfaces.active
+    await surface.reveal()
+    if (match) surface.showMatch({ ...match, key })
+    // it was closed while the list still showed it as open
+    await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
   }
 
   /** Refreshes the list, also if the action completes late. */

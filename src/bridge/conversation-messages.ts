@@ -6,6 +6,7 @@
  */
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
+import type { FindQuery } from '../common/find-pattern.ts'
 import type { Entry } from '../conversation/state.ts'
 import { cardAction } from './card-action.ts'
 import { agentsId, answer, nothing, request } from './contract.ts'
@@ -360,8 +361,8 @@ export interface ConversationHostMessages {
   'actions/fill': { blocks: ContentBlock[]; quiet?: boolean }
   /** Quotes the selection in the conversation. */
   'actions/quote': undefined
-  /** Opens the find widget, or focuses it. */
-  'find/show': undefined
+  /** Opens the find widget, or focuses it. `match`: what to search for, and the entry to search from. */
+  'find/show': { match?: { query: FindQuery; from: number } }
   /** Sent again when the conversation changes. */
   'find/results': FindResult
   /** In the side bar: shows that page; `focus`: also focuses it. */

@@ -1,7 +1,7 @@
 /** What a page that shows History may send. What the host sends is in `history.ts`. */
 import * as z from 'zod'
 import { agentsId, nothing, type Params } from './contract.ts'
-import type { HistoryChanges } from './history.ts'
+import type { HistoryChanges, HistoryHits } from './history.ts'
 
 const agent = z.object({ agentId: agentsId })
 const session = agent.extend({ sessionId: agentsId })
@@ -20,6 +20,13 @@ export const historyMessages = {
   'history/act': session.extend({
     action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
   }),
+  /** Searches the conversations; an empty text ends the search. `here`: only sessions of the open folders. */
+  'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),
+  /** Shows the session at this entry, and searches it for these texts. */
+  'history/showHit': session.extend({
+    entry: agentsId,
+    matches: z.array(z.string().max(1000)).min(1).max(100),
+  }),
   /** An empty title restores the automatic one. */
   'history/rename': session.extend({ title: z.string().max(4096) }),
   /** Starts an agent that isn't running, to list its sessions. */
@@ -36,6 +43,7 @@ export const historyMessages = {
 export interface HistoryHostMessages {
   /** What changed in the list; sent when the page is visible. */
   'history/state': HistoryChanges
+  'history/hits': HistoryHits
   /** Lets the user edit a session's title, or asks whether to delete it. */
   'history/ask': { what: 'rename' | 'delete'; agentId: string; sessionId: string }
 }

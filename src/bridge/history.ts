@@ -47,6 +47,26 @@ export interface HistoryAgentNote {
   /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
   account?: string
 }
+
+/** Where a text was found in a conversation. */
+export interface HistoryHit {
+  agentId: string
+  sessionId: string
+  /** the id of the entry that matches best */
+  entry: string
+  /** a part of its text: every second element is a match */
+  excerpt: string[]
+  /** the number of entries that match */
+  count: number
+}
+
+/** What was found so far, the best first. */
+export interface HistoryHits {
+  /** of the request */
+  id: number
+  hits: HistoryHit[]
+}
+
 /** What History shows besides its rows. */
 export interface HistorySummary {
   agents: HistoryAgentNote[]
@@ -54,6 +74,8 @@ export interface HistorySummary {
   hasFolder: boolean
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
+  /** conversations that can be searched, of those that will be; why none can */
+  search: { progress?: { done: number; total: number }; problem?: string }
 }
 
 export interface HistoryChanges extends HistorySummary {

@@ -118,16 +118,8 @@ export class TrackedFiles extends Owner {
 
   /** The open document of a file. */
   document(path: string): OpenDocument | undefined {
-    return this.#options.shared.documents.find(this.#spellingsOf(path))
-  }
-
-  /** Whether a notebook or a custom editor has unsaved changes of the file. */
-  isUnsavedElsewhere(path: string): boolean {
-    return this.#options.shared.documents.isUnsavedElsewhere(this.#spellingsOf(path))
-  }
-
-  #spellingsOf(path: string): string[] {
-    return [path, ...(this.#spellings.get(this.key(path)) ?? [])]
+    const { documents } = this.#options.shared
+    return documents.find([path, ...(this.#spellings.get(this.key(path)) ?? [])])
   }
 
   // ---- files by key ------------------------------------------------------------------------------------------------

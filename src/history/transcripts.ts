@@ -15,6 +15,18 @@ import {
   TranscriptRows,
 } from './transcript-rows.ts'
 
+/** What was written of a conversation or a separate copy. */
+export interface WrittenConversation {
+  agentId: string
+  /** as stored */
+  id: string
+  /** the revisions; `before` is absent if nothing was stored */
+  before: string | undefined
+  after: string
+  /** of the written entries; absent for all */
+  positions: number[] | undefined
+}
+
 export interface TranscriptsOptions {
   database: TranscriptDatabase
   leases: Leases
@@ -38,7 +50,7 @@ export class Transcripts implements Disposable {
   readonly #revisions = new Map<string, string>()
   /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
-  readonly #wrote = new Emitter<void>()
+  readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
 
   readonly onDidWrite = this.#wrote.event
@@ -65,7 +77,7 @@ export class Transcripts implements Disposable {
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (!changes.replace && this.#rows.completesSecret(changes)) return false
-    const written = this.#database.transaction(() => {
+    const written = this.#database.transaction((): WrittenConversation | undefined => {
       const isOurs = this.#leases.take(agentId, sessionId)
       const whole = copyOf(agentId, sessionId)
       const copy = isOurs ? whole : separateCopy(whole, this.#leases.owner)
@@ -73,21 +85,23 @@ export class Transcripts implements Disposable {
       const known = this.#revisions.get(key)
       const onDisk = this.#rows.revision(copy)
       const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(key)
-      if (!changes.replace && !fits) return false
+      if (!changes.replace && !fits) return undefined
       if (changes.replace) {
         // this conversation doesn't include what another window wrote meanwhile
         if (onDisk !== undefined && onDisk !== known) this.#rows.setApart(copy, onDisk)
         this.#rows.remove(copy)
         if (isOurs) this.#removeMerged(key)
       }
-      this.#revisions.set(key, this.#rows.write(copy, changes, this.#now()))
-      return true
-    }, false)
+      const after = this.#rows.write(copy, changes, this.#now())
+      this.#revisions.set(key, after)
+      const positions = changes.replace ? undefined : positionsOf(changes)
+      return { agentId, id: copy[1], before: onDisk, after, positions }
+    }, undefined)
     if (written) {
       this.#database.worked()
-      this.#wrote.fire()
+      this.#wrote.fire(written)
     }
-    return written
+    return written !== undefined
   }
 
   /** The saved conversation, merged with separate copies of other windows; `undefined` if there is none. */
@@ -177,6 +191,10 @@ export class Transcripts implements Disposable {
     }
     this.#merged.delete(key)
   }
+}
+
+function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
+  return [...new Set([...entries, ...texts].map(({ position }) => position))]
 }
 
 /** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */

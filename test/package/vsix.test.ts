@@ -13,7 +13,7 @@ const allowed = [
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
   /^media\/registry\.json$/,
-  /^dist\/(extension\.cjs|services\.js|code-actions\.js|process-guard\.cjs)$/,
+  /^dist\/(extension\.cjs|services\.js|code-actions\.js|search-worker\.js|process-guard\.cjs)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/demo-agent\.mjs$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
@@ -42,6 +42,7 @@ describe('the package', () => {
     for (const name of [
       manifest.main.replace('./', ''),
       'dist/process-guard.cjs',
+      'dist/search-worker.js',
       'dist/demo-agent.mjs',
       'dist/webview/conversation.js',
       'dist/webview/conversation.css',

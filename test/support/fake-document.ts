@@ -107,10 +107,7 @@ export class FakeDocument implements OpenDocument {
 }
 
 export function fakeDocuments(...open: FakeDocument[]): Documents {
-  return {
-    find: paths => open.find(document => !document.closed && paths.includes(document.path)),
-    isUnsavedElsewhere: () => false,
-  }
+  return { find: paths => open.find(document => !document.closed && paths.includes(document.path)) }
 }
 
 function readOrNothing(path: string): string | undefined {

@@ -35,7 +35,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
   return {
     [CommandId.find]: async () => {
       const { active } = await shown()
-      active.tell('find/show')
+      active.tell('find/show', {})
     },
     [CommandId.focusConversation]: async () => {
       if (pageFocus.isInConversation) await workbench.execute('workbench.action.focusActiveEditorGroup')

@@ -21,7 +21,7 @@ import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
-import type { OpenTabs, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, OpenTabs, TellPage } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
@@ -61,6 +61,7 @@ export class ConversationBridge extends Owner {
   #focusWanted = false
   #page: ViewPage = 'conversation'
   #requestWanted: string | undefined
+  #matchWanted: ConversationMatch | undefined
   #ready = false
   readonly #focus = this.register(new Emitter<FocusReport>())
 
@@ -82,7 +83,7 @@ export class ConversationBridge extends Owner {
         head: () => buildHead(options),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
-        returned: () => [...controller.prompts.queue.returned],
+        returned: () => [...controller.queue.returned],
         sendSnapshot: snapshot => this.#connection.trySend('conversation/snapshot', snapshot),
         sendPatch: patch => this.#connection.trySend('conversation/patch', patch),
         sendReturned: prompts =>
@@ -126,10 +127,13 @@ export class ConversationBridge extends Owner {
         following.add(shown.onDidChange(() => options.previews.outdated(controller.key)))
         following.add(shown.onDidChange(changes => this.#pump.add(changes)))
         following.add(shown.onDidChange(changes => this.#find.note(changes)))
+        following.add(shown.onDidChange(() => this.#revealMatch()))
         following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
+        following.add(shown.onDidChangeStatus(() => this.#revealMatch()))
       }
       this.#pump.reset()
       this.#find.reset()
+      this.#revealMatch()
     }
     follow()
     this.register(controller.onDidSwitch(follow))
@@ -156,6 +160,23 @@ export class ConversationBridge extends Owner {
   showRequest(requestId: string): void {
     if (this.#ready) this.#sendForShown('conversation/navigate', { to: 'question', requestId })
     else this.#requestWanted = requestId
+  }
+
+  showMatch(match: ConversationMatch): void {
+    this.#matchWanted = match
+    this.#revealMatch()
+  }
+
+  /** Not before the conversation is displayed and has the entry, or all of its entries. */
+  #revealMatch(): void {
+    const { controller } = this.#options
+    const match = this.#matchWanted
+    const session = controller.current?.session
+    if (!match || !this.#ready || !session || match.key !== controller.key) return
+    const position = session.state.index.get(match.entry)
+    if (position === undefined && session.phase === 'loading') return
+    this.#matchWanted = undefined
+    this.#sendForShown('find/show', { match: { query: match.query, from: position ?? 0 } })
   }
 
   /** Send the displayed conversation first, since the message is about that one. */
@@ -208,6 +229,7 @@ export class ConversationBridge extends Owner {
         this.#focusWanted = false
         if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
         this.#requestWanted = undefined
+        this.#revealMatch()
       },
       'conversation/preview': ({ key, revision, preview }) => {
         if (mine(key) && this.#pump.isUpToDate(revision)) options.previews.save(key, preview)

@@ -3,6 +3,7 @@ import type { Attachment, TabNote } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages } from '../../bridge/conversation-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
+import type { FindQuery } from '../../common/find-pattern.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
@@ -14,6 +15,15 @@ export type TellPage = <N extends keyof ConversationHostMessages>(
   ...params: HostArguments<ConversationHostMessages[N]>
 ) => void
 
+/** Where to search a conversation. */
+export interface ConversationMatch {
+  /** of the conversation */
+  key: string
+  query: FindQuery
+  /** the id of the entry to search from */
+  entry: string
+}
+
 /** A place that shows a conversation: the view in the side bar, or an editor tab. */
 export interface ConversationSurface {
   readonly controller: ConversationController
@@ -24,6 +34,8 @@ export interface ConversationSurface {
   attach(attachment: Attachment): void
   /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
+  /** Reveals a match in the conversation with this key as soon as it's displayed, and searches for it. */
+  showMatch(match: ConversationMatch): void
   /** Sends its page a request, if the page exists. */
   tell: TellPage
 }

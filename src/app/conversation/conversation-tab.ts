@@ -9,7 +9,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { ShownTab, TabPanel } from '../webviews.ts'
 import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
-import type { ConversationSurface, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 
 /** A conversation in an editor tab, whose title is that of the session. */
 export class ConversationTab extends Owner implements ConversationSurface {
@@ -95,6 +95,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   showRequest(requestId: string): void {
     this.#bridge.showRequest(requestId)
+  }
+
+  showMatch(match: ConversationMatch): void {
+    this.#bridge.showMatch(match)
   }
 
   get #title(): string {

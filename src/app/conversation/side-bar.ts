@@ -10,7 +10,7 @@ import type { PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { SideBarView } from '../webviews.ts'
 import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
-import type { ConversationSurface, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, ConversationSurface, TellPage } from './conversation-surface.ts'
 
 export interface SideBarEvents {
   /** The view is shown for the first time in this window. */
@@ -145,6 +145,10 @@ export class SideBar implements ConversationSurface {
 
   showRequest(requestId: string): void {
     this.#withBridge(bridge => bridge.showRequest(requestId))
+  }
+
+  showMatch(match: ConversationMatch): void {
+    this.#withBridge(bridge => bridge.showMatch(match))
   }
 
   #withBridge(task: (bridge: ConversationBridge) => void): void {

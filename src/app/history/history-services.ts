@@ -1,6 +1,7 @@
 import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { SearchClient } from '../../history/search/search-client.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
@@ -27,6 +28,7 @@ interface HistoryServicesOptions {
   indicators: SessionIndicators
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
+  search: SearchClient
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
   workbench: Workbench
@@ -53,6 +55,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     indicators,
     isKept,
     storage,
+    search,
     atWork,
     workbench,
     pageFocus,
@@ -74,7 +77,17 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const actions = new SessionActions(surfaces, manager, history, organizer, workbench)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
   const historyView = own.add(
-    new HistoryView({ history, agents, accounts, indicators, interrupted, storage, actions, workbench }),
+    new HistoryView({
+      history,
+      agents,
+      accounts,
+      indicators,
+      interrupted,
+      storage,
+      search,
+      actions,
+      workbench,
+    }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))
   return { history, historyView, historyTab, actions }

@@ -6,8 +6,12 @@ import {
   historyMessages,
 } from '../../bridge/history-messages.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
+import type { FindQuery } from '../../common/find-pattern.ts'
+import { hasFilters, hasText, matchesFilters, parseSearch } from '../../common/search-query.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import { PathRules } from '../../editor/path-rules.ts'
-import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SearchClient } from '../../history/search/search-client.ts'
+import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
@@ -26,6 +30,7 @@ export interface HistoryViewOptions {
   interrupted: Interrupted
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
+  search: SearchClient
   actions: SessionActions
   workbench: Workbench
 }
@@ -54,6 +59,7 @@ export class HistoryView extends Owner {
     this.register(options.history.onDidChange(() => this.#schedule()))
     this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
+    this.register(options.search.onDidChange(() => this.#schedule()))
   }
 
   /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
@@ -73,6 +79,12 @@ export class HistoryView extends Owner {
       'history/refresh': () => history.refresh(),
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
+      'history/search': ({ id, text, here }) => this.#search(connection, id, text, here),
+      'history/showHit': ({ agentId, sessionId, entry, matches }) => {
+        const item = history.find(agentId, sessionId)
+        const query = findQueryOf(matches)
+        return item && this.#tell(agentId, () => actions.showMatch(item, { query, entry }))
+      },
       'history/rename': ({ agentId, sessionId, title }) => {
         const item = history.find(agentId, sessionId)
         return item && this.#tell(agentId, () => actions.rename(item, title))
@@ -93,6 +105,25 @@ export class HistoryView extends Owner {
   looked(): void {
     void this.#options.history.refresh()
     this.#send()
+  }
+
+  #search(connection: WebviewConnection<HistoryHostMessages>, id: number, text: string, here: boolean): void {
+    const { search, history } = this.#options
+    const query = parseSearch(text, Date.now())
+    if (!hasText(query)) {
+      search.stop()
+      connection.send('history/hits', { id, hits: [] })
+      return
+    }
+    const isHere = hereOf(this.#options.workbench)
+    const isWanted = (item: HistoryItem) => matchesFilters(query, item) && (!here || isHere(item.cwd))
+    const sessions =
+      here || hasFilters(query)
+        ? history.items().flatMap(item => (isWanted(item) ? sessionKey(item.agentId, item.sessionId) : []))
+        : undefined
+    search.search(query, sessions, (hits, isDone) => {
+      if (isDone || hits.length > 0) connection.send('history/hits', { id, hits })
+    })
   }
 
   #start(agentId: string): Promise<void> {
@@ -149,18 +180,35 @@ export class HistoryView extends Owner {
   }
 }
 
-function surroundings(options: HistoryViewOptions): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, storage, workbench } = options
+/** Whether a directory belongs to a folder that is open in this window. Many sessions are in few directories. */
+function hereOf(workbench: Workbench): (cwd: string) => boolean {
   const rules = new PathRules()
   const folders = workbench.folders()
-  // many sessions are in few directories
-  const here = new Map<string, boolean>()
+  const known = new Map<string, boolean>()
   const isHere = (cwd: string) => folders.some(folder => rules.contains(folder.path, cwd))
+  return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
+}
+
+/** What to search the conversation for, from what the search of History found in it. */
+function findQueryOf(matches: readonly string[]): FindQuery {
+  const texts = [...new Set(matches.map(match => match.toLowerCase()))]
+  const plain = { matchCase: false, wholeWord: false }
+  if (texts.length === 1) return { ...plain, text: texts[0]!, regex: false }
+  // the longest first, since the first that matches counts
+  const all = texts
+    .sort((a, b) => b.length - a.length)
+    .map(text => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return { ...plain, text: all.join('|'), regex: true }
+}
+
+function surroundings(options: HistoryViewOptions): HistorySurroundings {
+  const { agents, accounts, indicators, interrupted, storage, search, workbench } = options
   return {
     trusted: workbench.isTrusted,
-    hasFolder: folders.length > 0,
+    hasFolder: workbench.folders().length > 0,
     storage: storage(),
-    isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
+    search: search.state,
+    isHere: hereOf(workbench),
     accountOf: agentId =>
       agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),
     endedOf: ({ agentId, sessionId }) =>

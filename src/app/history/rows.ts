@@ -11,6 +11,7 @@ export interface HistorySurroundings {
   isHere: (cwd: string) => boolean
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
+  search: HistorySummary['search']
   /** who is signed in to the agent, as text */
   accountOf: (agentId: string) => string | undefined
   /** how a session's work ended, if the user hasn't viewed it since */
@@ -33,6 +34,7 @@ export function historyState(
     trusted: around.trusted,
     hasFolder: around.hasFolder,
     storage: around.storage,
+    search: around.search,
   }
 }
 

@@ -10,6 +10,7 @@ import { ChangesStore } from '../../history/changes-store.ts'
 import { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StorageTrouble } from '../../history/database.ts'
 import { LocalSessions } from '../../history/local-sessions.ts'
+import { SearchClient } from '../../history/search/search-client.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
@@ -19,7 +20,8 @@ import { previewFiles, privateFolders, storeFolders } from './stores.ts'
 const CLEAN_AFTER_MS = 10_000
 
 /** What outlives the window: sessions, conversations, previews. */
-export function createStorageServices({ workbench, storage, log, secrets }: Platform, own: DisposableStore) {
+export function createStorageServices(platform: Platform, own: DisposableStore) {
+  const { workbench, storage, log, secrets } = platform
   const trouble = new StorageTrouble(message => void workbench.dialogs.warn(message))
   const previews = new PreviewStore(previewFiles(storage, log), {
     redact: text => secrets.redact(text),
@@ -45,8 +47,17 @@ export function createStorageServices({ workbench, storage, log, secrets }: Plat
   )
   const { transcripts, leases } = conversations
   transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
+  const search = own.add(
+    new SearchClient({
+      transcripts,
+      script: platform.fileInExtension('dist', 'search-worker.js'),
+      files: { file: fileOf('search.db'), conversations: fileOf('conversations.db') },
+      log,
+    }),
+  )
   return {
     previews,
+    search,
     records,
     transcripts,
     leases,

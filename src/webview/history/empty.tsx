@@ -9,12 +9,14 @@ interface EmptyHistoryProps {
   /** the number of sessions */
   count: number
   filter: Signal<HistoryFilter>
+  isSearching: boolean
 }
 
 /** Why there are no rows, and what to do. */
-export function EmptyHistory({ summary, count, filter }: EmptyHistoryProps) {
+export function EmptyHistory({ summary, count, filter, isSearching }: EmptyHistoryProps) {
   const { host } = useHistory()
   const { text, here } = filter.value
+  if (isSearching) return null
   if (text !== '' || (here && count > 0)) {
     return (
       <div class="history-nothing">

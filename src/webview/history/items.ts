@@ -1,7 +1,15 @@
 import { type Signal, signal } from '@preact/signals'
-import type { HistoryChanges, HistoryRow } from '../../bridge/history.ts'
+import type { HistoryChanges, HistoryHit, HistoryRow } from '../../bridge/history.ts'
+import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import { type DateGroupKey, groupByDate, newestFirst } from '../../common/date-groups.ts'
-import { filterRows } from '../../common/filter-rows.ts'
+import {
+  hasText,
+  matchesFilters,
+  matchesNames,
+  parseSearch,
+  type SearchQuery,
+} from '../../common/search-query.ts'
+import type { HostClient } from '../host/connection.ts'
 import { ListWindow, type WindowItem } from '../list/window.ts'
 
 export interface HistoryFilter {
@@ -21,12 +29,20 @@ export interface RowQuestion {
 
 /** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
-  ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: Signal<HistoryRow> })
+  (
+    | { kind: 'group'; group: DateGroupKey }
+    | { kind: 'row'; row: Signal<HistoryRow>; hit: Signal<HistoryHit | undefined> }
+  )
 export type RowItem = Extract<HistoryItem, { kind: 'row' }>
 
+/** The height of a row, and of the line with a part of the conversation below it. CSS pixels. */
+const ROW_HEIGHT = 44
+const HIT_HEIGHT = 19
+
 /**
- * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date. Updating a session
- * in place takes constant time.
+ * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date. If text is searched
+ * for: first those whose title has it, then those whose conversation has it, the best first. Updating a session in place
+ * takes constant time.
  */
 export class HistoryLines {
   readonly window = new ListWindow<HistoryItem>()
@@ -38,6 +54,9 @@ export class HistoryLines {
   #lines = new Map<string, HistoryItem>()
   #groups: HistoryItem[] = []
   #filter: HistoryFilter = { text: '', here: false, archived: false }
+  #query: SearchQuery = parseSearch('', 0)
+  /** by the row's key, in their order */
+  #hits: ReadonlyMap<string, HistoryHit> = new Map()
   #now = 0
 
   /** The lines of sessions, in order. */
@@ -65,8 +84,17 @@ export class HistoryLines {
 
   /** @param now milliseconds since the epoch */
   show(filter: HistoryFilter, now: number): void {
+    if (filter.text === '') this.#hits = new Map()
     this.#filter = filter
+    this.#query = parseSearch(filter.text, now)
     this.#now = now
+    this.#arrange()
+  }
+
+  /** What was found in conversations for the text of the filter. */
+  found(hits: readonly HistoryHit[]): void {
+    if (hits.length === 0 && this.#hits.size === 0) return
+    this.#hits = new Map(hits.map(hit => [rowKey(hit), hit]))
     this.#arrange()
   }
 
@@ -98,9 +126,9 @@ export class HistoryLines {
   /** A session changed; returns false if that may move its line. */
   #replace(key: string, row: HistoryRow): boolean {
     const item = this.item(key)
-    const isShown = passing([row], this.#filter).length > 0
+    const isShown = this.#passes(row)
     if (!item || !isShown) return !item && !isShown
-    if (row.updatedAt !== item.row.peek().updatedAt) {
+    if (row.updatedAt !== item.row.peek().updatedAt && !hasText(this.#query)) {
       const neighbors = [this.#rowAt(item.index - 1), row, this.#rowAt(item.index + 1)].filter(one => one)
       const isInOrder = neighbors.every((one, i) => i === 0 || newestFirst(neighbors[i - 1]!, one!) <= 0)
       if (!isInOrder || groupByDate([row, item.row.peek()], this.#now).length > 1) return false
@@ -118,28 +146,51 @@ export class HistoryLines {
     const lines = new Map<string, HistoryItem>()
     this.#groups = []
     const base = { measured: false, index: -1 }
-    const shown = passing(this.#rows.values(), this.#filter)
-    for (const { id, key: group, rows } of groupByDate(shown, this.#now)) {
-      const key = `group/${id}`
-      const head = this.#lines.get(key) ?? { ...base, kind: 'group', group, key, height: 26 }
-      this.#groups.push(head)
-      lines.set(key, head)
-      for (const row of rows) {
-        const key = rowKey(row)
-        const item = this.item(key) ?? { ...base, kind: 'row', row: signal(row), key, height: 44 }
-        item.row.value = row
-        lines.set(key, item)
+    const shown = [...this.#rows.values()].filter(row => this.#passes(row))
+    const add = (row: HistoryRow) => {
+      const key = rowKey(row)
+      const hit = this.#hits.get(key)
+      const item = this.item(key) ?? {
+        ...base,
+        kind: 'row',
+        row: signal(row),
+        hit: signal(hit),
+        key,
+        height: 0,
       }
+      item.row.value = row
+      item.hit.value = hit
+      const height = hit ? ROW_HEIGHT + HIT_HEIGHT : ROW_HEIGHT
+      if (item.height !== height) Object.assign(item, { height, measured: false })
+      lines.set(key, item)
     }
+    if (hasText(this.#query)) for (const row of this.#ranked(shown)) add(row)
+    else
+      for (const { id, key: group, rows } of groupByDate(shown, this.#now)) {
+        const key = `group/${id}`
+        const head = this.#lines.get(key) ?? { ...base, kind: 'group', group, key, height: 26 }
+        this.#groups.push(head)
+        lines.set(key, head)
+        for (const row of rows) add(row)
+      }
     this.#lines = lines
     this.window.splice(0, this.window.count, [...lines.values()])
     this.version.value = this.version.peek() + 1
   }
-}
 
-function passing(rows: Iterable<HistoryRow>, { here, archived, text }: HistoryFilter): HistoryRow[] {
-  const shown = [...rows].filter(row => (!here || row.here) && (archived || !row.archived || row.open))
-  return filterRows(shown, { text })
+  #passes(row: HistoryRow): boolean {
+    const { here, archived } = this.#filter
+    if ((here && !row.here) || (row.archived && !archived && !row.open)) return false
+    if (!matchesFilters(this.#query, row)) return false
+    return matchesNames(this.#query, row) || this.#hits.has(rowKey(row))
+  }
+
+  #ranked(rows: HistoryRow[]): HistoryRow[] {
+    const named = rows.filter(row => matchesNames(this.#query, row)).sort(newestFirst)
+    const others = new Map(rows.map(row => [rowKey(row), row]))
+    for (const row of named) others.delete(rowKey(row))
+    return [...named, ...[...this.#hits.keys()].flatMap(key => others.get(key) ?? [])]
+  }
 }
 
 /** The reference to a row's session for messages. */
@@ -149,6 +200,15 @@ export function idOf({ agentId, sessionId }: HistoryRow): { agentId: string; ses
 
 export function rowKey(row: { agentId: string; sessionId: string }): string {
   return `row/${row.agentId}/${row.sessionId}`
+}
+
+/** Shows the session, at the place where the text of the search was found. */
+export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: HistoryHit | undefined): void {
+  const action = defaultAction(row)
+  if (!action) return
+  const matches = hit?.excerpt.filter((_, i) => i % 2 === 1) ?? []
+  if (hit && matches.length > 0) host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
+  else host.send('history/act', { action, ...idOf(row) })
 }
 
 /** The action for Enter: shows an open session, else loads it if possible, else resumes it. */

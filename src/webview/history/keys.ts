@@ -1,7 +1,7 @@
 import type { HistoryPlace } from '../../bridge/history.ts'
 import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
-import { defaultAction, idOf } from './items.ts'
+import { idOf, open } from './items.ts'
 import type { HistorySelection } from './selection.ts'
 
 interface HistoryKeysOptions {
@@ -42,8 +42,8 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
         host.send('history/act', { action: 'delete', ...idOf(row) })
         return true
       }
-      const action = event.shiftKey && row.canResume ? 'resume' : defaultAction(row)
-      if (action) host.send('history/act', { action, ...idOf(row) })
+      if (event.shiftKey && row.canResume) host.send('history/act', { action: 'resume', ...idOf(row) })
+      else open(host, row, item.hit.peek())
       return true
     }
     case 'F2':

@@ -4,7 +4,7 @@ import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { groupName } from './dates.ts'
 import type { HistoryItem, HistoryLines } from './items.ts'
-import { AgentNotes, StorageNote } from './note.tsx'
+import { AgentNotes, SearchNote, StorageNote } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 import type { HistorySelection } from './selection.ts'
 
@@ -36,6 +36,7 @@ export function HistoryList({ summary, lines, selection, focusBack }: HistoryLis
       focusable={false}
       footer={
         <>
+          <SearchNote search={summary.search} />
           <AgentNotes notes={summary.agents} />
           <StorageNote storage={summary.storage} />
         </>
@@ -64,6 +65,7 @@ function Item({ item, lines, selection, focusBack }: ItemProps) {
       return (
         <HistoryRowView
           row={item.row.value}
+          hit={item.hit.value}
           id={item.key}
           active={selection.key === item.key}
           position={lines.positionOf(item)}

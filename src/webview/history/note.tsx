@@ -49,6 +49,24 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
   )
 }
 
+/** That not all conversations can be searched yet, or why none can. */
+export function SearchNote({ search: { progress, problem } }: { search: HistorySummary['search'] }) {
+  if (problem === undefined && !progress) return null
+  return (
+    <div class="history-note">
+      {problem === undefined ? (
+        <Icon name="loading" class="codicon-modifier-spin" />
+      ) : (
+        <Icon name="warning" class="failed" />
+      )}
+      <span>
+        {problem ??
+          t('Indexing conversations for the search: {0} of {1}', progress?.done ?? 0, progress?.total ?? 0)}
+      </span>
+    </div>
+  )
+}
+
 /** More agents that aren't running than this are collapsed into one line. */
 const MAX_RESTING = 2
 

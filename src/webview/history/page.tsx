@@ -1,4 +1,4 @@
-import { batch, effect, type Signal, signal } from '@preact/signals'
+import { batch, computed, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import type { HistoryPlace, HistorySummary } from '../../bridge/history.ts'
@@ -23,6 +23,7 @@ export function historyPage(
   const filter = signal(keptFilter())
   const asked = signal<RowQuestion | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
+  const searched = { id: 0, isRunning: signal(false) }
 
   const host = hostClient<HistoryMessages>(connection)
   listenToHost<HistoryHostMessages>(connection, {
@@ -32,14 +33,36 @@ export function historyPage(
         summary.value = changes
       })
     },
+    'history/hits': ({ id, hits }) => {
+      if (id !== searched.id) return
+      lines.found(hits)
+      searched.isRunning.value = false
+    },
     'history/ask': ({ what, ...row }) => {
       asked.value = { what, key: rowKey(row) }
     },
   })
   host.send('history/ready')
+  // again when more conversations can be searched
+  const isIndexed = computed(() => summary.value !== undefined && summary.value.search.progress === undefined)
+  effect(() => {
+    const { text, here } = filter.value
+    void isIndexed.value
+    searched.isRunning.value = text.trim() !== ''
+    searched.id += 1
+    if (text !== '' || searched.id > 1)
+      host.send('history/search', { id: searched.id, text: text.slice(0, 1000), here })
+  })
   return () => (
     <HistoryProvider value={{ host, place }}>
-      <HistoryView summary={summary} lines={lines} filter={filter} asked={asked} wantsFocus={wantsFocus} />
+      <HistoryView
+        summary={summary}
+        lines={lines}
+        filter={filter}
+        asked={asked}
+        isSearching={searched.isRunning}
+        wantsFocus={wantsFocus}
+      />
     </HistoryProvider>
   )
 }

@@ -1,15 +1,17 @@
-import type { HistoryPlace, HistoryRow } from '../../bridge/history.ts'
+import type { HistoryHit, HistoryPlace, HistoryRow } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
-import { t } from '../l10n.ts'
+import { plural, t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TitleField } from '../ui/title-field.tsx'
 import { useHistory } from './context.ts'
 import { longTime, shortTime } from './dates.ts'
-import { defaultAction, idOf, type RowQuestion } from './items.ts'
+import { defaultAction, idOf, open, type RowQuestion } from './items.ts'
 
 interface RowProps {
   row: HistoryRow
+  /** where the text of the search is in its conversation */
+  hit: HistoryHit | undefined
   id: string
   active: boolean
   /** position among the rows, 1-based, and how many there are */
@@ -23,7 +25,17 @@ interface RowProps {
 }
 
 /** A session: its title and state; below, its agent, folder and time, or its buttons. */
-export function HistoryRowView({ row, id, active, position, count, onPress, question, onAsk }: RowProps) {
+export function HistoryRowView({
+  row,
+  hit,
+  id,
+  active,
+  position,
+  count,
+  onPress,
+  question,
+  onAsk,
+}: RowProps) {
   const { host, place } = useHistory()
   const action = defaultAction(row)
   const state = stateOf(row)
@@ -32,7 +44,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
       id={id}
-      class={`history-row${active ? ' active' : ''}${action ? '' : ' inert'}`}
+      class={`history-row${active ? ' active' : ''}${action ? '' : ' inert'}${hit ? ' found' : ''}`}
       role="option"
       tabIndex={-1}
       aria-selected={active}
@@ -40,7 +52,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
       aria-setsize={count}
       title={tooltip(row)}
       onPointerDown={onPress}
-      onClick={() => action && !question && host.send('history/act', { action, ...idOf(row) })}
+      onClick={() => !question && open(host, row, hit)}
       data-vscode-context={menuContext(row, place)}
     >
       <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
@@ -75,7 +87,24 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
             {question === undefined && <RowActions row={row} onAsk={onAsk} />}
           </div>
         )}
+        {hit && <Hit hit={hit} />}
       </div>
+    </div>
+  )
+}
+
+/** The part of the conversation in which the text was found. */
+function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
+  return (
+    <div class="history-hit" title={excerpt.join('')}>
+      <span class="history-excerpt" dir="auto">
+        {excerpt.map((part, i) => (i % 2 === 0 ? part : <mark>{part}</mark>))}
+      </span>
+      {count > 1 && (
+        <span class="history-count" title={plural(count, '1 match', '{0} matches')}>
+          {count}
+        </span>
+      )}
     </div>
   )
 }

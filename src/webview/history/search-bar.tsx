@@ -41,7 +41,7 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
           aria-controls={isListed ? 'history-list' : undefined}
           aria-activedescendant={selection.isMounted ? selection.key : undefined}
           aria-label={t('Search sessions')}
-          placeholder={t('Search sessions')}
+          placeholder={t('Search titles and messages')}
           spellcheck={false}
           value={text}
           onInput={event => onSearch(event.currentTarget.value)}

@@ -9,7 +9,7 @@ import { EmptyHistory } from './empty.tsx'
 import type { HistoryFilter, HistoryLines, RowQuestion } from './items.ts'
 import { handleKey, isFindKey, typesText } from './keys.ts'
 import { HistoryList } from './list.tsx'
-import { AgentNotes } from './note.tsx'
+import { AgentNotes, SearchNote } from './note.tsx'
 import { SearchBar } from './search-bar.tsx'
 import { HistorySelection } from './selection.ts'
 
@@ -20,11 +20,13 @@ interface HistoryViewProps {
   filter: Signal<HistoryFilter>
   /** the row that shows a question */
   asked: Signal<RowQuestion | undefined>
+  /** conversations are being searched, and nothing was found in them yet */
+  isSearching: Signal<boolean>
   wantsFocus: Signal<boolean>
 }
 
 /** The whole History view. The search field keeps the focus; the arrow keys move through the rows. */
-export function HistoryView({ summary, lines, filter, asked, wantsFocus }: HistoryViewProps) {
+export function HistoryView({ summary, lines, filter, asked, isSearching, wantsFocus }: HistoryViewProps) {
   const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = useCallback(() => search.current?.focus(), [])
@@ -60,8 +62,12 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
   const setText = (text: string) => {
     filter.value = { ...filter.value, text }
     selection.clear()
-    announce(plural(lines.rowCount, '1 session', '{0} sessions'))
   }
+  // when what is in conversations is known, too
+  useLayoutEffect(() => {
+    if (filter.value.text !== '' && !isSearching.value)
+      announce(plural(lines.rowCount, '1 session', '{0} sessions'))
+  }, [filter.value.text, isSearching.value])
   const clearSearch = () => {
     const hasText = filter.value.text !== ''
     if (hasText) setText('')
@@ -94,7 +100,13 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
         <HistoryList summary={summary.value} lines={lines} selection={selection} focusBack={focusSearch} />
       ) : (
         <div class="history-empty">
-          <EmptyHistory summary={summary.value} count={lines.count.value.all} filter={filter} />
+          <EmptyHistory
+            summary={summary.value}
+            count={lines.count.value.all}
+            filter={filter}
+            isSearching={isSearching.value}
+          />
+          <SearchNote search={summary.value.search} />
           <AgentNotes notes={summary.value.agents} />
         </div>
       )}

@@ -26,6 +26,7 @@ const around = {
   endedOf: () => undefined,
   accountOf: () => undefined,
   storage: { used: 0, max: 0 },
+  search: {},
 }
 
 describe('the rows of History', () => {
@@ -79,7 +80,7 @@ describe('the rows of History', () => {
     assert.deepEqual(second.removed, [{ agentId: 'a', sessionId: 's999' }])
     around.storage = { used: 5, max: 0 }
     const { trusted, hasFolder, storage } = around
-    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage })
+    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage, search: {} })
     sent.forget()
     assert.equal(update()?.rows.length, 999)
   })

@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { HostListeners } from '../../../bridge/contract.ts'
 import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { HeldKeys } from './held-keys.ts'
-import type { FindModel } from './model.ts'
+import type { FindModel, WantedMatch } from './model.ts'
 import type { FindContext } from './reveal.ts'
 
 /**
@@ -30,8 +30,8 @@ export class FindLoader {
     return model?.isOpen.peek() ? model : undefined
   }
 
-  /** Opens the widget with the selection in the conversation, or focuses it. */
-  async open(): Promise<void> {
+  /** Opens the widget with the selection in the conversation or a match elsewhere, or focuses it. */
+  async open(match?: WantedMatch): Promise<void> {
     // an empty view has nothing to search
     if (!document.querySelector('.transcript')) {
       this.held.flush()
@@ -42,7 +42,7 @@ export class FindLoader {
     const before = document.activeElement
     const selected = selectedText()
     const model = this.#model.peek() ?? (await this.#load())
-    if (model) model.open(selected, before)
+    if (model) model.open(selected, before, match)
     else this.held.flush()
   }
 
@@ -84,7 +84,7 @@ export function findListeners(find: FindLoader) {
   }
   window.addEventListener('keydown', hold, { capture: true })
   return {
-    'find/show': () => void find.open(),
+    'find/show': ({ match }) => void find.open(match),
     'find/results': result => find.shown?.take(result),
   } satisfies Partial<HostListeners<ConversationHostMessages>>
 }

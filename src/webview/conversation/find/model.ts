@@ -8,6 +8,12 @@ import { Highlights } from './highlights.ts'
 import { type FindPlace, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
+/** What to search for, and the index of the entry to search from. */
+export interface WantedMatch {
+  query: FindQuery
+  from: number
+}
+
 /** The state of find: the query, the results, and the current match. */
 export class FindModel {
   readonly isOpen = signal(false)
@@ -47,8 +53,9 @@ export class FindModel {
    * Opens the widget, or focuses it.
    * @param selected the selection to search for, if any
    * @param before the focused element, to restore the focus
+   * @param match what to search for instead
    */
-  open(selected: string, before: Element | null): void {
+  open(selected: string, before: Element | null, match?: WantedMatch): void {
     if (!this.isOpen.peek()) {
       this.#before = before
       this.#from = this.#firstEntryInView()
@@ -56,7 +63,11 @@ export class FindModel {
     }
     this.isOpen.value = true
     this.focusWanted.value++
-    if (selected) this.setQuery({ ...this.query.peek(), text: selected, regex: false })
+    if (match) {
+      this.#place = undefined
+      this.#from = match.from
+      this.setQuery(match.query)
+    } else if (selected) this.setQuery({ ...this.query.peek(), text: selected, regex: false })
     else this.#start()
   }
 

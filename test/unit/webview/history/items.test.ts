@@ -16,6 +16,7 @@ const changes = (rows: HistoryRow[], removed?: HistoryChanges['removed']): Histo
   trusted: true,
   hasFolder: true,
   storage: { used: 0, max: 0 },
+  search: {},
 })
 const linesOf = (rows: HistoryRow[], filter = { text: '', here: false, archived: false }) => {
   const lines = new HistoryLines()
@@ -41,9 +42,47 @@ describe('history items', () => {
 
   it('match all filters', () => {
     const list = [row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })]
-    assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['group/today', 'row/a/1'])
-    assert.deepEqual(keys(list, { text: 'build', here: false, archived: false }), ['group/today', 'row/a/2'])
+    assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['row/a/1'])
+    assert.deepEqual(keys(list, { text: 'build', here: false, archived: false }), ['row/a/2'])
     assert.deepEqual(keys(list, { text: 'none', here: false, archived: false }), [])
+  })
+
+  it('are ranked while text is searched for: titles first, then what conversations contain', () => {
+    const lines = linesOf(
+      [
+        row('1', { title: 'Build', updatedAt: now - hour }),
+        row('2', { title: 'Fix the build' }),
+        row('3', { title: 'Parser' }),
+        row('4', { title: 'Lexer', archived: true }),
+        row('5', { title: 'Tests', agentName: 'Codex' }),
+        row('6', { title: 'None' }),
+      ],
+      { text: 'build', here: false, archived: false },
+    )
+    const hit = (sessionId: string) => ({
+      agentId: 'a',
+      sessionId,
+      entry: 'e',
+      excerpt: ['the ', 'build'],
+      count: 1,
+    })
+    assert.deepEqual(keysOf(lines), ['row/a/2', 'row/a/1'])
+    lines.found(['5', '4', '1', '3', 'unknown'].map(hit))
+    assert.deepEqual(keysOf(lines), ['row/a/2', 'row/a/1', 'row/a/5', 'row/a/3'])
+    assert.deepEqual(
+      lines.rows.map(item => [item.hit.value?.sessionId, item.height]),
+      [
+        [undefined, 44],
+        ['1', 63],
+        ['5', 63],
+        ['3', 63],
+      ],
+    )
+    lines.show({ text: 'build agent:codex', here: false, archived: false }, now)
+    assert.deepEqual(keysOf(lines), ['row/a/5'])
+    lines.show({ text: '', here: false, archived: false }, now)
+    assert.equal(lines.item('row/a/3')?.hit.value, undefined)
+    assert.equal(keysOf(lines)[0], 'group/today')
   })
 
   it('keep the other rows when one changes in place', () => {

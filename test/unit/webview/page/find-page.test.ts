@@ -47,7 +47,7 @@ describe('conversation page: find', function () {
       ...more,
     })
   const open = async () => {
-    await page.send('find/show')
+    await page.send('find/show', {})
     await page.until(() => page.document.activeElement === input() && input())
   }
 
@@ -123,7 +123,7 @@ describe('conversation page: find', function () {
     assert.equal(page.written, '')
     page.key(input(), 'f', { ctrlKey: true })
     page.key(input(), 'y')
-    await page.send('find/show')
+    await page.send('find/show', {})
     await page.until(() => searches.at(-1)?.query.text === 'y')
     assert.ok(!page.key(input(), 'z').defaultPrevented, 'the widget has its keys again')
   })

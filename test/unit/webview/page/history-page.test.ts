@@ -8,6 +8,7 @@ describe('history page', function () {
   let page: Page
   const acts: Array<{ action: string; sessionId: string }> = []
   const started: string[] = []
+  const searches: Array<{ id: number; text: string; here: boolean }> = []
 
   const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}) =>
     historyRow(sessionId, { updatedAt: Date.now() - Number(sessionId) * 1000, ...more })
@@ -18,6 +19,7 @@ describe('history page', function () {
       trusted: true,
       hasFolder: true,
       storage: { used: 0, max: 0 },
+      search: {},
       ...more,
     })
   const titles = () =>
@@ -34,6 +36,7 @@ describe('history page', function () {
       ready = true
     })
     page.hear('history/act', act => void acts.push(act))
+    page.hear('history/search', search => void searches.push(search))
     page.hear('history/startAgent', ({ agentId }) => void started.push(agentId))
     await page.until(() => ready)
   })
@@ -113,8 +116,9 @@ describe('history page', function () {
       history: { text: 'export', here: false, archived: false },
     })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
-    await page.until(() => titles().length === 0)
-    assert.match(page.document.body.textContent!, /No sessions match “export”/)
+    await page.until(() => titles().length === 0 && searches.at(-1)?.here)
+    await page.send('history/hits', { id: searches.at(-1)!.id, hits: [] })
+    await page.until(() => /No sessions match “export”/.test(page.document.body.textContent!))
     page.document.querySelector<HTMLElement>('.history-nothing .link-button')!.click()
     await page.until(() => titles().length === 2)
   })
@@ -203,6 +207,7 @@ describe('history page', function () {
   it('says what is deleted if the agent keeps its own history, and how much space is used', async () => {
     await show([row('1', { canDelete: true, deletesCopy: true })], {
       storage: { used: 34_200_000, max: 1_000_000_000 },
+      search: {},
     })
     const { document } = page
     await page.until(() => document.querySelectorAll('.history-row').length === 1)

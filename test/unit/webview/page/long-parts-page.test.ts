@@ -46,7 +46,7 @@ describe('conversation page: long content', function () {
   const nodes = () => page.document.querySelectorAll('*').length
   /** Searches for a text with this many matches in the entry, the last one in its body. */
   const lookFor = async (text: string, hits: number[]) => {
-    await page.send('find/show')
+    await page.send('find/show', {})
     await page.until(() => page.document.activeElement?.closest('.find'))
     const input = query('.find input') as HTMLInputElement
     input.value = text

@@ -1,0 +1,142 @@
+/** What is typed into the search of History: words, "phrases" and filters such as `agent:codex` or `after:2026-11-01`. */
+export interface SearchQuery {
+  terms: SearchTerm[]
+  /** each must be part of the agent's name or id */
+  agents: string[]
+  /** each must be part of the session's folder */
+  folders: string[]
+  /** each must be part of the path of a file in the session */
+  files: string[]
+  /** milliseconds since the epoch: only sessions that were used at or after this time */
+  after?: number
+  /** milliseconds since the epoch: only sessions that were used before this time */
+  before?: number
+}
+
+export interface SearchTerm {
+  /** without case and accents */
+  text: string
+  /** It must end where a word ends. Otherwise, words that start with it are found, too. */
+  whole: boolean
+}
+
+const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files'>> = {
+  agent: 'agents',
+  folder: 'folders',
+  file: 'files',
+}
+
+/** Reads what is typed. A filter that isn't complete yet, or whose date can't be read, filters nothing. */
+export function parseSearch(text: string, now: number): SearchQuery {
+  const query: SearchQuery = { terms: [], agents: [], folders: [], files: [] }
+  for (const match of text.matchAll(/(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu)) {
+    const [all, name = '', phrase, closed, word = ''] = match
+    const key = name.toLowerCase()
+    const value = phrase ?? word
+    const filter = Object.hasOwn(FILTERS, key) ? FILTERS[key] : undefined
+    if (filter) {
+      if (value.trim() !== '') query[filter].push(fold(value.trim()))
+    } else if (key === 'after' || key === 'before') {
+      const day = dayOf(value.trim(), now)
+      if (day !== undefined) query[key] = day
+    } else {
+      const folded = fold(phrase === undefined ? all : name === '' ? phrase : `${name}:${phrase}`)
+      const term = folded.replace(/\s+/g, ' ').trim()
+      if (term !== '') query.terms.push({ text: term, whole: closed === '"' })
+    }
+  }
+  return query
+}
+
+/** Whether a session passes the filters of a query; files and text are in its conversation. */
+export function matchesFilters(
+  { agents, folders, after, before }: SearchQuery,
+  {
+    agentId,
+    agentName,
+    cwd,
+    updatedAt = 0,
+  }: { agentId: string; agentName: string; cwd: string; updatedAt?: number },
+): boolean {
+  if (after !== undefined && updatedAt < after) return false
+  if (before !== undefined && updatedAt >= before) return false
+  if (agents.length > 0 && !agents.every(agent => fold(`${agentName}\n${agentId}`).includes(agent)))
+    return false
+  return folders.length === 0 || folders.every(folder => fold(cwd).includes(folder))
+}
+
+/** What a session is called: the text of each term must be in it. */
+export interface NamedSession {
+  title: string
+  formerTitles?: readonly string[]
+  agentName: string
+  sessionId: string
+  cwd: string
+}
+
+const names = new WeakMap<NamedSession, string>()
+
+/** Whether a session is found by its titles, agent, folder or id, whatever is in its conversation. */
+export function matchesNames({ terms, files }: SearchQuery, session: NamedSession): boolean {
+  if (files.length > 0) return false
+  if (terms.length === 0) return true
+  let text = names.get(session)
+  if (text === undefined) {
+    const { title, formerTitles = [], agentName, sessionId, cwd } = session
+    text = fold([title, ...formerTitles, agentName, cwd, sessionId].join('\n'))
+    names.set(session, text)
+  }
+  return terms.every(term => text.includes(term.text))
+}
+
+/** Whether only some sessions are searched. */
+export function hasFilters({ agents, folders, after, before }: SearchQuery): boolean {
+  return agents.length + folders.length > 0 || after !== undefined || before !== undefined
+}
+
+/** Whether text was searched for, which is found in conversations, too. */
+export function hasText({ terms, files }: SearchQuery): boolean {
+  return terms.length + files.length > 0
+}
+
+/** Text as it's compared: without case, and without the accents of Latin letters, as in SQLite's `unicode61`. */
+function fold(text: string): string {
+  return text
+    .normalize('NFC')
+    .replace(LATIN, letters => letters.normalize('NFD').replace(/[\u0300-\u036f]/g, ''))
+    .toLowerCase()
+}
+
+/** Latin letters with accents. */
+export const LATIN = /[\u00c0-\u024f\u1e00-\u1eff]+/g
+
+const DAY = 86_400_000
+
+/** `2026`, `2026-11`, `2026-11-24`, `today`, `yesterday`, or `7d`, `2w`, `3m`, `1y` ago: the start of the day. */
+function dayOf(value: string, now: number): number | undefined {
+  const date = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(value)
+  if (date) {
+    const [, year, month = '1', day = '1'] = date
+    const start = new Date(Number(year), Number(month) - 1, Number(day))
+    // no month 13, and no 31st of June
+    const isReal = start.getMonth() === Number(month) - 1 && start.getDate() === Number(day)
+    return isReal ? start.getTime() : undefined
+  }
+  const today = new Date(now)
+  today.setHours(0, 0, 0, 0)
+  const ago = /^(\d{1,4})([dwmy])$/i.exec(value)
+  if (ago) {
+    const count = Number(ago[1])
+    const unit = ago[2]!.toLowerCase()
+    if (unit === 'd' || unit === 'w') return startOfDay(now - count * (unit === 'w' ? 7 : 1) * DAY)
+    if (unit === 'm') today.setMonth(today.getMonth() - count)
+    else today.setFullYear(today.getFullYear() - count)
+    return today.getTime()
+  }
+  if (/^today$/i.test(value)) return today.getTime()
+  return /^yesterday$/i.test(value) ? startOfDay(today.getTime() - DAY / 2) : undefined
+}
+
+function startOfDay(time: number): number {
+  return new Date(time).setHours(0, 0, 0, 0)
+}

@@ -1,0 +1,53 @@
+import { messageText } from '../../conversation/entries/message.ts'
+import { patchedFiles } from '../../conversation/entries/patch-input.ts'
+import type { ToolCallEntry } from '../../conversation/entries/tool-call.ts'
+import type { Entry } from '../../conversation/state.ts'
+import { commandsOfInput } from '../../conversation/tool-command.ts'
+
+/** What is searched for: the numbers are stored. */
+export const DocumentKind = { prompt: 1, answer: 2, tool: 3, file: 4 } as const
+export type DocumentKind = (typeof DocumentKind)[keyof typeof DocumentKind]
+
+/** A text of an entry, at most one of each kind. */
+export interface SearchDocument {
+  kind: DocumentKind
+  text: string
+}
+
+/** What an entry can be found by: prompts, answers, titles of tools and subagents, commands, files. Not output and thoughts. */
+export function documentsOf(entry: Entry): SearchDocument[] {
+  const found = texts(entry).map(({ kind, text }) => ({ kind, text: text.trim() }))
+  return found.filter(({ text }) => text !== '')
+}
+
+function texts(entry: Entry): SearchDocument[] {
+  switch (entry.kind) {
+    case 'message':
+      if (entry.role === 'thought') return []
+      return [
+        { kind: entry.role === 'user' ? DocumentKind.prompt : DocumentKind.answer, text: messageText(entry) },
+      ]
+    case 'tool_call':
+      return [
+        { kind: DocumentKind.tool, text: titleAndCommands(entry) },
+        { kind: DocumentKind.file, text: [...filesOf(entry)].join('\n') },
+      ]
+    case 'subagent':
+      return [{ kind: DocumentKind.tool, text: [entry.title, entry.description].filter(Boolean).join('\n') }]
+    default:
+      return []
+  }
+}
+
+function titleAndCommands({ title, toolName, rawInput }: ToolCallEntry): string {
+  const name = title || (toolName ?? '')
+  const commands = commandsOfInput(rawInput).commands.filter(command => !name.includes(command))
+  return [name, ...commands].join('\n')
+}
+
+/** The paths of files that a tool call read or changed. */
+function filesOf({ locations, content, rawInput }: ToolCallEntry): Set<string> {
+  const changed = content.flatMap(one => (one?.type === 'diff' ? one.changes : []))
+  const all = [...locations, ...changed, ...patchedFiles(rawInput)].map(one => one?.path)
+  return new Set(all.filter(path => typeof path === 'string' && path !== ''))
+}

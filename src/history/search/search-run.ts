@@ -1,0 +1,249 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { SearchQuery } from '../../common/search-query.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import { sessionIdOf } from '../transcript-rows.ts'
+import { DocumentKind } from './search-documents.ts'
+import {
+  findTerm,
+  matchExpression,
+  searchable,
+  type TermPattern,
+  type TextRange,
+  termPattern,
+} from './search-words.ts'
+
+/** A search ends after this number of messages, the newest ones, so that it's fast whatever is searched for. */
+const MAX_MESSAGES = 400
+/** Number of places that are marked for each term. */
+const MAX_MARKS = 20
+/** The excerpt before and after the first match. Characters. */
+const BEFORE = 16
+const AFTER = 200
+
+export interface SearchWork {
+  query: Pick<SearchQuery, 'terms' | 'files'>
+  /** by session key; absent for all */
+  sessions?: ReadonlySet<string>
+}
+
+/** A session in which the text was found. */
+export interface SearchHit {
+  agentId: string
+  sessionId: string
+  /** the id of the entry that matches best */
+  entry: string
+  /** a part of its text: every second element is a match */
+  excerpt: string[]
+  /** the number of entries that match; at most those that were searched */
+  count: number
+}
+
+interface Found extends SearchHit {
+  score: number
+  position: number
+}
+
+const WEIGHTS: Readonly<Record<number, number>> = {
+  [DocumentKind.prompt]: 3,
+  [DocumentKind.answer]: 2,
+  [DocumentKind.tool]: 1,
+  [DocumentKind.file]: 0.5,
+}
+
+type Row = Record<string, unknown>
+
+const FIND = `SELECT d.conversation, d.position, d.kind, d.entry, d.text
+  FROM words w JOIN documents d ON d.id = w.rowid WHERE words MATCH ? ORDER BY w.rowid DESC`
+
+/** A search through the index, the newest messages first, in steps of limited time. */
+export class SearchRun {
+  readonly #db: DatabaseSync
+  readonly #work: SearchWork
+  readonly #patterns: TermPattern[]
+  readonly #found = new Map<string, Found>()
+  readonly #sessions = new Map<number, { agentId: string; sessionId: string }>()
+  /** the conversations with the wanted files */
+  #withFiles: Set<number> | undefined
+  #rows: Iterator<Row> | undefined
+  readonly #steps: Iterator<void>
+  #matches = 0
+  isDone = false
+
+  constructor(db: DatabaseSync, work: SearchWork) {
+    this.#db = db
+    this.#work = work
+    this.#patterns = work.query.terms.map(termPattern)
+    this.#steps = this.#search()
+  }
+
+  /** Searches for about `ms` milliseconds. */
+  step(ms: number): void {
+    const until = performance.now() + ms
+    while (!this.isDone && performance.now() < until) this.isDone = this.#steps.next().done === true
+    if (this.isDone) this.end()
+  }
+
+  /** What was found so far, the best first. */
+  hits(): SearchHit[] {
+    return [...this.#found.values()]
+      .sort((a, b) => b.score - a.score)
+      .map(({ score: _, position: __, ...hit }) => hit)
+  }
+
+  /** Nothing more is read. */
+  end(): void {
+    this.isDone = true
+    this.#rows?.return?.()
+    this.#rows = undefined
+  }
+
+  *#search(): Generator<void> {
+    const { terms, files } = this.#work.query
+    if (files.length > 0) yield* this.#searchFiles(files)
+    // only files were searched for: they are what was found
+    if (terms.length === 0) return
+    const expression = matchExpression(terms)
+    if (expression === undefined) return
+    for (const row of this.#read(expression)) {
+      yield
+      const conversation = Number(row.conversation)
+      if (this.#withFiles && !this.#withFiles.has(conversation)) continue
+      this.#add(row, this.#patterns)
+      if (this.#matches >= MAX_MESSAGES) return
+    }
+  }
+
+  *#searchFiles(files: readonly string[]): Generator<void> {
+    const sets: Set<number>[] = []
+    for (const file of files) {
+      const term = { text: file, whole: false }
+      const patterns = [termPattern(term)]
+      const expression = matchExpression([term])
+      const found = new Set<number>()
+      sets.push(found)
+      if (expression === undefined) continue
+      for (const row of this.#read(expression)) {
+        yield
+        if (row.kind !== DocumentKind.file || !marksIn(String(row.text), patterns)) continue
+        const conversation = Number(row.conversation)
+        if (this.#work.query.terms.length === 0 && sets.slice(0, -1).every(set => set.has(conversation)))
+          this.#add(row, patterns)
+        found.add(conversation)
+      }
+    }
+    const [first, ...others] = sets
+    this.#withFiles = new Set([...(first ?? [])].filter(one => others.every(set => set.has(one))))
+    if (this.#work.query.terms.length > 0) return
+    const wanted = new Set([...this.#withFiles].map(id => this.#keyOf(id)))
+    for (const key of this.#found.keys()) if (!wanted.has(key)) this.#found.delete(key)
+  }
+
+  *#read(expression: string): Generator<Row> {
+    const rows = this.#db.prepare(FIND).iterate(expression)
+    this.#rows = rows
+    for (let next = rows.next(); !next.done; next = rows.next()) yield next.value
+  }
+
+  #add(row: Row, patterns: readonly TermPattern[]): void {
+    const conversation = Number(row.conversation)
+    const key = this.#keyOf(conversation)
+    if (this.#work.sessions && !this.#work.sessions.has(key)) return
+    const marks = marksIn(String(row.text), patterns)
+    if (!marks) return
+    this.#matches += 1
+    const position = Number(row.position)
+    const score = (WEIGHTS[Number(row.kind)] ?? 0) + scoreOf(marks) + 2 * (1 - this.#matches / MAX_MESSAGES)
+    const known = this.#found.get(key)
+    const count = known ? known.count + (known.position === position ? 0 : 1) : 1
+    if (known && known.score >= score) {
+      known.count = count
+      return
+    }
+    const excerpt = excerptOf(marks)
+    const found = {
+      ...this.#sessions.get(conversation)!,
+      entry: String(row.entry),
+      excerpt,
+      count,
+      score,
+      position,
+    }
+    this.#found.set(key, found)
+  }
+
+  #keyOf(conversation: number): string {
+    let session = this.#sessions.get(conversation)
+    if (!session) {
+      const row = this.#db
+        .prepare('SELECT agent_id, session_id FROM conversations WHERE id = ?')
+        .get(conversation)
+      const agentId = String(row?.agent_id)
+      session = { agentId, sessionId: sessionIdOf([agentId, String(row?.session_id)]) }
+      this.#sessions.set(conversation, session)
+    }
+    return sessionKey(session.agentId, session.sessionId)
+  }
+}
+
+interface Marks {
+  text: string
+  /** by term */
+  ranges: TextRange[][]
+}
+
+/** Where all terms are in the text; `undefined` if one isn't. */
+function marksIn(original: string, patterns: readonly TermPattern[]): Marks | undefined {
+  const text = searchable(original)
+  const ranges: TextRange[][] = []
+  for (const pattern of patterns) {
+    const found = findTerm(text, pattern, MAX_MARKS)
+    if (found.length === 0) return undefined
+    ranges.push(found)
+  }
+  return { text, ranges }
+}
+
+/** Terms that follow each other count more, and whole words, and the start of the text. */
+function scoreOf({ text, ranges }: Marks): number {
+  let score = 0
+  for (const [i, [first]] of ranges.entries()) {
+    if (first && !/^[\p{L}\p{N}]/u.test(text.slice(first[1], first[1] + 2))) score += 0.5 / ranges.length
+    const before = ranges[i - 1]
+    if (before?.some(([, end]) => ranges[i]!.some(([start]) => start > end && start - end < 4)))
+      score += 1.5 / (ranges.length - 1)
+  }
+  return score + (ranges[0]![0]![0] < 80 ? 0.3 : 0)
+}
+
+function excerptOf({ text, ranges }: Marks): string[] {
+  const all = ranges.flat().sort(([a], [b]) => a - b)
+  // where most terms are near each other
+  const near = (at: number) =>
+    ranges.filter(one => one.some(([start]) => start >= at && start < at + AFTER)).length
+  const starts = all.map(([start]) => start)
+  const best = Math.max(...starts.map(near))
+  const first = starts.find(start => near(start) === best) ?? 0
+  const from = cutAt(text, Math.max(0, first - BEFORE))
+  const to = Math.min(text.length, first + AFTER)
+  const parts: string[] = []
+  let at = from
+  for (const [start, end] of all) {
+    if (start < at || end > to) continue
+    parts.push(text.slice(at, start), text.slice(start, end))
+    at = end
+  }
+  parts.push(text.slice(at, to))
+  const lines = parts.map(part => part.normalize('NFC').replace(/\s+/g, ' '))
+  lines[0] = from > 0 ? `…${lines[0]!.trimStart()}` : lines[0]!.trimStart()
+  if (to < text.length) lines.push(`${lines.pop()!.trimEnd()}…`)
+  return lines
+}
+
+/** At the start of a word, if one is near. */
+function cutAt(text: string, at: number): number {
+  if (at === 0) return 0
+  const space = text.slice(at, at + BEFORE / 2).search(/\s/)
+  if (space >= 0) return at + space + 1
+  // never between the halves of a character
+  return /[\udc00-\udfff]/.test(text[at]!) ? at + 1 : at
+}

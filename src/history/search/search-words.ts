@@ -1,0 +1,125 @@
+import { LATIN, type SearchTerm } from '../../common/search-query.ts'
+
+/**
+ * How text becomes words of the index, and a query becomes an expression of FTS5. The index is made of words with their
+ * first letters, without positions: it finds messages that contain all words, and then their text is compared.
+ */
+
+/** What SQLite's `unicode61` takes for a word. */
+const WORD = /[\p{L}\p{N}\p{Co}]+/gu
+/** Writing without spaces between words, or with words that change at their end. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]+/gu
+const UNSPACED_CHARACTER = new RegExp(UNSPACED.source, 'u')
+/** Where a part of a name begins: `parserTest`, `HTMLParser`, `utf8`. */
+const PART = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
+/** Longer ones are identifiers that nobody types; and they would be many parts. */
+const MAX_WORD_LENGTH = 64
+
+/**
+ * Words by which a text is also found: the ends of names (`parserTest` by `test`), and each two adjacent characters of
+ * writing without spaces. Separated by spaces; empty for most texts.
+ */
+export function extraWords(text: string): string {
+  const extra = new Set<string>()
+  for (const [word] of text.matchAll(WORD)) {
+    if (UNSPACED_CHARACTER.test(word)) {
+      for (const [run] of word.matchAll(UNSPACED)) for (const pair of pairs(run)) extra.add(pair)
+      for (const other of word.split(UNSPACED)) if (other !== '') extra.add(other)
+    } else if (word.length <= MAX_WORD_LENGTH) {
+      const parts = word.split(PART)
+      for (let i = 1; i < parts.length; i++) extra.add(parts.slice(i).join(''))
+    }
+  }
+  return [...extra].join(' ')
+}
+
+/** Each character with the next one, and the last one alone. */
+function pairs(run: string): string[] {
+  const characters = [...run]
+  return characters.map((one, i) => one + (characters[i + 1] ?? ''))
+}
+
+/** An expression for FTS5 that finds at least all texts with these terms; `undefined` if they contain no word. */
+export function matchExpression(terms: readonly SearchTerm[]): string | undefined {
+  const wanted = new Set<string>()
+  for (const { text, whole } of terms) {
+    const words = [...text.matchAll(WORD)]
+    for (const [i, { 0: word, index }] of words.entries()) {
+      const isEnd = i === words.length - 1 && index + word.length === text.length
+      for (const one of wordsOf(word, isEnd && !whole)) wanted.add(one)
+    }
+  }
+  return wanted.size === 0 ? undefined : [...wanted].join(' AND ')
+}
+
+/** `grows`: the last word may be longer in the text. */
+function wordsOf(word: string, grows: boolean): string[] {
+  const found: string[] = []
+  let at = 0
+  for (const { 0: run, index } of word.matchAll(UNSPACED)) {
+    if (index > at) found.push(`"${word.slice(at, index)}"`)
+    const characters = [...run]
+    if (characters.length === 1) found.push(`"${run}"*`)
+    else for (const pair of pairs(run).slice(0, -1)) found.push(`"${pair}"`)
+    at = index + run.length
+  }
+  if (at < word.length) found.push(`"${word.slice(at)}"${grows ? '*' : ''}`)
+  return found
+}
+
+/** Finds a term in text. */
+export interface TermPattern {
+  pattern: RegExp
+  whole: boolean
+}
+
+export function termPattern({ text, whole }: SearchTerm): TermPattern {
+  const source = Array.from(text, one => {
+    if (one === ' ') return '\\s+'
+    const escaped = one.replace(/[\\^$.*+?()[\]{}|]/, '\\$&')
+    // only these letters have accents that don't count
+    return /\p{Script=Latin}/u.test(one) ? `${escaped}[\u0300-\u036f]*` : escaped
+  }).join('')
+  return { pattern: new RegExp(source, 'giu'), whole }
+}
+
+/** Text in the form in which patterns find what has accents. */
+export function searchable(text: string): string {
+  return text.normalize('NFC').replace(LATIN, letters => letters.normalize('NFD'))
+}
+
+/** A part of a text, by its offsets. */
+export type TextRange = readonly [start: number, end: number]
+
+/** Where a term is in a `searchable` text: at the start of a word, or of a part of one. At most `max` places. */
+export function findTerm(text: string, { pattern, whole }: TermPattern, max: number): TextRange[] {
+  const found: TextRange[] = []
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const start = match.index
+    const end = start + match[0].length
+    if (end === start) break
+    if (isStart(text, start) && (!whole || isEnd(text, end))) {
+      found.push([start, end])
+      if (found.length >= max) break
+    } else pattern.lastIndex = start + 1
+  }
+  return found
+}
+
+/** Whether a word starts there, or a part of one. */
+function isStart(text: string, at: number): boolean {
+  if (isEnd(text, at)) return true
+  const before = text.slice(Math.max(0, at - 6), at).replace(/\p{M}+/gu, '')
+  const around = before.slice(-1) + text.slice(at, at + 2)
+  return around.split(PART)[0]!.length === 1
+}
+
+/** Whether no word continues there. */
+function isEnd(text: string, at: number): boolean {
+  const before = /[\p{L}\p{N}]\p{M}*$/u.exec(text.slice(Math.max(0, at - 6), at))?.[0]
+  const after = /^[\p{L}\p{N}\p{M}]/u.exec(text.slice(at, at + 2))?.[0]
+  if (before === undefined || after === undefined) return true
+  return UNSPACED_CHARACTER.test(before) || UNSPACED_CHARACTER.test(after)
+}

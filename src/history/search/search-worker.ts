@@ -1,0 +1,142 @@
+/** The thread that indexes and searches the saved conversations, so that neither waits for the other or delays a turn. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { messageOf } from '../../common/errors.ts'
+import { isDamage } from '../database.ts'
+import type { SearchRequest, SearchResponse, SearchWorkerData } from './search-client.ts'
+import { SearchIndex } from './search-index.ts'
+import type { SearchRun } from './search-run.ts'
+
+/** Time for a part of a search, and for a part of the index, in milliseconds. */
+const SLICE_MS = 20
+/** A search reports what it found so far after this time, and ends after the other. Milliseconds. */
+const PARTIAL_MS = 40
+const MAX_SEARCH_MS = 3000
+/** How often to tell how much is indexed, in milliseconds. */
+const PROGRESS_MS = 250
+/** After a failure, when to try again, in milliseconds. */
+const RETRY_MS = 30_000
+
+const { file, conversations } = workerData as SearchWorkerData
+const port = parentPort!
+const tell = (response: SearchResponse) => port.postMessage(response)
+
+let index: SearchIndex | undefined
+let search: { id: number; run: SearchRun; begun: number; reportedAt: number } | undefined
+/** the number of conversations to index since the index was complete */
+let total = 0
+let toldAt = 0
+let retryAt = 0
+let isRefreshed = false
+let isScheduled = false
+
+port.on('message', (request: SearchRequest) => attempt(() => take(request)))
+
+function take(request: SearchRequest): void {
+  index ??= open()
+  if (!isRefreshed) index.refresh()
+  isRefreshed = true
+  switch (request.type) {
+    case 'written':
+      for (const written of request.conversations) index.written(written)
+      break
+    case 'deleted':
+      index.deleted(request.agentId, request.sessionId)
+      break
+    case 'refresh':
+      index.refresh()
+      break
+    case 'search': {
+      const { id, query, sessions } = request
+      search?.run.end()
+      const now = performance.now()
+      const run = index.search({ query, ...(sessions && { sessions: new Set(sessions) }) })
+      search = { id, run, begun: now, reportedAt: now }
+      break
+    }
+    case 'stop':
+      search?.run.end()
+      search = undefined
+  }
+  proceed()
+}
+
+function open(): SearchIndex {
+  const sqlite = process.getBuiltinModule('node:sqlite')
+  return new SearchIndex({ sqlite, file, conversations })
+}
+
+function proceed(): void {
+  if (search) searchOn(search)
+  const isBehind = indexOn()
+  if (isScheduled || !(search || isBehind)) return
+  isScheduled = true
+  // as much rest as work: indexing never takes more than half of a processor
+  setTimeout(again, search ? 0 : SLICE_MS)
+}
+
+function again(): void {
+  isScheduled = false
+  attempt(proceed)
+}
+
+function searchOn(current: NonNullable<typeof search>): void {
+  current.run.step(SLICE_MS)
+  const now = performance.now()
+  if (now - current.begun > MAX_SEARCH_MS) current.run.end()
+  const { isDone } = current.run
+  if (!isDone && now - current.reportedAt < PARTIAL_MS) return
+  current.reportedAt = now
+  tell({ type: 'hits', id: current.id, hits: current.run.hits(), isDone })
+  if (isDone) search = undefined
+}
+
+/** Returns whether there is more to index. While something is searched, nothing is indexed. */
+function indexOn(): boolean {
+  if (!index || search || Date.now() < retryAt) return false
+  const isBehind = index.work(SLICE_MS)
+  const { remaining } = index
+  total = remaining === 0 ? 0 : Math.max(total, remaining)
+  const now = performance.now()
+  if (!isBehind || now - toldAt >= PROGRESS_MS) {
+    toldAt = now
+    tell({ type: 'progress', done: total - remaining, total, isBehind })
+  }
+  return isBehind
+}
+
+function attempt(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    search?.run.end()
+    if (search) tell({ type: 'hits', id: search.id, hits: [], isDone: true })
+    search = undefined
+    if (isDamage(error) && index) {
+      recover()
+      return
+    }
+    tell({
+      type: 'failed',
+      message: messageOf(error),
+      name: error instanceof Error ? error.name : '',
+      code: codeOf(error),
+    })
+    retryAt = Date.now() + RETRY_MS
+    setTimeout(() => attempt(proceed), RETRY_MS).unref()
+  }
+}
+
+/** Everything in a damaged index is in the conversations, too. */
+function recover(): void {
+  const damaged = index
+  index = undefined
+  attempt(() => {
+    damaged?.rebuild()
+    index = damaged
+    proceed()
+  })
+}
+
+function codeOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
+}

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { delimiter, join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { projectDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -131,9 +132,21 @@ describe('installing an agent', () => {
 
   it('can be undone, which deletes all files', async () => {
     await installed()
+    await conversation.waitForAgent('Codex')
+    await conversation.waitForPhase('ready')
+    const files = () =>
+      readdirSync(vscode.root.userData, { recursive: true, encoding: 'utf8' }).filter(
+        file => file.includes('codex-acp') && file.endsWith('agent.mjs'),
+      )
+    assert.notDeepEqual(files(), [])
     await workbench.runAndPick('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await workbench.notification('Codex was removed.').waitFor()
+    // its session is open
+    const told = 'Codex was removed, but still runs. Its files are deleted when it ends.'
+    await workbench.notification(told).waitFor()
+    await workbench.reload()
+    await ConversationPage.open(workbench)
+    await waitFor('end of all files', () => files().length === 0)
   })
 })
 

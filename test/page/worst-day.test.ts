@@ -22,6 +22,7 @@ const listless = (root: IsolatedRoot) =>
 
 describe('if something goes wrong,', () => {
   const vscode = new PageSuite({
+    env: { PARLEY_PATIENCE_MS: '3000' },
     settings: root => ({
       'parley.agents': {
         kept: listless(root),
@@ -56,7 +57,7 @@ describe('if something goes wrong,', () => {
     await isBack()
     await begin()
     const card = conversation.card('Mute is taking longer than expected')
-    await card.getByText(/hasn't responded for 15 seconds/).waitFor()
+    await card.getByText(/hasn't responded for 3 seconds/).waitFor()
     await card.getByRole('button', { name: 'Stop Waiting' }).click()
     await isBack()
     await card.waitFor({ state: 'detached' })
@@ -70,7 +71,7 @@ describe('if something goes wrong,', () => {
     const option = conversation.frame.getByRole('switch', { name: 'Web search' })
     await option.click()
     const card = conversation.card("“Web search” hasn't changed yet")
-    await card.getByText(/Stuck hasn't responded for 15 seconds/).waitFor()
+    await card.getByText(/Stuck hasn't responded for 3 seconds/).waitFor()
     const isOn = (value: boolean) =>
       option.and(conversation.frame.locator(`[aria-checked="${value}"]`)).waitFor()
     await isOn(true)
@@ -83,7 +84,7 @@ describe('if something goes wrong,', () => {
     await history.find('To be deleted')
     await history.clickAction('To be deleted', 'Delete')
     await history.frame.getByRole('button', { name: 'Delete', exact: true }).click()
-    const notice = workbench.notification("Stuck hasn't responded for 15 seconds: Delete Session")
+    const notice = workbench.notification("Stuck hasn't responded for 3 seconds: Delete Session")
     await notice.getByRole('button', { name: 'Cancel' }).click()
     await notice.waitFor({ state: 'detached' })
     await history.row('To be deleted').waitFor()

@@ -69,7 +69,9 @@ describe('restoring a checkpoint', () => {
   /** Waits for a dialog with all of these texts, and confirms it. */
   async function confirm(...texts: string[]): Promise<void> {
     const dialog = workbench.page.locator('.monaco-dialog-box')
-    for (const text of texts) await dialog.getByText(text).first().waitFor()
+    await dialog.waitFor()
+    const shown = await dialog.innerText()
+    for (const text of texts) assert.ok(shown.includes(text), shown)
     await dialog.getByRole('button', { name: 'Restore', exact: true }).and(dialog.locator(':focus')).waitFor()
     await workbench.page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })

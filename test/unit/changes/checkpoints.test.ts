@@ -370,6 +370,28 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
   })
 
+  it('can be undone after a crash before its result was stored', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    begin(2)
+    await write('a.txt', 'one\n2\n3\n')
+    const stored = new Map(store.files)
+    const { undone } = await restore(2)
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+    store.files.clear()
+    for (const [path, content] of stored) store.files.set(path, content)
+    await create()
+    await tracker.disk.refresh()
+    assert.ok(undone)
+    assert.deepEqual(await tracker.review.restore(undone.id), [])
+    assert.equal(text('a.txt'), 'one\n2\n3\n')
+    const change = { name: 'a.txt', action: 'change' }
+    assert.deepEqual(listed(2), [{ ...change, added: 1, removed: 1 }])
+    assert.deepEqual(listed(1), [{ ...change, added: 2, removed: 2 }])
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+  })
+
   it("reports what it can't restore", async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

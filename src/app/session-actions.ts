@@ -38,7 +38,7 @@ export class SessionActions {
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
     await active.reveal()
-    await active.controller.offerSignIn(agentId, then)
+    await active.controller.signIn.offer(agentId, then)
   }
 
   /** Lets the user choose a session, and opens it. */
@@ -83,7 +83,7 @@ export class SessionActions {
     }
     if (action === 'fork') {
       await this.#surfaces.active.reveal()
-      await this.#surfaces.active.controller.fork(item)
+      await this.#surfaces.active.controller.opener.fork(item)
       return
     }
     await this.#open(action, item)
@@ -107,7 +107,7 @@ export class SessionActions {
     await surface.reveal()
     if (match) surface.showMatch({ ...match, key })
     // it was closed while the list still showed it as open
-    await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
+    await surface.controller.opener.reopen(action === 'show' ? 'restore' : action, item)
   }
 
   /** Refreshes the list, also if the action completes late. */

@@ -186,8 +186,8 @@ export interface Editors {
   insertCode(text: string): Promise<void>
   /** Shows the resulting file in a diff, asks for confirmation, and then writes it. */
   applyCode(code: CodeToApply, roots: Roots | undefined): Promise<void>
-  /** Opens an agent's edit of a file in a diff editor. */
-  openDiff(file: string, texts: DiffTexts): Promise<void>
+  /** Opens an agent's edit of a file in a diff editor; with another title, any two texts of a file. */
+  openDiff(file: string, texts: DiffTexts, title?: string): Promise<void>
   /** Opens a diff editor of a file with a session's changes. */
   openChanges(changes: ChangeScope, file: ChangedFile): Promise<void>
   /** Opens all of a session's changes in one editor. */

@@ -4,7 +4,7 @@ import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
 import { mergeLines, splitLines } from '../editor/line-edits.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
-import { type FileState, sameButEnds, textState } from './file-state.ts'
+import { type FileState, sameButEnds, sameState, textState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
 import { movedSince, type RepositoryPosition, writtenByGit } from './repository-moves.ts'
 import { TrackedFile } from './tracked-file.ts'
@@ -239,6 +239,13 @@ export class Attribution {
     if (!sameButEnds(file.text, text)) return undefined
     this.#unreported.delete(key)
     return unreported.before
+  }
+
+  /** Returns the file before its last change, if that left it as the user has saved it and no tool call reported it. */
+  beforeSaved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
+    const unreported = this.#unreported.get(key)
+    const isLast = unreported?.file === file && unreported.version === file.version
+    return isLast && sameState(file.state, now) ? unreported.before : undefined
   }
 
   /** The author of the last change is known. */

@@ -1,7 +1,7 @@
 /** Files that agents write through the client: the text is known before it is on disk. */
-import { withoutMark } from '../editor/files/text-files.ts'
+import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
-import { lineEnd, withLineEnd } from '../editor/text.ts'
+import { lineEnd, withLineEnd, withoutMark } from '../editor/text.ts'
 import type { Attribution, ClientWrite } from './attribution.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
@@ -42,11 +42,20 @@ export class ClientWrites {
     this.#store = store
   }
 
-  /** An agent writes a file through the client; `work` does the writing. */
-  async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
+  /**
+   * An agent writes a file through the client. `work` does the writing, and reports the text that the file gets: the
+   * agent's, merged with the user's changes.
+   */
+  async writing<T>(
+    path: string,
+    content: string,
+    author: AgentAuthor,
+    work: (tracked: TrackedWrite) => Promise<T>,
+  ): Promise<T> {
     const key = this.#files.key(path)
     const write: ClientWrite = { content: withoutMark(content) }
     let onDisk: TrackedFile | undefined
+    let loaded: string | undefined
     await this.#files.run(key, async () => {
       const file = this.#files.get(key)
       if (file) await this.#disk.check(key, file)
@@ -55,15 +64,21 @@ export class ClientWrites {
       let known = this.#files.get(key)
       if (known && document?.isDirty() && known.attributes.type === 'text') {
         onDisk = known
+        loaded = this.#unsaved.loadedText(key)
         known = this.#unsaved.withText(key, known, document.text())
         this.#files.set(key, known)
       }
       if (known) await this.#announce(known, write.content, author)
       this.#attribution.beginWrite(key, write)
     })
+    let begun = false
     let done = false
+    const willWrite = (text: string) => {
+      begun = true
+      write.content = text
+    }
     try {
-      const result = await work()
+      const result = await work({ willWrite, ...(loaded !== undefined && { loaded }) })
       done = true
       return result
     } finally {
@@ -71,7 +86,8 @@ export class ClientWrites {
         this.#attribution.endWrite(key, write)
         const file = this.#files.get(key)
         if (!file) return
-        if (!done) {
+        // unsaved changes that weren't written are still unsaved
+        if (!done || (onDisk && !begun)) {
           const known = onDisk ?? file
           this.#files.set(key, known)
           this.#store.save(path, known.isKnown ? known.store() : undefined)

@@ -2,6 +2,7 @@
 
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
 import type { Attribution } from './attribution.ts'
@@ -37,6 +38,10 @@ export class DiskChanges extends Owner {
   readonly #committed: CommittedChanges
   /** keys of files that the user is renaming: that they disappear or appear isn't a change */
   readonly #renaming = new Set<string>()
+  readonly #conflict = this.register(new Emitter<string>())
+
+  /** Path of a file that an agent changed on disk while its document had unsaved changes. */
+  readonly onDidConflict = this.#conflict.event
 
   constructor({ shared, files, reader, attribution, unsaved, keep }: DiskChangesOptions) {
     super()
@@ -175,8 +180,11 @@ export class DiskChanges extends Owner {
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, otherwise, isGits)
-    if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
+    const isConflict = isOtherText && unsaved?.isDirty() === true
+    const isFirst = isConflict && !this.#unsaved.isStale(key)
+    if (isConflict) this.#unsaved.changedOnDisk(key, before, now)
     const edited = file.editOnDisk(now, rest)
+    if (isFirst && file.hasChanges && this.#unsaved.merge(key, file, unsaved)) this.#conflict.fire(file.path)
     const isBehind = unsaved !== undefined && !sameButEnds(unsaved.text(), now.text)
     if (edited && !changed && !isGits) this.#attribution.noteUnreported(key, file, before, isBehind)
     else this.#attribution.forgetUnreported(key)

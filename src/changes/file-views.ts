@@ -81,19 +81,23 @@ export class FileViews {
     return this.#asShown(this.#files.values().filter(file => file.historyAuthors(matches).length > 0))
   }
 
-  /** The file without the matching changes, kept or not. `unsaved`: its unsaved changes conflict with that. */
-  rewound(path: string, matches: Matches): Rewound | 'unsaved' | undefined {
+  /**
+   * The file without the matching changes, kept or not. `unsaved`: its unsaved changes conflict with that. `conflict`: they
+   * conflict with what was written to disk meanwhile, and can be merged.
+   */
+  rewound(path: string, matches: Matches): Rewound | 'unsaved' | 'conflict' | undefined {
     const key = this.#files.ownKey(path)
     const file = this.#files.get(key)
     if (!file) return undefined
     const view = this.withDocument(key, file)
-    if (!view) return 'unsaved'
+    if (!view) return this.#unsaved.merge(key, file, this.#files.document(file.path)) ? 'conflict' : 'unsaved'
     const rewound = view.file.rewound(matches)
     return rewound && view.document && rewound.file.attributes.type !== 'text' ? 'unsaved' : rewound
   }
 
   /** The file with its document; `undefined` if its unsaved changes conflict with what is on disk. */
   withDocument(key: string, file: TrackedFile): View | undefined {
+    if (this.#files.isUnsavedElsewhere(file.path)) return undefined
     return this.#unsaved.view(key, file, this.#files.document(file.path))
   }
 }

@@ -1,5 +1,7 @@
 /** The user's decisions about agents' changes: keeping and undoing them, and reverting an undo. */
 import type { FilesShared } from '../editor/files/files.ts'
+import { type MergedTexts, sameConflicts } from '../editor/files/merge-texts.ts'
+import { withLineEndsOf } from '../editor/line-edits.ts'
 import { smallestEdit, withLineEnd } from '../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
@@ -35,8 +37,9 @@ export interface ReviewOptions {
  * - `undone`: no change is left.
  * - `user`, `agent`: the rest has later changes by the user or another agent.
  * - `unsaved`: the file has unsaved changes that conflict.
+ * - `conflict`: the file has unsaved changes and was written on disk meanwhile. {@link Review.merge} merges both.
  */
-export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved'
+export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved' | 'conflict'
 
 export interface UndoOptions {
   ids?: ReadonlySet<number>
@@ -100,7 +103,8 @@ export class Review {
       const file = this.#files.get(key)
       if (!file || file.gone) return 'undone'
       const view = this.#views.withDocument(key, file)
-      if (!view) return 'unsaved'
+      if (!view)
+        return this.#unsaved.merge(key, file, this.#files.document(file.path)) ? 'conflict' : 'unsaved'
       const rewound = options.kept ? view.file.rewound(matches, options) : undefined
       if (options.kept && !rewound) return 'undone'
       const target = rewound?.file ?? view.file.clone()
@@ -119,6 +123,49 @@ export class Review {
         this.#files.save(key, target, target.hasChanges !== file.hasChanges)
       }
       return conflict ?? 'undone'
+    })
+  }
+
+  // ---- unsaved changes of a file that was written meanwhile ----------------------------------------------------------
+
+  /** What merging the file's unsaved changes with what is on disk leads to; `undefined` if there is nothing to merge. */
+  async unsavedMerge(path: string): Promise<MergedTexts | undefined> {
+    const key = this.#files.ownKey(path)
+    return this.#files.run(key, async () => {
+      const known = this.#files.get(key)
+      if (known) await this.#disk.check(key, known)
+      const file = this.#files.get(key)
+      return file && this.#unsaved.merge(key, file, this.#files.document(file.path))
+    })
+  }
+
+  /**
+   * Merges the file's unsaved changes with what was written to disk meanwhile, and saves the result. `take`: whose lines
+   * stay where both changed the same ones. Returns false if those aren't `expected`. Rejects with an error for the user.
+   */
+  async merge(path: string, take: 'mine' | 'theirs', expected: MergedTexts): Promise<boolean> {
+    const key = this.#files.ownKey(path)
+    return this.#files.run(key, async () => {
+      const file = this.#files.get(key)
+      if (!file) return false
+      await this.#states.checkInPlace(file.path)
+      await this.#disk.check(key, file)
+      const document = this.#files.document(file.path)
+      const merged = this.#unsaved.merge(key, file, document)
+      if (!document || !merged || !sameConflicts(merged, expected)) return false
+      const before = document.text()
+      const text = withLineEnd(merged[take], document.lineEnd)
+      const edit = smallestEdit(before, text)
+      if (edit && !(await document.replace(edit, before))) return false
+      // VS Code doesn't save over a newer file, unless it has the document's text
+      const state = { ...file.state, text: withLineEndsOf(text, file.text) }
+      await this.#states.write(file.path, file.state, state, path => this.#discard(path))
+      this.#files.save(key, file, file.edit(state, 'user'))
+      this.#unsaved.clearConflict(key)
+      this.#unsaved.overwritten(key)
+      if (document.isDirty() && !(await document.save()))
+        this.#shared.log.warn(`${file.path} was merged, but the editor still shows it as unsaved.`)
+      return true
     })
   }
 

@@ -4,6 +4,7 @@ import type { FileChange, Roots } from '../acp/model.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
 import type { FileText } from '../editor/diff-texts.ts'
+import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
@@ -48,11 +49,12 @@ export interface CheckpointFile {
    * Why some or all of it is left unchanged.
    * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
    * - `unsaved`: it has unsaved changes that conflict.
+   * - `conflict`: it has unsaved changes and was written on disk meanwhile.
    * - `gone`: the user has deleted it.
    * - `large`: it was too large to be saved.
    * - `age`, `size`: its checkpoint was dropped.
    */
-  left?: 'user' | 'agent' | 'unsaved' | 'gone' | 'large' | 'age' | 'size'
+  left?: 'user' | 'agent' | 'unsaved' | 'conflict' | 'gone' | 'large' | 'age' | 'size'
 }
 
 /** Selects what to keep or undo: all changes of the session, or some. */
@@ -308,10 +310,13 @@ export class ChangeScope {
       const left = (why: CheckpointFile['left']) =>
         ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
       if (file.gone) return left('gone')
-      const rewound = tracker.views.rewound(path, matches)
-      if (rewound === 'unsaved') return left('unsaved')
+      const found = tracker.views.rewound(path, matches)
+      if (found === 'unsaved') return left(found)
+      // what is on disk is restored once the user has merged it
+      const rewound = found === 'conflict' ? file.rewound(matches) : found
       if (!rewound) return []
-      const { file: target, conflict } = rewound
+      const { file: target } = rewound
+      const conflict = found === 'conflict' ? found : rewound.conflict
       const [is, will] = [file.attributes.type, target.attributes.type]
       if (will === 'large') return left('large')
       if (!conflict && sameState(file.state, target.state)) return []
@@ -430,9 +435,9 @@ export class SessionChanges extends ChangeScope {
   }
 
   /** A file is about to be written through the client; `work` does the writing. */
-  async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
+  async writing<T>(path: string, content: string, work: (tracked: TrackedWrite) => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
-    if (!file?.inside) return work()
+    if (!file?.inside) return work({})
     this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
     return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }

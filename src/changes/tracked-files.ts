@@ -118,8 +118,16 @@ export class TrackedFiles extends Owner {
 
   /** The open document of a file. */
   document(path: string): OpenDocument | undefined {
-    const { documents } = this.#options.shared
-    return documents.find([path, ...(this.#spellings.get(this.key(path)) ?? [])])
+    return this.#options.shared.documents.find(this.#spellingsOf(path))
+  }
+
+  /** Whether a notebook or a custom editor has unsaved changes of the file. */
+  isUnsavedElsewhere(path: string): boolean {
+    return this.#options.shared.documents.isUnsavedElsewhere(this.#spellingsOf(path))
+  }
+
+  #spellingsOf(path: string): string[] {
+    return [path, ...(this.#spellings.get(this.key(path)) ?? [])]
   }
 
   // ---- files by key ------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 /** Tracked files whose documents have unsaved changes. */
 import type { OpenDocument } from '../editor/files/documents.ts'
+import { type MergedTexts, mergeTexts } from '../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../editor/line-edits.ts'
+import { withLineEnd } from '../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
@@ -27,8 +29,8 @@ export interface View {
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
-  /** files that changed on disk while their documents had unsaved changes */
-  readonly #stale = new Set<string>()
+  /** files that changed on disk while their documents had unsaved changes: the text that those are based on */
+  readonly #stale = new Map<string, string>()
   /** a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()
   /** what the user saved, until it's attributed */
@@ -62,9 +64,14 @@ export class UnsavedEdits {
 
   /** The file changed on disk. */
   changedOnDisk(key: string, before: TrackedFile, now: FileState): void {
-    this.#stale.add(key)
+    if (!this.#stale.has(key)) this.#stale.set(key, before.text)
     if (now.attributes.type === 'absent') this.#deleted.set(key, before)
     else this.#deleted.delete(key)
+  }
+
+  /** What the document's unsaved changes are based on, if the file on disk has changed since. */
+  loadedText(key: string): string | undefined {
+    return this.#stale.get(key)
   }
 
   isStale(key: string): boolean {
@@ -97,6 +104,18 @@ export class UnsavedEdits {
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
     if (!isSameText(document, file.attributes, file)) return undefined
     return { file: this.withText(key, file, document.text()), document }
+  }
+
+  /**
+   * The document's unsaved changes merged with what was written to disk meanwhile; `undefined` if nothing was, or if they
+   * can't be merged.
+   */
+  merge(key: string, file: TrackedFile, document: OpenDocument | undefined): MergedTexts | undefined {
+    const loaded = this.#stale.get(key)
+    if (loaded === undefined || !document?.isDirty() || file.gone) return undefined
+    if (file.attributes.type !== 'text' || !isSameText(document, file.attributes, file)) return undefined
+    const adapt = (text: string) => withLineEnd(text, document.lineEnd)
+    return mergeTexts(adapt(loaded), document.text(), adapt(file.text))
   }
 
   /** The file with the text of its document. */

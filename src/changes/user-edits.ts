@@ -75,6 +75,20 @@ export class UserEdits extends Owner {
     void attributing.then(attributed)
   }
 
+  /** The user saved a file in an editor that has no document: a notebook or a custom editor. */
+  savedElsewhere(path: string): void {
+    void this.#ofUser(path, async (key, file) => {
+      if (this.#attribution.clientWrite(key)) return
+      const now = await this.#reader.read(file.path)
+      if (!now) return
+      // the file may have been seen on disk before the editor reported the save
+      const known = this.#attribution.beforeSaved(key, file, now) ?? file
+      this.#attribution.forgetUnreported(key)
+      this.#files.set(key, known)
+      this.#files.save(key, known, known.edit(now, 'user') || known !== file)
+    })
+  }
+
   /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#files.ownKey(path)

@@ -46,6 +46,11 @@ function decodeAs(bytes: Uint8Array, encoding: Encoding): string {
   return new TextDecoder(label, { ignoreBOM: true }).decode(bytes)
 }
 
+/** A byte order mark is part of how a text is stored, not of the text. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
 /** The line end of a text; `undefined` if it has none or several kinds. */
 export function lineEnd(text: string): '\n' | '\r\n' | undefined {
   let crlf = 0

@@ -8,8 +8,6 @@ import {
 import { RpcCode } from '../acp/errors.ts'
 import type { AuthMethod, AuthStatus } from '../acp/model.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
-import { SLOW_ANSWER_MS } from '../common/limits.ts'
-import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
@@ -111,7 +109,7 @@ export function failureOf(
   if (error instanceof CancelledError) return undefined
   if (isSignInAsked(error)) {
     const known = error instanceof AgentStartError ? methodsIn(error.failure) : methods
-    return { type: 'sign-in', agentId, agentName, methods: known, ...wordsOf(error), attempt }
+    return { type: 'sign-in', agentId, agentName, methods: known, ...messageAndDetail(error), attempt }
   }
   if (error instanceof AgentStartError) {
     const { failure } = error
@@ -135,11 +133,8 @@ export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
   return failure.kind === 'initialize-error' ? (failure.authMethods ?? []) : []
 }
 
-export function wordsOf(error: unknown): { message: string; detail?: string } {
-  return {
-    message: messageOf(error),
-    detail: detailOf(error),
-  }
+export function messageAndDetail(error: unknown): { message: string; detail?: string } {
+  return { message: messageOf(error), detail: detailOf(error) }
 }
 
 function detailOf(error: unknown): string | undefined {
@@ -190,53 +185,5 @@ export class Failures {
   /** Doesn't notify: the caller does so after further changes. */
   clear(): void {
     this.#failures.clear()
-  }
-}
-
-/**
- * Reports changes of the displayed conversation's options that the agent hasn't confirmed for a long time, until it does
- * or the user stops waiting.
- */
-export class SlowOptions {
-  readonly #failures: Failures
-  readonly #slowAfterMs: number
-  readonly #waiting = new Map<string, NodeJS.Timeout>()
-  #open: OpenSession | undefined
-
-  constructor(failures: Failures, slowAfterMs = SLOW_ANSWER_MS) {
-    this.#failures = failures
-    this.#slowAfterMs = slowAfterMs
-  }
-
-  /** Another conversation is displayed, or its pending options changed. */
-  look(open: OpenSession | undefined): void {
-    const wait = open && open.session.phase === 'ready' ? open.session.pendingOptions : []
-    const another = this.#open !== open
-    this.#open = open
-    for (const [optionId, timer] of this.#waiting) {
-      if (!another && wait.includes(optionId)) continue
-      clearTimeout(timer)
-      this.#waiting.delete(optionId)
-      this.#withdraw(optionId)
-    }
-    if (!open) return
-    for (const optionId of wait) {
-      if (this.#waiting.has(optionId)) continue
-      const timer = setTimeout(() => this.#tell(open, optionId), this.#slowAfterMs)
-      this.#waiting.set(optionId, timer)
-    }
-  }
-
-  #tell({ agentId, agentName, session }: OpenSession, optionId: string): void {
-    const option = session.state.configOptions.find(({ id }) => id === optionId)
-    const seconds = Math.round(this.#slowAfterMs / 1000)
-    const optionName = option?.name ?? optionId
-    this.#failures.add({ type: 'slow-option', agentId, agentName, optionId, optionName, seconds })
-  }
-
-  #withdraw(optionId: string): void {
-    for (const [id, failure] of this.#failures.all) {
-      if (failure.type === 'slow-option' && failure.optionId === optionId) this.#failures.remove(id)
-    }
   }
 }

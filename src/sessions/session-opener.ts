@@ -1,4 +1,4 @@
-import { DisposableStore } from '../common/disposable.ts'
+import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
@@ -22,6 +22,8 @@ export interface SessionOpenerOptions {
   hasPrompts: () => boolean
   /** A new session starts with this agent. */
   agentChosen: (agentId: string) => void
+  /** A session starts with another agent than the one that was being prepared, which prompts waited for. */
+  agentReplaced: (agentName: string) => void
   store: KeyValueStore
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
@@ -43,7 +45,7 @@ interface CurrentAttempt {
  * Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one.
  * Determines the view's phase.
  */
-export class SessionOpener {
+export class SessionOpener implements Disposable {
   readonly #options: SessionOpenerOptions
   readonly #displayed: DisplayedSession
   readonly #failures: Failures
@@ -88,6 +90,11 @@ export class SessionOpener {
     return this.#failed
   }
 
+  /** The agent that is being started, else the displayed session's, else the one that the next prompt starts. */
+  get agentId(): string | undefined {
+    return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? this.#failed?.agentId
+  }
+
   /** `restart` is ending the process of the displayed session and reopens the session itself. */
   get isRestarting(): boolean {
     return this.#restarting
@@ -113,8 +120,7 @@ export class SessionOpener {
     return this.#pending
   }
 
-  /** The session to restore after a reload, if this window had one. */
-  get last(): SessionReference | undefined {
+  get #last(): SessionReference | undefined {
     return this.#options.store.get<SessionReference>(LAST_SESSION)
   }
 
@@ -122,8 +128,12 @@ export class SessionOpener {
     this.#options.store.set(LAST_SESSION, open && referenceOf(open))
   }
 
-  /** Starts a session with the agent (by default the default agent), in `cwd` if given. */
+  /**
+   * Starts a session with the agent (by default the default agent), in `cwd` if given. The displayed session stays open in
+   * this window.
+   */
   start(wanted?: string, cwd?: string): Promise<void> {
+    if (this.#preparing !== undefined) this.#options.agentReplaced(this.#preparing)
     return this.#open(async () => {
       if (wanted === undefined) {
         if (this.#restoring) {
@@ -201,6 +211,7 @@ export class SessionOpener {
     )
   }
 
+  /** Forks a session and displays the fork. */
   fork(reference: SessionReference): Promise<void> {
     return this.#open(async () => {
       if (!this.isReady(reference.agentId)) return
@@ -210,7 +221,8 @@ export class SessionOpener {
     })
   }
 
-  async restore(last: SessionReference | undefined): Promise<void> {
+  /** Restores the session from before a reload of the window, if there was one. */
+  async restore(last = this.#last): Promise<void> {
     const isEmpty = !this.#displayed.current && !this.#current
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
@@ -239,7 +251,9 @@ export class SessionOpener {
   }
 
   /** Restarts the agent and then repeats the current attempt, or reopens the displayed session. */
-  async restart(agentId: string): Promise<void> {
+  async restart(): Promise<void> {
+    const agentId = this.agentId ?? this.#options.agents.defaultAgentId()
+    if (agentId === undefined) return
     const again = this.attempt ?? this.#failed ?? this.#displayed.continuation()
     this.abort()
     this.#restarting = true
@@ -425,8 +439,12 @@ export class SessionOpener {
     })
   }
 
-  /** Makes the other window close the session and reopens it here. */
-  async takeOver(attempt: Extract<Attempt, { type: Reopening }>): Promise<void> {
+  /** Makes the other window of this failure close its session, and reopens it here. */
+  async takeOver(failureId: string): Promise<void> {
+    const failure = this.#failures.all.get(failureId)
+    if (failure?.type !== 'elsewhere') return
+    const { attempt } = failure
+    this.#failures.remove(failureId)
     const abort = new AbortController()
     this.#takingOver?.abort()
     this.#takingOver = abort

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { AgentClient } from '../acp/agent.ts'
 import type {
@@ -13,6 +14,7 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
+import type { AskMerge } from '../editor/files/agent-write.ts'
 import { type AccessQuestion, type AskAccess, type FilesShared, SessionFiles } from '../editor/files/files.ts'
 import {
   changesBehavior,
@@ -86,10 +88,14 @@ export class SessionServices extends Owner {
     const cwd = this.#subagentFiles(request.sessionId)?.cwd ?? this.#roots.cwd
     const path = this.#shared.files.rules.absolute(cwd, request.path)
     const files = this.filesOf(request.sessionId)
-    await this.#changes.writing(path, request.content, () =>
-      files.writeTextFile({ ...request, path }, signal),
+    const { isKept } = await this.#changes.writing(path, request.content, tracked =>
+      files.writeTextFile({ ...request, path }, signal, tracked),
     )
     this.#write.fire(path)
+    if (isKept)
+      throw new Error(
+        `${request.path} was written, except for lines in which the editor has unsaved changes: the user kept those. Read the file again before you change it.`,
+      )
   }
 
   /** Starts a command, in the folder of the session or of the subagent that requests it. */
@@ -123,6 +129,7 @@ export class SessionServices extends Owner {
       roots,
       ...(within && { within }),
       askAccess: askInConversation(this.#session),
+      askMerge: askMergeInConversation(this.#session),
       isAllowed: change => this.#answered.takeChange(change),
     })
   }
@@ -202,6 +209,46 @@ function servicesClient(
     killTerminal: async (sessionId, id) => (await of(sessionId)).terminals.kill(id),
     releaseTerminal: async (sessionId, id) => (await of(sessionId)).terminals.release(id),
   }
+}
+
+/** Number of places, and of lines in each, that a question about unsaved changes shows. */
+const MAX_PLACES = 3
+const MAX_SHOWN_LINES = 6
+
+/** Whose lines stay is asked in the conversation, too. */
+function askMergeInConversation(session: Session): AskMerge {
+  return async ({ path, realPath, conflicts }, signal) => {
+    const places = conflicts
+      .slice(0, MAX_PLACES)
+      .map(({ line, mine, theirs }) =>
+        l10n.t("Line {0}\nYours:\n{1}\nThe agent's:\n{2}", line, shownLines(mine), shownLines(theirs)),
+      )
+    const more = conflicts.length - places.length
+    const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
+    const outcome = await session.askUser(
+      {
+        sessionId: session.sessionId,
+        title: l10n.t('Replace your unsaved changes in {0}?', basename(path)),
+        description: [leads, ...places, ...(more > 0 ? [l10n.t('…and {0} more', more)] : [])].join('\n\n'),
+        subject: { type: 'none' },
+        options: [
+          { optionId: 'mine', name: l10n.t('Keep my lines'), kind: 'allow_once' },
+          { optionId: 'theirs', name: l10n.t("Use the agent's lines"), kind: 'allow_once' },
+          { optionId: 'refuse', name: l10n.t('Reject'), kind: 'reject_once' },
+        ],
+      },
+      signal,
+    )
+    if (outcome.type === 'cancelled') return 'refuse'
+    return outcome.optionId === 'mine' || outcome.optionId === 'theirs' ? outcome.optionId : 'refuse'
+  }
+}
+
+function shownLines(text: string): string {
+  const lines = text.split(/\r?\n/).filter((line, i, all) => line !== '' || i < all.length - 1)
+  if (lines.length === 0) return l10n.t('(deleted)')
+  const shown = lines.slice(0, MAX_SHOWN_LINES).map(line => `    ${line.slice(0, 200)}`)
+  return [...shown, ...(lines.length > shown.length ? ['    …'] : [])].join('\n')
 }
 
 /** Permission for a file is requested in the conversation, like any other permission. */

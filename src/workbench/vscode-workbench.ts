@@ -73,7 +73,8 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
       void (await vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.file(path))),
     insertCode,
     applyCode: (code, roots) => applyCode(code, roots, proposals),
-    openDiff: async (file, texts) => void (await diffs.open(file, texts)),
+    openDiff: async (file, texts, title) =>
+      void (await diffs.open(file, texts, title === undefined ? {} : { title })),
     openChanges: (changes, file) => changeEditors().open(changes, file),
     reviewChanges: (changes, title) => changeEditors().review(changes, title),
     createLocationFollower: () => new FollowEditor(),

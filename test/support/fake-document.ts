@@ -107,7 +107,10 @@ export class FakeDocument implements OpenDocument {
 }
 
 export function fakeDocuments(...open: FakeDocument[]): Documents {
-  return { find: paths => open.find(document => !document.closed && paths.includes(document.path)) }
+  return {
+    find: paths => open.find(document => !document.closed && paths.includes(document.path)),
+    isUnsavedElsewhere: () => false,
+  }
 }
 
 function readOrNothing(path: string): string | undefined {

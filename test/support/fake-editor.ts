@@ -85,6 +85,13 @@ export class FakeEditor implements Documents {
     return path === undefined ? undefined : this.#open.get(path)
   }
 
+  /** files with unsaved changes in notebooks and custom editors */
+  readonly elsewhere = new Set<string>()
+
+  isUnsavedElsewhere(paths: readonly string[]): boolean {
+    return paths.some(path => this.elsewhere.has(path))
+  }
+
   #tell(document: FakeDocument): void {
     this.tracker?.edits.typed(document.path, document.text, document.isDirty())
   }

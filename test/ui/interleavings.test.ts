@@ -201,13 +201,17 @@ for (const { name: agent, writes, args, env } of AGENTS) {
       await changed(1)
       await line(MINE[1]).waitFor()
       if (byItself) {
-        // saving makes VS Code ask which version to keep
+        // saving would make VS Code ask which version to keep
         await holds(text(by('bravo')))
-        await revertIsRefused()
-        await cursorAt(LAST, WORDS.length)
-        await save()
-        await workbench.notification('Failed to save').getByRole('button', { name: 'Overwrite' }).click()
+        await workbench.notification('on disk while it has unsaved changes').waitFor()
+        await workbench.runCommand('Notifications: Clear All Notifications')
+        await revertAll()
+        await workbench
+          .notification('Merge both to revert the changes')
+          .getByRole('button', { name: 'Merge and Revert' })
+          .click()
         await holds(text(MINE))
+        await workbench.page.locator('.tab.active:not(.dirty)', { hasText: name }).waitFor()
       } else {
         await holds(text(by('bravo'), MINE))
         await revertAll()

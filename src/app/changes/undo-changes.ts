@@ -7,6 +7,7 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Workbench } from '../workbench.ts'
+import { mergeUnsaved } from './merge-unsaved.ts'
 
 export interface UndoServices {
   workbench: Pick<Workbench, 'dialogs' | 'editors' | 'folders'>
@@ -87,6 +88,7 @@ export async function undoChanges(
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
   warnOfRest(services.workbench, selection, report)
+  await undoMerged(changes, selection, report, services, tell)
   const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
   // what a restore discards is restored together with the rest
@@ -98,6 +100,47 @@ export async function undoChanges(
   if (!forced.undone) return
   if (!isRestore) await offerRestore(forced.undone, services)
   else if (!report.undone) tell(forced.undone)
+}
+
+/** Offers to merge files that were written on disk while they have unsaved changes, and then undoes their changes. */
+async function undoMerged(
+  changes: ChangeScope,
+  selection: ChangeSelection,
+  report: UndoReport,
+  services: UndoServices,
+  tell: (undone: Undone) => void,
+): Promise<void> {
+  const merged: string[] = []
+  const isRestore = selection.since !== undefined
+  for (const { path, why } of report.left) {
+    if (why !== 'conflict') continue
+    const name = namesOf(services.workbench, [path])
+    const offer = isRestore
+      ? {
+          text: l10n.t(
+            '{0} changed on disk while it has unsaved changes. Merge both to restore the file.',
+            name,
+          ),
+          merge: l10n.t('Merge and Restore'),
+        }
+      : {
+          text: l10n.t(
+            '{0} changed on disk while it has unsaved changes. Merge both to revert the changes.',
+            name,
+          ),
+          merge: l10n.t('Merge and Revert'),
+        }
+    if (await mergeUnsaved(path, offer, services)) merged.push(path)
+  }
+  if (merged.length === 0) return
+  const more = await changes.undo(
+    selection.hunks ? selection : { ...selection, paths: merged },
+    report.undone ? { into: report.undone } : {},
+  )
+  if (more.undone && !report.undone) tell(more.undone)
+  report.undone ??= more.undone
+  report.left.push(...more.left.filter(({ why }) => why === 'user'))
+  warnOfRest(services.workbench, selection, more)
 }
 
 /** Offers to revert the undo. */

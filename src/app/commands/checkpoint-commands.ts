@@ -187,6 +187,8 @@ function leftWords(name: string, why: NonNullable<CheckpointFile['left']>): stri
       return l10n.t('{0}: another session changed the same lines', name)
     case 'unsaved':
       return l10n.t('{0}: has unsaved changes', name)
+    case 'conflict':
+      return l10n.t('{0}: changed on disk while it has unsaved changes, asks before it merges both', name)
     case 'gone':
       return l10n.t('{0}: you deleted this file', name)
     case 'large':
@@ -306,7 +308,7 @@ async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Prom
 /** Shows a fork in which the turns from this one on are set aside. Returns false if it couldn't be created. */
 async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
-  await controller.fork(referenceOf(open))
+  await controller.opener.fork(referenceOf(open))
   const begun = controller.current
   // if it couldn't be created, its view shows why
   if (controller.phase !== 'ready' || !begun || begun === open) return false
@@ -328,7 +330,7 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
 /** Starts a session that gets the conversation before a turn as context. Returns false if it couldn't be started. */
 async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
-  await controller.start(open.agentId, open.plan.setup.cwd)
+  await controller.opener.start(open.agentId, open.plan.setup.cwd)
   const begun = controller.current
   if (controller.phase !== 'ready' || !begun || begun === open) return false
   const { embeddedContext } = begun.session.agent.capabilities.prompt

@@ -50,12 +50,12 @@ export function entryCommands(surfaces: ConversationSurfaces, workbench: Workben
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
       const blocks = writtenBlocks(promptOf(open, entry).blocks)
       const prompt = { id: randomUUID(), draft: draftOf(blocks, attachmentOf) }
-      surface.controller.enqueue(open.key, prompt, async () => blocks)
+      surface.controller.prompts.enqueue(open.key, prompt, async () => blocks)
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
       await surface.reveal()
       const { controller } = surface
-      await controller.start(open.agentId, open.plan.setup.cwd)
+      await controller.opener.start(open.agentId, open.plan.setup.cwd)
       // if it couldn't be started, its view shows why
       const begun = controller.current
       if (controller.phase !== 'ready' || !begun || begun === open) return

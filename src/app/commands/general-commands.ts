@@ -40,13 +40,13 @@ export function generalCommands(options: GeneralCommandOptions) {
   return {
     [CommandId.newSession]: async () => {
       await surfaces.active.reveal()
-      await shown().start()
+      await shown().opener.start()
     },
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
       const picked = typeof agentId === 'string' ? agentId : await pickAgent(workbench, agents, accounts)
       if (picked === undefined) return
       await surfaces.active.reveal()
-      await shown().start(picked)
+      await shown().opener.start(picked)
     },
     [CommandId.loadSession]: () => pickSession('load'),
     [CommandId.resumeSession]: () => pickSession('resume'),
@@ -61,7 +61,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       if (shown().agentId === undefined && agents.defaultAgentId() === undefined)
         throw new UnavailableError(l10n.t('No agent is running. Start a session first.'))
       await surfaces.active.reveal()
-      await shown().restart()
+      await shown().opener.restart()
     },
     [CommandId.showAgentLog]: (wanted?: unknown) => {
       const named = typeof wanted === 'string' ? wanted : undefined

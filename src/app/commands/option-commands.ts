@@ -51,7 +51,7 @@ async function change(
   const value = await pick(dialogs, option, agentId, memory)
   if (value === undefined || value === option.currentValue || controller.current !== current) return
   memory.used(agentId, option.id, value)
-  await controller.setConfigOption(option.id, value)
+  await controller.configOptions.set(option.id, value)
 }
 
 /** Lets the user choose a value, favorites first; a star marks a favorite. */

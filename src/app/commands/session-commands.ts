@@ -39,7 +39,7 @@ export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }:
       await showFailureOrSignIn(
         dialogs,
         reference.agentId,
-        (agentId, then) => controller.offerSignIn(agentId, then),
+        (agentId, then) => controller.signIn.offer(agentId, then),
         () =>
           waitForAgent(dialogs, open.agentName, l10n.t('Rename Session'), () =>
             organizer.rename(reference, title),
@@ -50,7 +50,7 @@ export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }:
       if (!open.session.agent.capabilities.fork)
         throw new UnavailableError(l10n.t("{0} can't fork sessions.", open.agentName))
       await surfaces.active.reveal()
-      await surfaces.active.controller.fork(referenceOf(open))
+      await surfaces.active.controller.opener.fork(referenceOf(open))
     }),
   } satisfies Partial<CommandHandlers>
 }
@@ -88,7 +88,7 @@ export function placeCommands(options: PlaceCommandOptions) {
       if ('open' in picked) await surfaces.reveal(picked.open)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
     },
-    [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
+    [CommandId.newSessionInTab]: () => tabs.open(undefined).opener.start(),
     [CommandId.openInTab]: () => {
       // from a tab: opens another tab to start a session in
       if (tabs.find(surfaces.active)) tabs.open(undefined)

@@ -31,7 +31,7 @@ export function signInCommands(options: SignInCommandOptions) {
     [CommandId.signIn]: on(async agentId => {
       await surfaces.active.reveal()
       await waitForAgent(dialogs, runner(agentId).name, l10n.t('Sign In'), () =>
-        surfaces.active.controller.offerSignIn(agentId),
+        surfaces.active.controller.signIn.offer(agentId),
       )
     }),
     [CommandId.signOut]: on(async agentId => {

@@ -25,14 +25,19 @@ export function composerHandlers(
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
-  const queue = (key: string) => (mine(key) ? controller.queue : undefined)
+  const queue = (key: string) => (mine(key) ? controller.prompts.queue : undefined)
   return {
     'conversation/enqueue': async ({ key, ...prompt }) => {
       const parts = promptOf(prompt.draft)
-      controller.enqueue(key, prompt, target => makePrompt(parts, target, context.sources), EMPTY_DRAFT)
+      controller.prompts.enqueue(
+        key,
+        prompt,
+        target => makePrompt(parts, target, context.sources),
+        EMPTY_DRAFT,
+      )
       show()
     },
-    'conversation/takeBack': ({ key, ids, draft }) => controller.movedToComposer(key, ids, draft),
+    'conversation/takeBack': ({ key, ids, draft }) => controller.prompts.movedToComposer(key, ids, draft),
     'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
     'composer/mentions': ({ query }) => context.mentions(query),
@@ -45,7 +50,7 @@ export function composerHandlers(
     'composer/editQueued': ({ key, id }) => void queue(key)?.edit(id),
     'composer/removeQueued': ({ key, id }) => queue(key)?.remove(id) ?? false,
     'composer/sendNow': ({ key, id }) => {
-      if (mine(key)) controller.sendNow(id)
+      if (mine(key)) controller.current?.sendNow(id)
     },
     'composer/resumeQueue': ({ key }) => queue(key)?.resume(),
     'composer/height': ({ height }) => {
@@ -55,7 +60,7 @@ export function composerHandlers(
       const { agentId } = controller
       if (!mine(key)) return
       if (agentId !== undefined && typeof value === 'string') optionMemory.used(agentId, optionId, value)
-      return controller.setConfigOption(optionId, value)
+      return controller.configOptions.set(optionId, value)
     },
     'options/favorite': ({ key, optionId, value }) => {
       const { agentId } = controller

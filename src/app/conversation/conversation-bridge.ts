@@ -83,7 +83,7 @@ export class ConversationBridge extends Owner {
         head: () => buildHead(options),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
-        returned: () => [...controller.queue.returned],
+        returned: () => [...controller.prompts.queue.returned],
         sendSnapshot: snapshot => this.#connection.trySend('conversation/snapshot', snapshot),
         sendPatch: patch => this.#connection.trySend('conversation/patch', patch),
         sendReturned: prompts =>

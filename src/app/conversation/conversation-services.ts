@@ -66,7 +66,7 @@ export function createConversationServices({
     {
       onFirstShown: () => {
         // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile.
-        void controller.restore()
+        void controller.opener.restore()
         void bridge.agents.ready()
       },
       onFocus: focus => surfaces.focused(sideBar, focus),

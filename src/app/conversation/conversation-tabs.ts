@@ -74,7 +74,7 @@ export class ConversationTabs extends Owner {
     if (!reference) return
     // its conversation was already restored elsewhere, so this tab would be empty
     if (this.#options.surfaces.elsewhere(reference, controller)) shown.panel.close()
-    else void controller.restore(reference)
+    else void controller.opener.restore(reference)
   }
 
   /** Each empty tab has its own draft; that of a closed tab moves to the next one. */

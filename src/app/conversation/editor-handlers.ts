@@ -82,7 +82,7 @@ async function runCardAction(
   const failure = controller.failures.get(cardId)
   switch (action.type) {
     case 'signIn':
-      return controller.signIn(cardId, action.methodId)
+      return controller.signIn.signIn(cardId, action.methodId)
     case 'install':
       return void (await execute(CommandId.installAgent, action.registryId))
     case 'openSettings':
@@ -90,8 +90,8 @@ async function runCardAction(
     case 'retry':
     case 'restart': {
       const attempt = failure && 'attempt' in failure ? failure.attempt : undefined
-      if (attempt) await controller.retry(attempt)
-      else if (action.type === 'restart') await controller.restart()
+      if (attempt) await controller.opener.retry(attempt)
+      else if (action.type === 'restart') await controller.opener.restart()
       else controller.dismiss(cardId)
       return
     }
@@ -108,15 +108,15 @@ async function runCardAction(
     case 'pickAgent':
       return void (await execute(CommandId.newSessionWithAgent))
     case 'cancelSignIn':
-      return controller.cancelSignIn()
+      return controller.signIn.cancel()
     case 'giveUp':
-      return failure?.type === 'slow-option' ? controller.giveUpOption(cardId) : controller.cancel()
+      return failure?.type === 'slow-option' ? controller.configOptions.giveUp(cardId) : controller.cancel()
     case 'takeOver':
-      return controller.takeOver(cardId)
+      return controller.opener.takeOver(cardId)
     case 'fork':
-      return failure?.type === 'elsewhere' ? controller.fork(failure.attempt) : undefined
+      return failure?.type === 'elsewhere' ? controller.opener.fork(failure.attempt) : undefined
     case 'abandonTurn':
-      return controller.abandonTurn()
+      return controller.current?.session.abandonTurn()
     case 'dismiss':
       return controller.dismiss(cardId)
   }

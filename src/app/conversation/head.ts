@@ -68,8 +68,8 @@ export function buildHead(sources: HeadSources): ConversationHead {
     background: state?.background,
     turnStartedAt: state?.turnStartedAt,
     rewinds: state ? rewindsOf(state).map(({ rewind }) => rewind) : NONE,
-    queue: controller.queue.prompts.flatMap(noteOf),
-    queuePaused: controller.queue.isPaused,
+    queue: controller.prompts.queue.prompts.flatMap(noteOf),
+    queuePaused: controller.prompts.queue.isPaused,
     ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
     systemPrompt: current?.plan.systemPrompt,
@@ -96,7 +96,11 @@ function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
 
 /** The agents and other conversations that are shown without a session. */
 function beginning({
-  controller: { phase, trusted, preparing },
+  controller: {
+    phase,
+    trusted,
+    opener: { preparing },
+  },
   agents,
   installs,
   tabs,
@@ -122,7 +126,7 @@ export function pendingNotes({ pendingRequests, state }: Session): PendingReques
 }
 
 /** For a session that is being opened, from the list in which the user selected it. */
-function titleOfAttempt({ attempt }: ConversationController): string | undefined {
+function titleOfAttempt({ opener: { attempt } }: ConversationController): string | undefined {
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }
 
@@ -142,12 +146,12 @@ function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {
-  const { step } = controller
+  const { attempt, step } = controller.opener
   if (step === undefined) return undefined
   if (step === 'loading') return l10n.t('Loading the conversation…')
   if (step === 'searching') return l10n.t('Looking for agents on this machine…')
   const agent = name ?? l10n.t('the agent')
-  switch (controller.attempt?.type) {
+  switch (attempt?.type) {
     case 'load':
     case 'restore':
       return l10n.t('Loading a session with {0}…', agent)

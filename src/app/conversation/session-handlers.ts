@@ -31,7 +31,7 @@ export function sessionHandlers({
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
-    'conversation/start': ({ agentId }) => controller.start(agentId),
+    'conversation/start': ({ agentId }) => controller.opener.start(agentId),
     'conversation/revealTab': ({ key }) => tabs?.reveal(key),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()
@@ -60,7 +60,7 @@ export function sessionHandlers({
       return showFailureOrSignIn(
         dialogs,
         open.agentId,
-        (agentId, then) => controller.offerSignIn(agentId, then),
+        (agentId, then) => controller.signIn.offer(agentId, then),
         () =>
           waitForAgent(dialogs, open.agentName, l10n.t('Rename Session'), () =>
             organizer.rename(referenceOf(open), title),
@@ -76,7 +76,7 @@ export function sessionHandlers({
         .install(id)
         .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
         .finally(() => answered.dispose())
-      return controller.startAfter(offer.preset.name, installing)
+      return controller.opener.startAfter(offer.preset.name, installing)
     },
     'agents/cancelInstall': ({ id }) => installs.cancel(id),
   } satisfies Partial<Handlers<ConversationMessages>>

@@ -1,8 +1,10 @@
 import type { Logger } from '../../common/logger.ts'
 import type { GuardedPath } from '../path-guard.ts'
 import { smallestEdit, withLineEnd } from '../text.ts'
+import type { AgentWrite } from './agent-write.ts'
 import { FileError, fileErrorOf } from './file-system.ts'
-import { type Storage, type TextFiles, withoutMark } from './text-files.ts'
+import { mergeTexts } from './merge-texts.ts'
+import type { Storage, TextFiles } from './text-files.ts'
 
 /** A text document that the editor has open, as `SessionFiles` sees it. */
 export interface OpenDocument {
@@ -28,10 +30,12 @@ export interface OpenDocument {
 export interface Documents {
   /** The document for any of these spellings of a path. */
   find(paths: readonly string[]): OpenDocument | undefined
+  /** Whether a notebook or a custom editor, which have no document, has unsaved changes of the file. */
+  isUnsavedElsewhere(paths: readonly string[]): boolean
 }
 
 /** Used without an editor. */
-export const noDocuments: Documents = { find: () => undefined }
+export const noDocuments: Documents = { find: () => undefined, isUnsavedElsewhere: () => false }
 
 /** How often an edit is retried if the user types at the same moment. */
 const EDIT_TRIES = 5
@@ -48,54 +52,59 @@ export class DocumentWriter {
 
   /**
    * Returns false if the file must be written directly instead. `checkUnmoved` rejects if the file's path leads elsewhere
-   * by now. Undoing restores the user's unsaved changes, and what was
-   * on disk but not in the document.
+   * by now. Unsaved changes are merged with the agent's text, and saved with it; if the agent's text is what is on disk,
+   * they stay as they are. Undoing restores the user's text, and what was on disk but not in the document.
    */
   async write(
     document: OpenDocument,
     file: GuardedPath,
-    content: string,
+    write: AgentWrite,
     checkUnmoved: () => Promise<void>,
   ): Promise<boolean> {
-    const info = await this.#files.stat(file, 'write')
     // Reported before anything is changed in the editor.
-    await this.#files.checkWritable(file, info)
-    const text = withLineEnd(withoutMark(content), document.lineEnd)
-    if (!document.isDirty()) {
-      if (info) {
-        const onDisk = await this.#files.current(file, info, document.encoding)
-        // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
-        // cause a conflict.
-        if (!onDisk || withLineEnd(onDisk.text, document.lineEnd) !== document.text()) return false
-        if (document.text() === text) return true
-      } else if (document.text() === text) {
-        // Saving recreates a deleted file, but not if there is nothing to save.
-        return false
+    await this.#files.checkWritable(file, await this.#files.stat(file, 'write'))
+    for (let tries = 0; tries < EDIT_TRIES; ) {
+      const info = await this.#files.stat(file, 'write')
+      const stored = await this.#files.current(file, info, document.encoding)
+      const onDisk = stored && withLineEnd(stored.text, document.lineEnd)
+      if (document.isClosed()) return false
+      const now = document.text()
+      const isDirty = document.isDirty()
+      // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
+      // cause a conflict.
+      if (!isDirty && info && onDisk !== now) return false
+      if (isDirty && onDisk === withLineEnd(write.content, document.lineEnd)) return true
+      const merged = await write.merged(now, isDirty ? onDisk : now)
+      // the user was asked meanwhile
+      if (merged === undefined) continue
+      const text = withLineEnd(merged, document.lineEnd)
+      // Saving recreates a deleted file, but not if there is nothing to save.
+      if (!isDirty && text === now) return info !== undefined
+      write.begin(text)
+      const edit = smallestEdit(now, text)
+      if (!edit || (await document.replace(edit, now))) {
+        await this.#save(document, file, write, text, checkUnmoved)
+        return true
       }
+      tries += 1
     }
-    if (!(await this.#put(document, file, text))) return false
-    if (!document.isDirty()) return true
-    // The editor saves to wherever the path leads by then.
-    await checkUnmoved()
-    if (await document.save()) return true
-    await this.#force(document, file, text)
-    return true
+    throw rejected(file)
   }
 
-  /**
-   * The editor didn't save, usually because the file on disk is newer than the document with its unsaved changes. Makes
-   * the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
-   */
-  async #force(document: OpenDocument, file: GuardedPath, text: string): Promise<void> {
+  async #save(
+    document: OpenDocument,
+    file: GuardedPath,
+    write: AgentWrite,
+    text: string,
+    checkUnmoved: () => Promise<void>,
+  ): Promise<void> {
+    if (!document.isDirty()) return
+    // The editor saves to wherever the path leads by then.
+    await checkUnmoved()
+    if (await document.save()) return
     this.#log.info(`The editor didn't save ${file.path}, so it's written directly.`)
     try {
-      const info = await this.#files.stat(file, 'write')
-      const onDisk = await this.#files.current(file, info, document.encoding)
-      const other = onDisk && withLineEnd(onDisk.text, document.lineEnd)
-      if (other !== undefined && other !== text && (await this.#put(document, file, other))) {
-        await this.#put(document, file, text)
-      }
-      await this.#files.replace(file, info, text, onDisk ?? storageOf(document))
+      await this.#force(document, file, text, given => write.begin(given))
     } catch (error) {
       throw new FileError(
         'not-saved',
@@ -103,21 +112,51 @@ export class DocumentWriter {
         { cause: error },
       )
     }
+  }
+
+  /**
+   * The editor didn't save, usually because the file on disk is newer than the document with its unsaved changes. Makes
+   * the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
+   */
+  async #force(
+    document: OpenDocument,
+    file: GuardedPath,
+    text: string,
+    willWrite: (text: string) => void,
+  ): Promise<void> {
+    const info = await this.#files.stat(file, 'write')
+    const onDisk = await this.#files.current(file, info, document.encoding)
+    const other = onDisk && withLineEnd(onDisk.text, document.lineEnd)
+    const edit = other === undefined ? undefined : smallestEdit(text, other)
+    const isStep = edit !== undefined && !document.isClosed() && (await document.replace(edit, text))
+    const whole = isStep ? await this.#put(document, file, other!, text, willWrite) : text
+    await this.#files.replace(file, info, whole, onDisk ?? storageOf(document))
     if (document.isClosed() || !document.isDirty() || (await document.save())) return
     this.#log.warn(`${file.path} was written, but the editor still shows it as unsaved.`)
   }
 
-  /** Sets the document's text, while the user may be typing. Returns false if it was closed meanwhile. */
-  async #put(document: OpenDocument, file: GuardedPath, text: string): Promise<boolean> {
+  /** Makes `from` the given text, with what the user types meanwhile. Returns the document's text. */
+  async #put(
+    document: OpenDocument,
+    file: GuardedPath,
+    from: string,
+    text: string,
+    willWrite: (text: string) => void,
+  ): Promise<string> {
     for (let tries = 0; tries < EDIT_TRIES; tries += 1) {
-      if (document.isClosed()) return false
-      const before = document.text()
-      const edit = smallestEdit(before, text)
-      if (!edit || (await document.replace(edit, before))) return true
+      if (document.isClosed()) return text
+      const now = document.text()
+      const whole = mergeTexts(from, now, text).mine
+      if (whole !== text) willWrite(whole)
+      const edit = smallestEdit(now, whole)
+      if (!edit || (await document.replace(edit, now))) return whole
     }
-    if (document.isClosed()) return false
-    throw new FileError('not-saved', `Cannot write ${file.path}: the editor rejected the change.`)
+    throw rejected(file)
   }
+}
+
+function rejected(file: GuardedPath): FileError {
+  return new FileError('not-saved', `Cannot write ${file.path}: the editor rejected the change.`)
 }
 
 function storageOf(document: OpenDocument): Storage {

@@ -8,8 +8,10 @@ import { type GuardedPath, type LocatedPath, PathGuard } from '../path-guard.ts'
 import { InvalidPathError, PathRules } from '../path-rules.ts'
 import { ProtectedFiles } from '../protected-files.ts'
 import { sliceLines } from '../text.ts'
+import { AgentWrite, type AskMerge, KnownTexts, type TrackedWrite } from './agent-write.ts'
 import { type Documents, DocumentWriter, type OpenDocument } from './documents.ts'
 import { FileError, type FileSystem, fileErrorOf, movedError } from './file-system.ts'
+import type { MergeConflict } from './merge-texts.ts'
 import { type Encodings, MAX_READ_BYTES, readLines, TextFiles, tooLarge, unicodeOnly } from './text-files.ts'
 
 export type FileOperation = 'read' | 'write'
@@ -58,7 +60,8 @@ export class FileAccess {
       if (this.#end.signal.aborted) throw ended()
       if (signal?.aborted) throw new CancelledError()
       const { path, realPath } = file
-      const answer = await this.#heard({ path, realPath, operation, reason }, signal)
+      const question = { path, realPath, operation, reason }
+      const answer = await this.ask(given => this.#ask(question, given), signal)
       if (answer === 'session' && reason === 'outside') this.#allowed.add(key)
       else if (answer !== 'once') throw refusal(file, operation, reason)
     })
@@ -70,14 +73,16 @@ export class FileAccess {
     this.#end.abort()
   }
 
-  #heard(question: AccessQuestion, withdrawn?: AbortSignal): Promise<AccessAnswer> {
+  /** Asks the user with `question` until the session ends or `withdrawn` aborts; an answer without a choice refuses. */
+  ask<T>(question: (signal: AbortSignal) => Promise<T>, withdrawn?: AbortSignal): Promise<T | 'refuse'> {
     const end = this.#end.signal
+    if (end.aborted) return Promise.reject(ended())
     const signal = withdrawn ? AbortSignal.any([end, withdrawn]) : end
     return new Promise((resolve, reject) => {
       const onAbort = () => reject(end.aborted ? ended() : new CancelledError())
       signal.addEventListener('abort', onAbort, { once: true })
-      this.#ask(question, signal)
-        .catch((error: unknown): AccessAnswer => {
+      question(signal)
+        .catch((error: unknown): 'refuse' => {
           if (error instanceof CancelledError) return 'refuse'
           throw error
         })
@@ -144,6 +149,8 @@ export interface SessionFilesOptions {
   /** Files must be in one of these roots, too: those of the session in which a subagent works. */
   within?: Roots
   askAccess: AskAccess
+  /** Without it, a write that changes lines with unsaved changes is refused. */
+  askMerge?: AskMerge
   /**
    * Whether the user has just allowed this change of a protected file. `before`: its current text, `null` if it doesn't
    * exist.
@@ -156,6 +163,8 @@ export class SessionFiles implements Disposable {
   readonly #guard: PathGuard
   readonly #access: FileAccess
   readonly #isAllowed: SessionFilesOptions['isAllowed']
+  readonly #askMerge: AskMerge
+  readonly #known = new KnownTexts()
   /** checks paths one at a time */
   readonly #judging = new KeyedQueue()
   /** this session's work in progress, by file */
@@ -165,7 +174,7 @@ export class SessionFiles implements Disposable {
   readonly #files: TextFiles
   readonly #writer: DocumentWriter
 
-  constructor(shared: FilesShared, { roots, within, askAccess, isAllowed }: SessionFilesOptions) {
+  constructor(shared: FilesShared, { roots, within, askAccess, askMerge, isAllowed }: SessionFilesOptions) {
     this.#shared = shared
     this.#guard = new PathGuard(roots, {
       rules: shared.rules,
@@ -174,6 +183,7 @@ export class SessionFiles implements Disposable {
     })
     this.#access = new FileAccess(askAccess)
     this.#isAllowed = isAllowed
+    this.#askMerge = askMerge ?? (async () => 'refuse')
     this.#files = new TextFiles(shared)
     this.#writer = new DocumentWriter(this.#files, shared.log)
   }
@@ -185,8 +195,11 @@ export class SessionFiles implements Disposable {
   ): Promise<string> {
     return this.#inTurn(request, 'read', signal, async file => {
       const document = this.#document(file)
+      const key = this.#shared.rules.key(file.realPath)
       if (document?.isDirty()) {
-        const text = sliceLines(document.text(), request.line, request.limit)
+        const whole = document.text()
+        this.#known.read(key, whole)
+        const text = sliceLines(whole, request.line, request.limit)
         if (Buffer.byteLength(text) > MAX_READ_BYTES) throw tooLarge(file.path, Buffer.byteLength(text))
         return text
       }
@@ -194,24 +207,59 @@ export class SessionFiles implements Disposable {
       if (!info) throw new FileMissingError(`There is no file ${file.path}.`)
       // An agent may request many large files at once, and their texts wait in memory until it reads them.
       const turn = String(this.#nextRead++ % PARALLEL_READS)
-      return this.#reads.run(turn, () =>
+      const text = await this.#reads.run(turn, () =>
         readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request),
       )
+      const isWhole = (request.line ?? 1) <= 1 && request.limit === undefined
+      this.#known.read(key, isWhole ? text : undefined)
+      return text
     })
   }
 
-  /** Creates missing parent folders. Rejects with a `FileError`. */
+  /**
+   * Creates missing parent folders. What the user has changed since the agent read the file stays; `isKept`: instead of
+   * lines of the agent. Rejects with a `FileError`.
+   */
   async writeTextFile(
     request: Pick<WriteTextFileRequest, 'path' | 'content'>,
     signal?: AbortSignal,
-  ): Promise<void> {
-    await this.#inTurn(request, 'write', signal, async file => {
+    tracked: TrackedWrite = {},
+  ): Promise<{ isKept: boolean }> {
+    return this.#inTurn(request, 'write', signal, async file => {
+      const key = this.#shared.rules.key(file.realPath)
+      const write = new AgentWrite({
+        ...tracked,
+        content: request.content,
+        known: this.#known.get(key),
+        ask: conflicts => this.#askAbout(file, conflicts, signal),
+      })
       const document = this.#document(file)
       const isDone =
         document !== undefined &&
-        (await this.#writer.write(document, file, request.content, () => this.#checkUnmoved(file, 'write')))
-      if (!isDone) await this.#files.write(file, request.content)
+        (await this.#writer.write(document, file, write, () => this.#checkUnmoved(file, 'write')))
+      if (!isDone) await this.#files.write(file, write)
+      this.#known.wrote(key, write.content)
+      return { isKept: write.isKept }
     })
+  }
+
+  async #askAbout(
+    file: GuardedPath,
+    conflicts: readonly MergeConflict[],
+    signal?: AbortSignal,
+  ): Promise<'mine' | 'theirs'> {
+    const { path, realPath } = file
+    const answer = await this.#access.ask(
+      given => this.#askMerge({ path, realPath, conflicts }, given),
+      signal,
+    )
+    // The user may have taken a while to answer.
+    await this.#checkUnmoved(file, 'write')
+    if (answer !== 'refuse') return answer
+    throw new FileError(
+      'refused',
+      `The user refused to let ${path} be written: the editor has unsaved changes in the same lines.`,
+    )
   }
 
   /** The session ended: revokes permissions outside of its roots and cancels pending requests. */

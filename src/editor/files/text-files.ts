@@ -2,16 +2,8 @@
 
 import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
-import {
-  byteOrderMark,
-  type DecodedText,
-  decodeText,
-  encodeText,
-  lineEnd,
-  type NoText,
-  sliceLines,
-  withLineEnd,
-} from '../text.ts'
+import { byteOrderMark, type DecodedText, decodeText, encodeText, type NoText, sliceLines } from '../text.ts'
+import type { AgentWrite } from './agent-write.ts'
 import { FileError, type FileInfo, type FileSystem, writeAtomically } from './file-system.ts'
 
 /** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
@@ -214,12 +206,12 @@ export class TextFiles {
   }
 
   /** Writes an agent's text: line ends of one kind stay that kind, since models always write `\n`. */
-  async write(file: GuardedPath, content: string): Promise<void> {
+  async write(file: GuardedPath, write: AgentWrite): Promise<void> {
     const info = await this.stat(file, 'write')
     const before = await this.current(file, info)
-    const end = before && lineEnd(before.text)
-    const text = withoutMark(end ? withLineEnd(content, end) : content)
-    if (before?.text === text) return
+    const text = before ? await write.merged(before.text, before.text) : write.content
+    if (text === undefined || before?.text === text) return
+    write.begin(text)
     await this.replace(file, info, text, before)
   }
 
@@ -235,9 +227,4 @@ export class TextFiles {
     if (!info) await this.#fileSystem.makeFolders(this.#rules.dirname(file.realPath))
     await writeAtomically(this.#fileSystem, file.realPath, bytes, info)
   }
-}
-
-/** A byte order mark is part of how a text is stored, not of the text. */
-export function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
 }

@@ -1,9 +1,11 @@
 import { AgentStartError } from '../../acp/agent.ts'
 import type { AuthMethod } from '../../acp/model.ts'
+import type { Disposable } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import type { ViewPhase } from '../../conversation/phases.ts'
 import type { DisplayedSession } from '../displayed-session.ts'
-import { type Failure, type Failures, isSignInAsked, methodsIn, wordsOf } from '../failures.ts'
+import { type Failure, type Failures, isSignInAsked, messageAndDetail, methodsIn } from '../failures.ts'
+import type { OpenSession } from '../open-session.ts'
 import type { SessionOpener } from '../session-opener.ts'
 import type { Accounts } from './accounts.ts'
 import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
@@ -15,24 +17,50 @@ export interface SignInFlowOptions extends SignInOptions {
   opener: SessionOpener
   failures: Failures
   accounts: Pick<Accounts, 'get' | 'signedIn'>
-  /** What needed a sign-in was continued. */
-  continued: () => void
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
 
 /** Signs in for a conversation view and afterward continues with what needed the sign-in. */
-export class SignInFlow {
+export class SignInFlow implements Disposable {
   readonly #options: SignInFlowOptions
+  readonly #following: Disposable
   #abort: AbortController | undefined
   #continuing = 0
 
   constructor(options: SignInFlowOptions) {
     this.#options = options
+    this.#following = options.displayed.onDidSwitch(() => this.askForPrompts())
   }
 
-  /** The user signed in; the session may be reopening before it sends what was refused. */
-  get isContinuing(): boolean {
-    return this.#continuing > 0
+  /** The user is asked to sign in, so that the session can be opened. */
+  get isAskedForSession(): boolean {
+    return this.#isAsked(({ attempt }) => attempt !== undefined)
+  }
+
+  /** The user is asked to sign in, so that refused prompts can be sent. */
+  get isAskedForPrompts(): boolean {
+    return this.#isAsked(({ prompts }) => prompts === true)
+  }
+
+  /** Asks the user to sign in because the agent refused something. `then`: what to do after the sign-in. */
+  ask(
+    open: OpenSession,
+    refusal: Pick<SignInFailure, 'message' | 'detail'>,
+    then: Pick<SignInFailure, 'prompts' | 'option'>,
+  ): void {
+    const { agentId, agentName } = open
+    const methods = this.#options.runner(agentId).running?.agent.authMethods ?? []
+    this.#options.failures.add({ type: 'sign-in', agentId, agentName, methods, ...refusal, ...then })
+  }
+
+  /** Asks the user to sign in if the displayed session's agent refuses prompts until then. */
+  askForPrompts(): void {
+    const open = this.#options.displayed.current
+    const [refused] = open?.session.queue.awaitingSignIn ?? []
+    // once the user has signed in, the session may be reopening before it sends what was refused
+    if (!open || !refused || this.isAskedForPrompts || this.#continuing > 0) return
+    const { reason: message = '', detail } = refused
+    this.ask(open, { message, ...(detail !== undefined && { detail }) }, { prompts: true })
   }
 
   /** Signs in with one of the agent's methods, then continues with what needed it. */
@@ -60,7 +88,7 @@ export class SignInFlow {
     } catch (error) {
       const cancelled = abort.signal.aborted || error instanceof CancelledError
       const unavailable = error instanceof SignInUnavailableError
-      const why = { ...wordsOf(error), tried: methodId, unavailable }
+      const why = { ...messageAndDetail(error), tried: methodId, unavailable }
       failures.replace(failureId, cancelled ? failure : { ...failure, ...why })
     }
   }
@@ -71,7 +99,7 @@ export class SignInFlow {
     for (const [id, failure] of [...failures.all]) {
       if (failure.type !== 'sign-in' || failure.agentId !== agentId || failure.running !== undefined) continue
       failures.remove(id)
-      this.#continue(failure).catch(error => failures.replace(id, { ...failure, ...wordsOf(error) }))
+      this.#continue(failure).catch(error => failures.replace(id, { ...failure, ...messageAndDetail(error) }))
     }
   }
 
@@ -108,13 +136,22 @@ export class SignInFlow {
     this.#abort?.abort(new CancelledError())
   }
 
+  dispose(): void {
+    this.#following.dispose()
+    this.cancel()
+  }
+
+  #isAsked(isFor: (failure: SignInFailure) => boolean): boolean {
+    return [...this.#options.failures.all.values()].some(one => one.type === 'sign-in' && isFor(one))
+  }
+
   async #continue(failure: SignInFailure): Promise<void> {
     this.#continuing++
     try {
       await this.#continueAll(failure)
     } finally {
       this.#continuing--
-      this.#options.continued()
+      this.askForPrompts()
     }
   }
 

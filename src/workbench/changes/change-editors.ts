@@ -7,6 +7,7 @@ import { type Disposable, DisposableStore, Owner } from '../../common/disposable
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { isUnsaved } from '../editor/files.ts'
+import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { baseUri } from './base-files.ts'
 
 /** A multi-file diff editor with the changes of a session. */
@@ -139,6 +140,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
       typed(document)
     }),
   )
+  own.add(onDidSaveElsewhere(file => tracker.edits.savedElsewhere(file)))
   own.add(
     workspace.onDidCloseTextDocument(document => {
       if (document.uri.scheme === 'file')

@@ -65,7 +65,7 @@ export function commitMessageCommand(options: CommitMessageOptions) {
         await showFailureOrSignIn(
           workbench.dialogs,
           agentId,
-          (id, then) => controller.offerSignIn(id, then),
+          (id, then) => controller.signIn.offer(id, then),
           async () => {
             const message = await withProgress(runner(agentId).name, async signal => {
               const cwd = await ensureScratchFolder(options.globalStorage)

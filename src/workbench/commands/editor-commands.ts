@@ -61,7 +61,7 @@ export function codeCommands(surfaces: ConversationSurfaces) {
     const { controller } = active
     const draft = { text, marks: [], items }
     const parts = promptOf(draft)
-    controller.enqueue(controller.key, { id: randomUUID(), draft }, target =>
+    controller.prompts.enqueue(controller.key, { id: randomUUID(), draft }, target =>
       makePrompt(parts, target, editorSources),
     )
     await active.reveal()

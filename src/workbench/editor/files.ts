@@ -9,6 +9,7 @@ import { type FilesShared, filesShared } from '../../editor/files/files.ts'
 import type { Encodings } from '../../editor/files/text-files.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { onDidSaveElsewhere, unsavedElsewhere } from './other-editors.ts'
 
 /** What all sessions of this window share to read and write files. */
 export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
@@ -42,6 +43,7 @@ export const onDidSaveFile: Event<string> = listener => {
     realpath.native(fsPath, (_error, path) => path !== undefined && path !== fsPath && listener(path))
   }
   own.add(workspace.onDidSaveTextDocument(({ uri }) => tell(uri)))
+  own.add(onDidSaveElsewhere(path => tell(vscode.Uri.file(path))))
   own.add(workspace.onDidCreateFiles(({ files }) => files.forEach(tell)))
   own.add(workspace.onDidDeleteFiles(({ files }) => files.forEach(tell)))
   own.add(
@@ -70,6 +72,11 @@ export class VscodeDocuments implements Documents {
       if (!found || (isUnsaved(document) && !isUnsaved(found))) found = document
     }
     return found && openDocument(found)
+  }
+
+  isUnsavedElsewhere(paths: readonly string[]): boolean {
+    const keys = new Set(paths.map(path => this.#rules.key(path)))
+    return unsavedElsewhere().some(path => keys.has(this.#rules.key(path)))
   }
 }
 

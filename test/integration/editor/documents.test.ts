@@ -20,7 +20,11 @@ describe('files that are open in the editor', () => {
     encodings: vscodeEncodings,
   })
   const session = (cwd = folder()) =>
-    new SessionFiles(shared, { roots: { cwd, additionalDirectories: [] }, askAccess: async () => 'refuse' })
+    new SessionFiles(shared, {
+      roots: { cwd, additionalDirectories: [] },
+      askAccess: async () => 'refuse',
+      askMerge: async () => 'theirs',
+    })
   const read = (path = file()) => session().readTextFile({ path })
   const write = (content: string, path = file()) => session().writeTextFile({ path, content })
   const open = async (content: string | Uint8Array, path = file()) => {
@@ -69,6 +73,26 @@ describe('files that are open in the editor', () => {
     assert.equal(editor.document.getText(), 'mine\n')
     await vscode.commands.executeCommand('undo')
     assert.equal(editor.document.getText(), 'one\n')
+  })
+
+  it("get the agent's lines next to unsaved ones", async () => {
+    const editor = await open('one\ntwo\nthree\n')
+    await type(editor, 'one\ntwo\nthree\nmine\n')
+    await write('ONE\ntwo\nthree\n')
+    assert.equal(editor.document.getText(), 'ONE\ntwo\nthree\nmine\n')
+    assert.equal(onDisk(), 'ONE\ntwo\nthree\nmine\n')
+    assert.equal(editor.document.isDirty, false)
+    await vscode.commands.executeCommand('undo')
+    assert.equal(editor.document.getText(), 'one\ntwo\nthree\nmine\n')
+  })
+
+  it("stay as they are if the agent writes what's on disk", async () => {
+    const editor = await open('one\n')
+    await type(editor, 'mine\n')
+    await write('one\n')
+    assert.equal(editor.document.getText(), 'mine\n')
+    assert.equal(editor.document.isDirty, true)
+    assert.equal(onDisk(), 'one\n')
   })
 
   it('keep their line endings and byte order mark', async () => {

@@ -17,6 +17,7 @@ import type { FileChange } from '../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
+import type { MergeAnswer } from '../../../src/editor/files/agent-write.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
@@ -44,6 +45,12 @@ class World {
   readonly shared = filesShared({ documents: this.editor, fileSystem: disk })
   tracker!: ChangeTracker
   sessions!: Map<string, SessionChanges>
+  /** what each session's agent reads and writes through the client */
+  files!: Map<string, SessionFiles>
+  /** what the agents have read, by session and file */
+  readonly reads = new Map<string, string>()
+  /** what the user does when an agent changes lines with unsaved changes */
+  answer: MergeAnswer = 'mine'
   /** lines of agents that the user kept */
   readonly taken = new Set<string>()
   /** the user's lines that the user removed */
@@ -109,6 +116,9 @@ class World {
     })
     const roots = { cwd: this.root, additionalDirectories: [] }
     this.sessions = new Map(['a', 'b'].map(name => [name, new SessionChanges(this.tracker, name, roots)]))
+    const options = { roots, askAccess: async () => 'refuse' as const, askMerge: async () => this.answer }
+    this.files = new Map(['a', 'b'].map(name => [name, new SessionFiles(this.shared, options)]))
+    this.reads.clear()
   }
 
   path(name: string): string {
@@ -129,7 +139,7 @@ class World {
   }
 
   lines(name: string): string[] {
-    return (this.seen(name) ?? '').split(/(?<=\n)/).filter(line => line !== '')
+    return linesIn(this.seen(name) ?? '')
   }
 
   /** Everything that the user can see anywhere. */
@@ -138,14 +148,7 @@ class World {
     return new Set(on.filter(line => line !== ''))
   }
 
-  files(session: string): SessionFiles {
-    void session
-    const roots = { cwd: this.root, additionalDirectories: [] }
-    return new SessionFiles(this.shared, { roots, askAccess: async () => 'refuse' })
-  }
-
-  edited(name: string, who: string, { at, count, add }: Place): string {
-    const lines = this.lines(name)
+  edited(name: string, who: string, { at, count, add }: Place, lines: string[] = this.lines(name)): string {
     const start = at % (lines.length + 1)
     const gone = lines.splice(start, count, ...this.fresh(who, add))
     if (who === 'user') for (const line of gone) this.removed.add(line)
@@ -185,8 +188,11 @@ const WHAT = [
   'write by another program',
   'stash and bring back',
   'close the tab',
-  'write through the client',
-  'write through the client',
+  'read through the client',
+  'write through the client what it read',
+  'write through the client what it read',
+  'write through the client what is on disk',
+  'write through the client what is on disk',
   'write by a tool call',
   'write by a tool call',
   'write by a tool call that only names it',
@@ -363,9 +369,29 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     case 'close the tab':
       if (!dirty) editor.close(path)
       return
-    case 'write through the client': {
-      const content = world.edited(name, session, place)
-      await changes.writing(path, content, () => world.files(session).writeTextFile({ path, content }))
+    case 'read through the client':
+      if (exists)
+        world.reads.set(`${session} ${name}`, await world.files.get(session)!.readTextFile({ path }))
+      return
+    case 'write through the client what it read':
+    case 'write through the client what is on disk': {
+      const isRead = what === 'write through the client what it read'
+      const known = isRead ? world.reads.get(`${session} ${name}`) : (world.on(name) ?? '')
+      if (known === undefined) return
+      const content = world.edited(name, session, place, linesIn(known))
+      world.answer = (['mine', 'theirs', 'refuse'] as const)[(place.at + place.add) % 3]!
+      const before = world.lines(name)
+      const isSame = exists && content === world.on(name)
+      await changes
+        .writing(path, content, tracked =>
+          world.files.get(session)!.writeTextFile({ path, content }, undefined, tracked),
+        )
+        .catch((error: { reason?: string }) => assert.equal(error.reason, 'refused'))
+      if (isRead) world.reads.set(`${session} ${name}`, content)
+      // the user didn't answer that these lines can be replaced
+      if (dirty && (isSame || world.answer !== 'theirs'))
+        for (const line of before.filter(one => one.startsWith('user') && !linesIn(known).includes(one)))
+          assert.ok(world.lines(name).includes(line), `${line.trim()}, which wasn't saved, is gone`)
       editor.reload()
       return
     }
@@ -605,6 +631,10 @@ function linesOf(stored: unknown, who = 'user'): string[] {
   const found =
     JSON.stringify(stored ?? null).match(new RegExp(`(?:\\b|(?<=\\\\n))${who}\\d+(?=\\\\n)`, 'g')) ?? []
   return found.map(line => `${line}\n`)
+}
+
+function linesIn(text: string): string[] {
+  return text.split(/(?<=\n)/).filter(line => line !== '')
 }
 
 function twice(lines: readonly string[]): string[] {

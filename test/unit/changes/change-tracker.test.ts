@@ -86,7 +86,9 @@ describe('the change tracker', () => {
   /** A write through the client, as an agent requests it. */
   const write = (name: string, content: string, by = changes) => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
-    return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
+    return by.writing(file(name), content, tracked =>
+      files.writeTextFile({ path: file(name), content }, undefined, tracked),
+    )
   }
   const tool = (
     status: 'pending' | 'running' | 'done',
@@ -519,7 +521,7 @@ describe('the change tracker', () => {
       editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
       writeFileSync(file('a.txt'), 'one\n2\nthree\n')
       await tool('done', change('a.txt', 'two', '2'))
-      assert.deepEqual(await whys(), ['unsaved'])
+      assert.deepEqual(await whys(), ['conflict'])
       assert.equal(editor.textOf(file('a.txt')), 'one\ntwo\nthree\nmine\n')
       editor.revert(file('a.txt'))
       assert.deepEqual(await whys(), [])
@@ -542,6 +544,33 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
+    })
+
+    it('saved in a notebook or a custom editor during a turn, whoever reports it first', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      changes.beginTurn(1, () => true)
+      writeFileSync(file('a.txt'), 'one\n2\nthree mine\n')
+      await tracker.disk.refresh()
+      assert.equal(listed()[0]?.added, 2)
+      tracker.edits.savedElsewhere(file('a.txt'))
+      await until(() => listed()[0]?.added === 1)
+      writeFileSync(file('a.txt'), 'one\n2\nthree mine, too\n')
+      tracker.edits.savedElsewhere(file('a.txt'))
+      await tracker.disk.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine, too\n')
+      await changes.endTurn()
+    })
+
+    it('unsaved in a notebook or a custom editor', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.elsewhere.add(file('a.txt'))
+      assert.deepEqual(await whys(), ['unsaved'])
+      assert.equal(text('a.txt'), 'one\n2\nthree\n')
+      editor.elsewhere.clear()
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
     it('saved during a turn, whoever reports it first', async () => {

@@ -194,7 +194,9 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       const content = world.edited(name, `${session}-${world.turns.get(session)}-`, place)
       const roots = { cwd: world.root, additionalDirectories: [] }
       const files = new SessionFiles(world.shared, { roots, askAccess: async () => 'refuse' })
-      await changes.writing(path, content, () => files.writeTextFile({ path, content }))
+      await changes.writing(path, content, tracked =>
+        files.writeTextFile({ path, content }, undefined, tracked),
+      )
       editor.reload()
       return
     }

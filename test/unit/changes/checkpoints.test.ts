@@ -56,7 +56,9 @@ describe('a checkpoint', () => {
 
   const write = (name: string, content: string, by = changes) => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
-    return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
+    return by.writing(file(name), content, tracked =>
+      files.writeTextFile({ path: file(name), content }, undefined, tracked),
+    )
   }
   /** Runs a tool call that reports a file's location and changes it directly. */
   const tool = async (name: string, work: () => void, by = changes) => {
@@ -408,7 +410,7 @@ describe('a checkpoint', () => {
     assert.deepEqual(
       listed(1).map(({ name, left }) => [name, left]),
       [
-        ['a.txt', 'unsaved'],
+        ['a.txt', 'conflict'],
         ['b.txt', 'gone'],
         ['large.bin', 'large'],
       ],

@@ -62,7 +62,11 @@ describe('the encoding of a changed file', () => {
         replace: async () => false,
         save: async () => false,
       }
-    shared = filesShared({ documents: { find }, fileSystem: disk, encodings: legacyEncodings })
+    shared = filesShared({
+      documents: { find, isUnsavedElsewhere: () => false },
+      fileSystem: disk,
+      encodings: legacyEncodings,
+    })
     create()
   })
   afterEach(() => {

@@ -32,7 +32,9 @@ describe("changed files whose folder is replaced by a link to a folder outside o
   const write = (name: string, content: string) => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
     const path = at('root', 'door', name)
-    return changes.writing(path, content, () => files.writeTextFile({ path, content }))
+    return changes.writing(path, content, tracked =>
+      files.writeTextFile({ path, content }, undefined, tracked),
+    )
   }
   const theirs = () => ['changed.txt', 'added.txt'].map(name => readFileSync(at('outside', name), 'utf8'))
 

@@ -60,7 +60,9 @@ describe('a file that another program writes while it is restored', () => {
     const roots = { cwd: folder(), additionalDirectories: [] }
     const files = new SessionFiles(shared, { roots, askAccess: async () => 'refuse' })
     const content = 'changed\n'
-    await changes.writing(file(), content, () => files.writeTextFile({ path: file(), content }))
+    await changes.writing(file(), content, tracked =>
+      files.writeTextFile({ path: file(), content }, undefined, tracked),
+    )
     await changes.endTurn()
   }
   const save = () => writeFileSync(file(), 'theirs\n')

@@ -30,6 +30,7 @@ describe("the documents of the page lane's editor", () => {
           const document = documents.all.find(({ uri }) => paths.includes(uri.fsPath))
           return document && asOpenDocument(document)
         },
+        isUnsavedElsewhere: () => false,
       },
       open: async path => void (await documents.open(path)),
       type: async (path, text) => at(path)?.type(text),

@@ -30,7 +30,7 @@ describe('an agent that is restarted for a sign-in', () => {
   })
 
   async function begin(place: ConversationController, sessionId: string): Promise<void> {
-    const starting = place.start()
+    const starting = place.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions.pop()!.resolve({ sessionId })
     await starting
@@ -40,9 +40,9 @@ describe('an agent that is restarted for a sign-in', () => {
   const write = (place: ConversationController, text: string) => sendPrompt(place, text)
   /** Signs in from a conversation without a refused request. */
   async function signIn(place: ConversationController, methodId: string, then?: () => Promise<void>) {
-    await place.offerSignIn('one', then)
+    await place.signIn.offer('one', then)
     const [id] = [...place.failures.keys()]
-    return place.signIn(id!, methodId)
+    return place.signIn.signIn(id!, methodId)
   }
   /** Checks that both conversations are restored with the new process. */
   async function resumed(count = 2): Promise<void> {
@@ -107,7 +107,7 @@ describe('an agent that is restarted for a sign-in', () => {
   })
 
   it('continues all conversations if one of them restarts it', async () => {
-    void here.restart()
+    void here.opener.restart()
     await resumed()
     assert.deepEqual([kinds(here), kinds(there)], [[], []])
   })
@@ -121,7 +121,7 @@ describe('an agent that is restarted for a sign-in', () => {
       throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
     }
     const [id] = [...here.failures.keys()]
-    await here.signIn(id!, 'key')
+    await here.signIn.signIn(id!, 'key')
     await until(() => here.phase === 'ended' && there.phase === 'ended')
     assert.ok(kinds(here).includes('sign-in'))
     assert.deepEqual(kinds(there), ['start'])
@@ -143,7 +143,7 @@ describe('an agent that is restarted for a sign-in', () => {
         await refused(there)
         const before = fixture.agent.prompts.length
         const [id] = [...here.failures.keys()]
-        const signing = here.signIn(id!, methodId)
+        const signing = here.signIn.signIn(id!, methodId)
         if (methodId !== 'plain') await resumed()
         await signing
         const all = () => fixture.agent.prompts.length - (methodId === 'plain' ? before : 0)
@@ -163,7 +163,7 @@ describe('an agent that is restarted for a sign-in', () => {
       Object.assign(fixture.agent.capabilities, { load: false, resume: false })
       await refused(here)
       const [id] = [...here.failures.keys()]
-      const signing = here.signIn(id!, 'terminal')
+      const signing = here.signIn.signIn(id!, 'terminal')
       await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
       fixture.agent.newSessions[0]!.resolve({ sessionId: 's3' })
       await signing
@@ -182,10 +182,10 @@ describe('an agent that is restarted for a sign-in', () => {
       await signing
       assert.equal(done, 1)
       // even with the card of another conversation
-      await here.offerSignIn('one', deleted)
-      await there.offerSignIn('one')
+      await here.signIn.offer('one', deleted)
+      await there.signIn.offer('one')
       const [id] = [...there.failures.keys()]
-      await there.signIn(id!, 'plain')
+      await there.signIn.signIn(id!, 'plain')
       await until(() => done === 2)
       assert.deepEqual([kinds(here), kinds(there)], [[], []])
     })
@@ -196,9 +196,9 @@ describe('an agent without a conversation', () => {
   it('starts again after a sign-in in a terminal, so that its sessions can be listed', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent => Object.assign(agent, { authMethods: methods })
-    await fixture.controller.offerSignIn('one')
+    await fixture.controller.signIn.offer('one')
     const [id] = [...fixture.controller.failures.keys()]
-    await fixture.controller.signIn(id!, 'terminal')
+    await fixture.controller.signIn.signIn(id!, 'terminal')
     await until(() => fixture.started.length === 2 && fixture.runners.get('one').running !== undefined)
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
@@ -208,7 +208,7 @@ describe('an agent without a conversation', () => {
 describe('a conversation whose agent exited', () => {
   it('still says so after something else fails', async () => {
     const fixture = new SessionsFixture()
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
@@ -217,7 +217,7 @@ describe('a conversation whose agent exited', () => {
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
-    await fixture.controller.start('two')
+    await fixture.controller.opener.start('two')
     assert.deepEqual(
       [...fixture.controller.failures.values()].map(({ type }) => type),
       ['ended', 'start'],

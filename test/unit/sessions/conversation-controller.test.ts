@@ -28,7 +28,7 @@ describe('ConversationController', () => {
 
   /** Starts a session with the first agent, which is ready for prompts. */
   async function ready(sessionId = 's1') {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
     await starting
@@ -52,24 +52,24 @@ describe('ConversationController', () => {
 
   it('starts nothing in Restricted Mode, and says so', async () => {
     fixture.trusted = false
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.equal(failure().type, 'untrusted')
     assert.equal(fixture.started.length, 0)
     await assert.rejects(sendPrompt(fixture.controller, 'hello'), /Restricted Mode/)
   })
 
   it('reports that there is no agent, and an unknown agent', async () => {
-    await fixture.controller.start('nobody')
+    await fixture.controller.opener.start('nobody')
     assert.deepEqual(failure(), { type: 'unknown-agent', agentId: 'nobody', agentName: 'nobody' })
     fixture.entries.length = 0
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.deepEqual(failure(), { type: 'no-agent' })
   })
 
   it('shows the list of agents if there is no default, and keeps the previous session open', async () => {
     const open = await ready()
     fixture.entries.length = 0
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.current, undefined)
     assert.deepEqual(failure(), { type: 'no-agent' })
@@ -86,13 +86,13 @@ describe('ConversationController', () => {
     it('shows immediately that a new session starts, even if another one is displayed', async () => {
       const open = await ready()
       const search = found()
-      const started = fixture.controller.start()
+      const started = fixture.controller.opener.start()
       assert.equal(fixture.controller.phase, 'starting')
-      assert.equal(fixture.controller.step, 'searching')
+      assert.equal(fixture.controller.opener.step, 'searching')
       assert.equal(fixture.controller.current, open)
       search.resolve()
       await until(() => fixture.agent.newSessions.length === 2)
-      assert.equal(fixture.controller.step, 'starting')
+      assert.equal(fixture.controller.opener.step, 'starting')
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await started
       assert.equal(fixture.controller.current?.session.sessionId, 's2')
@@ -101,7 +101,7 @@ describe('ConversationController', () => {
     it('returns to the displayed session if the user cancels', async () => {
       const open = await ready()
       const search = found()
-      const started = fixture.controller.start()
+      const started = fixture.controller.opener.start()
       fixture.controller.cancel()
       assert.equal(fixture.controller.phase, 'ready')
       search.resolve()
@@ -113,8 +113,8 @@ describe('ConversationController', () => {
     it('keeps a session that the user started meanwhile', async () => {
       await ready()
       const search = found()
-      const started = fixture.controller.start()
-      const chosen = fixture.controller.start('two')
+      const started = fixture.controller.opener.start()
+      const chosen = fixture.controller.opener.start('two')
       await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
       fixture.agent.newSessions[0]?.resolve({ sessionId: 'chosen' })
       await chosen
@@ -129,7 +129,7 @@ describe('ConversationController', () => {
   it('starts only the default agent in the settings, or says what is wrong with it', async () => {
     const problem = { agentId: 'codex', message: 'It is not there.' }
     fixture.defaultProblem = problem
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.deepEqual(failure(), { type: 'default-agent', problem })
     assert.equal(fixture.started.length, 0)
     fixture.defaultProblem = undefined
@@ -140,9 +140,9 @@ describe('ConversationController', () => {
   it('sends a prompt that was written while the agent was being prepared', async () => {
     fixture.defaultProblem = { message: 'Nothing is there yet.' }
     const made = new Deferred<{ agentId: string } | undefined>()
-    void fixture.controller.startAfter('Agent Two', made.promise)
-    assert.equal(fixture.controller.preparing, 'Agent Two')
-    fixture.controller.enqueue(
+    void fixture.controller.opener.startAfter('Agent Two', made.promise)
+    assert.equal(fixture.controller.opener.preparing, 'Agent Two')
+    fixture.controller.prompts.enqueue(
       'new',
       { id: 'p1', draft: { text: 'Hello', marks: [], items: [] } },
       async () => [{ type: 'text', text: 'Hello' }],
@@ -151,7 +151,7 @@ describe('ConversationController', () => {
     made.resolve({ agentId: 'two' })
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.equal(fixture.started[0]?.agentId, 'two')
-    assert.equal(fixture.controller.preparing, undefined)
+    assert.equal(fixture.controller.opener.preparing, undefined)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await until(() => fixture.agent.prompts.length > 0)
     assert.equal(fixture.controller.failures.size, 0)
@@ -160,21 +160,21 @@ describe('ConversationController', () => {
   it("returns the prompt if the agent couldn't be prepared", async () => {
     fixture.entries.length = 0
     const made = new Deferred<{ agentId: string } | undefined>()
-    void fixture.controller.startAfter('Agent Two', made.promise)
-    fixture.controller.enqueue(
+    void fixture.controller.opener.startAfter('Agent Two', made.promise)
+    fixture.controller.prompts.enqueue(
       'new',
       { id: 'p1', draft: { text: 'Hello', marks: [], items: [] } },
       async () => [{ type: 'text', text: 'Hello' }],
     )
     made.resolve(undefined)
-    await until(() => fixture.controller.queue.returned.length > 0)
-    assert.equal(fixture.controller.queue.returned[0]?.draft.text, 'Hello')
+    await until(() => fixture.controller.prompts.queue.returned.length > 0)
+    assert.equal(fixture.controller.prompts.queue.returned[0]?.draft.text, 'Hello')
     assert.equal(fixture.started.length, 0)
   })
 
   it('keeps a session that was started while another agent was being prepared', async () => {
     const made = new Deferred<{ agentId: string } | undefined>()
-    void fixture.controller.startAfter('Agent Two', made.promise)
+    void fixture.controller.opener.startAfter('Agent Two', made.promise)
     const open = await ready()
     made.resolve({ agentId: 'two' })
     await new Promise(resolve => setImmediate(resolve))
@@ -192,11 +192,11 @@ describe('ConversationController', () => {
       if (tries > 1) return
       throw new AgentStartError({ kind: 'command-missing', command: 'x', searched: ['/bin'] }, 'gone')
     }
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     const failed = failure()
     assert.ok(failed.type === 'start' && failed.failure.kind === 'command-missing')
     assert.equal(fixture.controller.phase, 'empty')
-    const again = fixture.controller.retry(failed.attempt)
+    const again = fixture.controller.opener.retry(failed.attempt)
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await again
@@ -209,14 +209,14 @@ describe('ConversationController', () => {
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
-    await fixture.controller.start('two')
+    await fixture.controller.opener.start('two')
     assert.equal(fixture.controller.current, open)
     assert.equal(fixture.controller.phase, 'ready')
     assert.equal(failure().type, 'start')
   })
 
   it('returns to the conversation without a card if the user cancels a start', async () => {
-    void fixture.controller.start()
+    void fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
     assert.equal(fixture.controller.phase, 'empty')
@@ -225,7 +225,7 @@ describe('ConversationController', () => {
 
   it("does nothing if the user doesn't choose a folder", async () => {
     fixture.plan = undefined
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
   })
@@ -240,7 +240,7 @@ describe('ConversationController', () => {
   })
 
   it('holds a prompt until the session that is starting is ready, with any agent', async () => {
-    void fixture.controller.start('two')
+    void fixture.controller.opener.start('two')
     const sent = sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -256,7 +256,7 @@ describe('ConversationController', () => {
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
-    void fixture.controller.start('two')
+    void fixture.controller.opener.start('two')
     await assert.rejects(sendPrompt(fixture.controller, 'hello'), /No session/)
     assert.equal(failure().type, 'start')
     assert.equal(fixture.started.length, 0)
@@ -266,7 +266,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'new')
     const first = await ready()
     assert.equal(fixture.controller.keyBefore, 'new')
-    const starting = fixture.controller.start('two')
+    const starting = fixture.controller.opener.start('two')
     assert.equal(fixture.controller.key, 'new')
     assert.equal(fixture.controller.keyBefore, undefined)
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
@@ -292,9 +292,9 @@ describe('ConversationController', () => {
     const keys = new Set<string>()
     fixture.controller.onDidSwitch(() => keys.add(fixture.controller.key))
     fixture.onStart = () => new Promise(() => {})
-    void fixture.controller.restore()
+    void fixture.controller.opener.restore()
     assert.equal(fixture.controller.key, 'one/s1')
-    await until(() => fixture.controller.attempt?.type === 'restore')
+    await until(() => fixture.controller.opener.attempt?.type === 'restore')
     assert.equal(fixture.controller.key, 'one/s1')
     assert.deepEqual([...keys], ['one/s1'])
     fixture.controller.cancel()
@@ -308,12 +308,12 @@ describe('ConversationController', () => {
   })
 
   it('asks the user to sign in on -32000, and then retries', async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     assert.equal(failure().type, 'sign-in')
-    const signing = fixture.controller.signIn(failureId(), 'login')
+    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
     await until(() => fixture.agent.newSessions.length === 2)
     fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
     await signing
@@ -327,7 +327,7 @@ describe('ConversationController', () => {
     fixture.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
     await until(() => fixture.controller.failures.size === 1)
     assert.equal(failure().type, 'sign-in')
-    await fixture.controller.signIn(failureId(), 'login')
+    await fixture.controller.signIn.signIn(failureId(), 'login')
     await until(() => fixture.agent.prompts.length === 2)
     assert.deepEqual(fixture.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
     assert.equal(fixture.controller.failures.size, 0)
@@ -345,19 +345,19 @@ describe('ConversationController', () => {
     const asked = failure()
     assert.ok(asked.type === 'sign-in')
     assert.deepEqual([asked.message, asked.detail], ['Authentication required', 'no token'])
-    await fixture.controller.signIn(failureId(), 'login')
+    await fixture.controller.signIn.signIn(failureId(), 'login')
     await until(() => fixture.agent.prompts.length === 2)
     assert.deepEqual(fixture.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
   })
 
   it('signs in with a terminal, and retries with a new process', async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     const methods = [{ methodId: 'login', type: 'terminal', name: 'Log in' }]
     Object.assign(fixture.agent, { authMethods: methods })
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
-    const signing = fixture.controller.signIn(failureId(), 'login')
+    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
@@ -372,7 +372,7 @@ describe('ConversationController', () => {
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
     await until(() => fixture.controller.failures.size === 1)
-    const signing = fixture.controller.signIn(failureId(), 'login')
+    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await signing
@@ -381,27 +381,27 @@ describe('ConversationController', () => {
   })
 
   it('explains why a sign-in with a terminal failed', async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     Object.assign(fixture.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     fixture.terminalFails = new Error('The command ended with 3.')
-    await fixture.controller.signIn(failureId(), 'login')
+    await fixture.controller.signIn.signIn(failureId(), 'login')
     const failed = failure()
     assert.ok(failed.type === 'sign-in' && failed.message === 'The command ended with 3.')
     assert.equal(fixture.started.length, 1)
   })
 
   it('lets the user retry a failed sign-in', async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
     fixture.agent.authenticate = async () => {
       throw new AgentRequestError('authenticate', 'other', { code: 1, message: 'wrong key', detail: 'd' })
     }
-    await fixture.controller.signIn(failureId(), 'login')
+    await fixture.controller.signIn.signIn(failureId(), 'login')
     const failed = failure()
     assert.ok(failed.type === 'sign-in')
     assert.equal(failed.message, 'wrong key')
@@ -409,7 +409,7 @@ describe('ConversationController', () => {
   })
 
   it("lets the user cancel a sign-in that doesn't respond", async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
     await starting
@@ -418,11 +418,11 @@ describe('ConversationController', () => {
       asked = true
       await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
     }) as typeof fixture.agent.authenticate
-    const signing = fixture.controller.signIn(failureId(), 'login')
+    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
     const running = failure()
     assert.ok(running.type === 'sign-in' && running.running === 'login')
     await until(() => asked)
-    fixture.controller.cancelSignIn()
+    fixture.controller.signIn.cancel()
     await signing
     const failed = failure()
     assert.ok(failed.type === 'sign-in' && failed.running === undefined)
@@ -437,7 +437,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.current, open)
     const failed = failure()
     assert.ok(failed.type === 'ended' && failed.attempt?.type === 'resume')
-    const again = fixture.controller.retry(failed.attempt)
+    const again = fixture.controller.opener.retry(failed.attempt)
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await again
@@ -503,7 +503,7 @@ describe('ConversationController', () => {
     await until(() => fixture.agent.prompts.length === 1 && open.session.queue.queued.length === 2)
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
-    const { queue } = fixture.controller
+    const { queue } = fixture.controller.prompts
     assert.deepEqual(
       queue.returned.map(({ draft, reason }) => [draft.text, reason]),
       [
@@ -519,7 +519,7 @@ describe('ConversationController', () => {
   })
 
   it('moves the draft of an ended session to the one with the same agent that replaces it', async () => {
-    const starting = fixture.controller.start('two')
+    const starting = fixture.controller.opener.start('two')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -549,7 +549,7 @@ describe('ConversationController', () => {
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
-    const kept = fixture.controller.queue.returned[0]?.draft
+    const kept = fixture.controller.prompts.queue.returned[0]?.draft
     assert.equal(kept?.text, 'see @b.ts now')
     assert.deepEqual(
       kept?.items.map(({ content }) => content),
@@ -567,7 +567,7 @@ describe('ConversationController', () => {
     const open = await ready()
     await fixture.manager.close(open)
     const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a', additionalDirectories: ['/w/c'] }
-    const loading = fixture.controller.reopen('load', reference)
+    const loading = fixture.controller.opener.reopen('load', reference)
     await until(() => fixture.agent.loads.length === 1)
     fixture.agent.loads[0]?.resolve({ sessionId: 's1' })
     await loading
@@ -578,7 +578,7 @@ describe('ConversationController', () => {
 
   it('shows the saved conversation if loading fails', async () => {
     const open = await ready()
-    const loading = fixture.controller.reopen('load', {
+    const loading = fixture.controller.opener.reopen('load', {
       agentId: 'one',
       sessionId: 'other',
       cwd: '/w/a',
@@ -597,7 +597,7 @@ describe('ConversationController', () => {
 
   it('keeps a title that only the list has until the agent reports another one', async () => {
     const listed = { agentId: 'one', sessionId: 's1', cwd: '/w/a', title: 'Listed' }
-    const loading = fixture.controller.reopen('load', listed)
+    const loading = fixture.controller.opener.reopen('load', listed)
     await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
     fixture.agent.say('s1', chunk('user', 'the first prompt'), chunk('agent', 'answer'))
     fixture.agent.loads[0]?.resolve({ sessionId: 's1' })
@@ -611,7 +611,7 @@ describe('ConversationController', () => {
 
   it('loads the session again after a reload', async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
-    const restoring = fixture.controller.restore()
+    const restoring = fixture.controller.opener.restore()
     await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
     fixture.agent.say('s9', {
       type: 'message_chunk',
@@ -628,7 +628,7 @@ describe('ConversationController', () => {
     fixture.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
     await fixture.runners.get('two').ensure()
     fixture.agent.capabilities.load = false
-    const restoring = fixture.controller.restore()
+    const restoring = fixture.controller.opener.restore()
     await until(() => fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's9' })
     await restoring
@@ -639,7 +639,7 @@ describe('ConversationController', () => {
     await other.runners.get('two').ensure()
     other.agent.capabilities.load = false
     other.agent.capabilities.resume = false
-    await other.controller.restore()
+    await other.controller.opener.restore()
     assert.equal(other.controller.phase, 'empty')
     assert.equal(other.controller.failures.size, 0)
   })
@@ -680,7 +680,7 @@ describe('ConversationController', () => {
     }
 
     it('resumes instead of loading, since the saved conversation has more than a replay', async () => {
-      const restoring = fixture.controller.restore(reference)
+      const restoring = fixture.controller.opener.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.resumes.length === 1)
       fixture.agent.resumes[0]?.resolve({ sessionId: 's9' })
       await restoring
@@ -691,7 +691,7 @@ describe('ConversationController', () => {
     it('shows it before the agent has started', async () => {
       const gate = new Deferred<void>()
       fixture.onStart = () => gate.promise
-      void fixture.controller.restore(reference)
+      void fixture.controller.opener.restore(reference)
       await until(() => fixture.controller.phase === 'starting')
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(fixture.controller.current?.session.state.title, 'Kept title')
@@ -701,7 +701,7 @@ describe('ConversationController', () => {
 
     it("keeps it displayed and saved if the agent can't continue it", async () => {
       await onlyLoads()
-      const restoring = fixture.controller.restore(reference)
+      const restoring = fixture.controller.opener.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
       fixture.agent.loads[0]?.reject(
         new AgentRequestError('session/load', 'not-found', { code: -32002, message: 'no such session' }),
@@ -718,7 +718,7 @@ describe('ConversationController', () => {
       fixture.onStart = () => {
         throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
       }
-      await fixture.controller.restore(reference)
+      await fixture.controller.opener.restore(reference)
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(failure().type, 'start')
     })
@@ -730,14 +730,14 @@ describe('ConversationController', () => {
       }
       fixture.agent.exit()
       await until(() => fixture.controller.phase === 'ended')
-      await fixture.controller.reopen('load', reference)
+      await fixture.controller.opener.reopen('load', reference)
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(fixture.controller.phase, 'ended')
       assert.equal(failure().type, 'start')
 
       fixture.entries.length = 0
       fixture.controller.take(open)
-      await fixture.controller.reopen('load', reference)
+      await fixture.controller.opener.reopen('load', reference)
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(fixture.controller.phase, 'ended')
       assert.equal(failure().type, 'unknown-agent')
@@ -746,7 +746,7 @@ describe('ConversationController', () => {
     it('shows the previous conversation again if the user cancels', async () => {
       const open = await ready()
       await onlyLoads()
-      void fixture.controller.reopen('load', reference)
+      void fixture.controller.opener.reopen('load', reference)
       await until(() => fixture.agent.loads.length === 1)
       assert.deepEqual(textsOf(fixture), ['kept'])
       fixture.controller.cancel()
@@ -757,18 +757,18 @@ describe('ConversationController', () => {
     it('shows it with a notice if the agent can neither load nor resume', async () => {
       await onlyLoads()
       fixture.agent.capabilities.load = false
-      await fixture.controller.restore(reference)
+      await fixture.controller.opener.restore(reference)
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(fixture.controller.phase, 'ended')
       assert.equal(failure().type, 'read-only')
-      await fixture.controller.reopen('load', reference)
+      await fixture.controller.opener.reopen('load', reference)
       assert.deepEqual(textsOf(fixture), ['kept'])
       assert.equal(failure().type, 'read-only')
     })
 
     it('keeps it if the agent loads without a replay, and appends new messages', async () => {
       await onlyLoads()
-      const loading = fixture.controller.reopen('load', reference)
+      const loading = fixture.controller.opener.reopen('load', reference)
       await until(() => fixture.agent.loads.length === 1)
       fixture.agent.loads[0]?.resolve({ sessionId: 's9' })
       await loading
@@ -787,7 +787,7 @@ describe('ConversationController', () => {
 
     it('shows it until the replay is complete, and then merges them, even on disk', async () => {
       await onlyLoads()
-      const restoring = fixture.controller.restore(reference)
+      const restoring = fixture.controller.opener.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
       fixture.agent.say('s9', {
         type: 'message_chunk',
@@ -826,7 +826,7 @@ describe('ConversationController', () => {
         head: { working: true },
       })
       await onlyLoads()
-      const restoring = fixture.controller.restore(reference)
+      const restoring = fixture.controller.opener.restore(reference)
       await until(() => fixture.started.length > 0 && fixture.agent.loads.length === 1)
       for (const [role, text] of [
         ['user', 'fix it'],
@@ -849,7 +849,7 @@ describe('ConversationController', () => {
     it('continues with an agent that can only resume', async () => {
       await fixture.runners.get('one').ensure()
       fixture.agent.capabilities.load = false
-      const restoring = fixture.controller.restore(reference)
+      const restoring = fixture.controller.opener.restore(reference)
       await until(() => fixture.agent.resumes.length === 1)
       fixture.agent.resumes[0]?.resolve({ sessionId: 's9' })
       await restoring
@@ -885,7 +885,7 @@ describe('ConversationController', () => {
       { name: 'web', type: 'http', passed: false, reason: 'no' },
     ]
     const place = fixture.place()
-    const starting = place.start('one')
+    const starting = place.opener.start('one')
     await until(
       () => place.failures.size > 0 && fixture.started.length > 0 && fixture.agent.newSessions.length > 0,
     )
@@ -898,7 +898,7 @@ describe('ConversationController', () => {
     await starting
     assert.equal(place.failures.size, 0)
 
-    void place.start('one')
+    void place.opener.start('one')
     await until(() => place.failures.size > 0)
     place.cancel()
     assert.equal(place.failures.size, 0)
@@ -906,9 +906,9 @@ describe('ConversationController', () => {
   })
 
   it('retries unanswered requests when the agent is restarted', async () => {
-    void fixture.controller.reopen('load', { agentId: 'one', sessionId: 'other', cwd: '/w/a' })
+    void fixture.controller.opener.reopen('load', { agentId: 'one', sessionId: 'other', cwd: '/w/a' })
     await until(() => fixture.started.length === 1 && fixture.agent.loads.length === 1)
-    const restarting = fixture.controller.restart()
+    const restarting = fixture.controller.opener.restart()
     await until(() => fixture.started.length === 2 && fixture.agent.loads.length === 1)
     fixture.agent.loads[0]?.resolve({ sessionId: 'other' })
     await restarting
@@ -917,7 +917,7 @@ describe('ConversationController', () => {
 
   it('restarts the agent and continues the conversation', async () => {
     await ready()
-    const restarting = fixture.controller.restart()
+    const restarting = fixture.controller.opener.restart()
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await restarting
@@ -942,7 +942,7 @@ describe('ConversationController', () => {
         },
       ],
     })
-    const setting = fixture.controller.setConfigOption('mode', 'b')
+    const setting = fixture.controller.configOptions.set('mode', 'b')
     fixture.agent.options[0]?.answer.reject(new Error('not now'))
     await setting
     const failed = failure()
@@ -957,7 +957,7 @@ describe('ConversationController', () => {
   it("reports an unanswered config option, and shows the agent's value if the user stops waiting", async () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
-    const starting = place.start('one')
+    const starting = place.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -972,16 +972,16 @@ describe('ConversationController', () => {
         options: [{ id: 'web', name: 'Web', type: 'boolean', currentValue }],
       })
     option(false)
-    void place.setConfigOption('web', true)
+    void place.configOptions.set('web', true)
     await until(() => reported().length === 1)
     fixture.agent.options[0]?.answer.resolve()
     await until(() => reported().length === 0)
     assert.equal(shown(), true)
 
-    const given = place.setConfigOption('web', false)
+    const given = place.configOptions.set('web', false)
     await until(() => reported().length === 1)
     assert.equal(shown(), false)
-    place.giveUpOption(reported()[0]?.[0] ?? '')
+    place.configOptions.giveUp(reported()[0]?.[0] ?? '')
     await given
     assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
     // the agent responds later, and its value counts from then on
@@ -994,7 +994,7 @@ describe('ConversationController', () => {
 
   it('keeps two sessions of one agent apart', async () => {
     const first = await ready('s1')
-    const starting = fixture.controller.start('one')
+    const starting = fixture.controller.opener.start('one')
     await until(() => fixture.agent.newSessions.length === 2)
     fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
     await starting

@@ -17,7 +17,7 @@ const visit: ElicitationRequest = {
 
 async function begin() {
   const fixture = new SessionsFixture()
-  const started = fixture.controller.start('one')
+  const started = fixture.controller.opener.start('one')
   await settle()
   fixture.agent.newSessions[0]!.resolve({ sessionId: 's' })
   await started
@@ -46,7 +46,7 @@ describe('forms and URLs', () => {
     const asked = client.createElicitation!(form(), never)
     const { key } = fixture.controller.current!
     const requestId = pending()
-    const started = fixture.controller.start('one')
+    const started = fixture.controller.opener.start('one')
     await settle()
     fixture.agent.newSessions[1]!.resolve({ sessionId: 'next' })
     await started

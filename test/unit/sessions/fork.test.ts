@@ -22,7 +22,7 @@ describe('forking a session', () => {
     await sendPrompt(fixture.controller, 'hello')
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', chunk('agent', 'Hi'))
-    const forking = fixture.controller.fork(reference)
+    const forking = fixture.controller.opener.fork(reference)
     await until(() => forks.length === 1)
     assert.equal(forks[0]?.sessionId, 's1')
     assert.equal(forks[0]?.setup.cwd, '/w/a')
@@ -72,10 +72,10 @@ describe('forking a session', () => {
     }
     let forks = 0
     Object.assign(fixture.agent, { forkSession: async () => ({ sessionId: `fork ${++forks}` }) })
-    await fixture.controller.fork({ ...reference, title: 'Listed' })
+    await fixture.controller.opener.fork({ ...reference, title: 'Listed' })
     assert.equal(title(), 'Listed')
     await fixture.organizer.rename({ ...reference, title: 'Listed' }, 'Mine')
-    await fixture.controller.fork({ ...reference, title: 'Mine' })
+    await fixture.controller.opener.fork({ ...reference, title: 'Mine' })
     assert.equal(title(), 'Mine')
     const { sessionId } = fixture.controller.current!.session
     assert.equal(fixture.records.get('one', sessionId)?.givenTitle, 'Mine')
@@ -86,7 +86,7 @@ describe('forking a session', () => {
 
   it("reports that the agent can't fork, and keeps the conversation", async () => {
     const fixture = await SessionsFixture.withSession()
-    await fixture.controller.fork(reference)
+    await fixture.controller.opener.fork(reference)
     assert.equal(fixture.controller.key, 'one/s1')
     assert.equal(fixture.controller.phase, 'ready')
     assert.equal(fixture.controller.failures.size, 1)

@@ -31,13 +31,17 @@ describe('Interrupted', () => {
     const after = new Interrupted(fixture.manager, indicators.onDidChange, keep)
     assert.equal(after.has('one', 's1'), true)
     assert.equal(after.has('one', 's2'), false)
-    const starting = fixture.controller.start('one')
+    const starting = fixture.controller.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await starting
     await work(fixture)
     assert.equal(after.has('one', 's1'), true, 'nobody opened it')
-    const reopening = fixture.controller.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    const reopening = fixture.controller.opener.reopen('resume', {
+      agentId: 'one',
+      sessionId: 's1',
+      cwd: '/w/a',
+    })
     await until(() => fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await reopening

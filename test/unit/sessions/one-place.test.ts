@@ -33,7 +33,7 @@ describe('a session is shown in only one place per window', () => {
     surfaces = new ConversationSurfaces(surface(sideBar))
     surfaces.add(surface(tab))
     fixture.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
-    const starting = tab.start()
+    const starting = tab.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting
@@ -44,7 +44,7 @@ describe('a session is shown in only one place per window', () => {
 
   for (const how of ['load', 'resume', 'restore'] as const) {
     it(`however it's opened elsewhere (${how})`, async () => {
-      await sideBar.reopen(how, reference())
+      await sideBar.opener.reopen(how, reference())
       assert.deepEqual(revealed, [tab])
       assert.equal(sideBar.current, undefined)
       assert.equal(sideBar.phase, 'empty')
@@ -55,10 +55,10 @@ describe('a session is shown in only one place per window', () => {
   it('even if its agent exited, and is restored there', async () => {
     fixture.agent.exit()
     await until(() => tab.phase === 'ended')
-    await sideBar.retry({ type: 'load', ...reference() })
+    await sideBar.opener.retry({ type: 'load', ...reference() })
     assert.deepEqual(revealed, [tab])
     assert.equal(sideBar.phase, 'empty')
-    const back = tab.retry({ type: 'resume', ...reference() })
+    const back = tab.opener.retry({ type: 'resume', ...reference() })
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]!.resolve({ sessionId: 's1' })
     await back
@@ -70,16 +70,16 @@ describe('a session is shown in only one place per window', () => {
     const last = reference()
     const other = fixture.place(new Map([['parley.lastSession', last]]))
     surfaces.add(surface(other))
-    await other.restore()
+    await other.opener.restore()
     assert.equal(other.phase, 'empty')
     assert.equal(other.current, undefined)
   })
 
   it('even while it is being opened', async () => {
     const { sessionId: _, ...rest } = reference()
-    void sideBar.reopen('load', { ...rest, sessionId: 's2' })
+    void sideBar.opener.reopen('load', { ...rest, sessionId: 's2' })
     await until(() => fixture.agent.loads.length === 1)
-    await tab.reopen('load', { ...rest, sessionId: 's2' })
+    await tab.opener.reopen('load', { ...rest, sessionId: 's2' })
     assert.deepEqual(revealed, [sideBar])
     assert.equal(fixture.agent.loads.length, 1)
     assert.equal(tab.key, 'one/s1')

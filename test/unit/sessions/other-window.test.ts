@@ -26,7 +26,7 @@ describe('a session that is open in another window', () => {
 
   beforeEach(async () => {
     ;[first, second] = twoWindows()
-    const starting = first.controller.start('one')
+    const starting = first.controller.opener.start('one')
     await until(() => first.started.length > 0 && first.agent.newSessions.length > 0)
     first.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -35,7 +35,7 @@ describe('a session that is open in another window', () => {
   })
 
   it('is read-only and updated as it grows, without starting its agent', async () => {
-    await second.controller.reopen('resume', reference)
+    await second.controller.opener.reopen('resume', reference)
     assert.equal(failure()?.type, 'elsewhere')
     assert.deepEqual(texts(second), ['hello', 'The first answer.'])
     assert.equal(second.started.length, 0)
@@ -52,10 +52,10 @@ describe('a session that is open in another window', () => {
     await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', chunk('Half of the ans'))
-    await second.controller.reopen('resume', reference)
+    await second.controller.opener.reopen('resume', reference)
     const reported = failure()
     assert.ok(reported?.type === 'elsewhere' && !reported.taken)
-    const taking = second.controller.takeOver(reported.id)
+    const taking = second.controller.opener.takeOver(reported.id)
     await until(() => first.agent.cancels.length === 1)
     first.agent.endTurn(first.agent.prompts[1]!, 'cancelled')
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
@@ -75,10 +75,10 @@ describe('a session that is open in another window', () => {
   it("isn't opened if the user opens something else during the takeover", async () => {
     await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
-    await second.controller.reopen('resume', reference)
-    const taking = assert.rejects(second.controller.takeOver(failure()!.id), CancelledError)
+    await second.controller.opener.reopen('resume', reference)
+    const taking = assert.rejects(second.controller.opener.takeOver(failure()!.id), CancelledError)
     await until(() => first.agent.cancels.length === 1)
-    const starting = second.controller.start('one')
+    const starting = second.controller.opener.start('one')
     await until(() => second.started.length > 0 && second.agent.newSessions.length > 0)
     second.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await starting
@@ -89,7 +89,7 @@ describe('a session that is open in another window', () => {
   })
 
   it('can be taken over from a window that is gone, whose turn is marked as interrupted', async () => {
-    await second.controller.reopen('resume', reference)
+    await second.controller.opener.reopen('resume', reference)
     await sendPrompt(first.controller, 'and more')
     await until(() => first.agent.prompts.length === 2)
     first.agent.say('s1', {
@@ -102,7 +102,7 @@ describe('a session that is open in another window', () => {
     first.leases.release('one', 's1')
     const reported = failure()
     assert.ok(reported?.type === 'elsewhere')
-    const taking = second.controller.takeOver(reported.id)
+    const taking = second.controller.opener.takeOver(reported.id)
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
     second.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await taking
@@ -119,11 +119,11 @@ describe('a session that is open in another window', () => {
 
   it('can be forked if the agent supports that, and can be opened when the other window has closed it', async () => {
     second.records.agentRuns('one', { list: true, load: true, resume: true, fork: true })
-    await second.controller.reopen('resume', reference)
+    await second.controller.opener.reopen('resume', reference)
     const reported = failure()
     assert.ok(reported?.type === 'elsewhere' && reported.canFork)
     await first.manager.close(first.manager.list()[0]!)
-    const opening = second.controller.reopen('resume', reference)
+    const opening = second.controller.opener.reopen('resume', reference)
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
     second.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await opening
@@ -132,7 +132,7 @@ describe('a session that is open in another window', () => {
   })
 
   it('is restored after a reload as soon as the earlier window has closed it', async () => {
-    const restoring = second.controller.restore(reference)
+    const restoring = second.controller.opener.restore(reference)
     await until(() => second.controller.phase === 'starting')
     assert.equal(second.controller.failures.size, 0)
     await first.manager.close(first.manager.list()[0]!)
@@ -147,7 +147,7 @@ describe('a session that is open in another window', () => {
     second.onStart = () => {
       throw new Error('no')
     }
-    await second.controller.reopen('load', reference)
+    await second.controller.opener.reopen('load', reference)
     assert.equal(first.leases.acquire('one', 's1'), true)
   })
 })

@@ -25,7 +25,7 @@ describe('the prompts of a conversation', () => {
       .get<{ prompts: Array<{ id: string; key: string }> }>('drafts')
       ?.prompts.map(({ id, key }) => [id, key])
   const begin = async (agentId: string, sessionId: string) => {
-    const starting = fixture.controller.start(agentId)
+    const starting = fixture.controller.opener.start(agentId)
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions.at(-1)?.resolve({ sessionId })
     await starting
@@ -33,8 +33,8 @@ describe('the prompts of a conversation', () => {
 
   it('start a session, and are sent together with those written meanwhile', async () => {
     const { controller } = fixture
-    controller.enqueue('new', prompt('p1'), make('one'))
-    controller.enqueue('new', prompt('p2'), make('two'))
+    controller.prompts.enqueue('new', prompt('p1'), make('one'))
+    controller.prompts.enqueue('new', prompt('p2'), make('two'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual(states('new'), [
       ['p1', 'sending'],
@@ -45,10 +45,10 @@ describe('the prompts of a conversation', () => {
       ['p2', 'new'],
     ])
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
-    await until(() => received().length === 1 && controller.queue.queued.length === 1)
+    await until(() => received().length === 1 && controller.prompts.queue.queued.length === 1)
     // the page doesn't know the session yet
-    controller.enqueue('new', prompt('p3'), make('three'))
-    await until(() => controller.queue.queued.length === 2)
+    controller.prompts.enqueue('new', prompt('p3'), make('three'))
+    await until(() => controller.prompts.queue.queued.length === 2)
     assert.deepEqual(received(), ['one'])
     assert.deepEqual(stored(), [
       ['p2', 'one/s1'],
@@ -62,22 +62,22 @@ describe('the prompts of a conversation', () => {
 
   it('return to the composer together with a refused one before them', async () => {
     const { controller } = fixture
-    controller.enqueue('new', prompt('p1'), async () => {
+    controller.prompts.enqueue('new', prompt('p1'), async () => {
       throw new Error('No images, please.')
     })
-    controller.enqueue('new', prompt('p2'), make('two'))
+    controller.prompts.enqueue('new', prompt('p2'), make('two'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
-    await until(() => controller.queue.returned.length === 2)
-    controller.enqueue('one/s1', prompt('p3'), make('three'))
+    await until(() => controller.prompts.queue.returned.length === 2)
+    controller.prompts.enqueue('one/s1', prompt('p3'), make('three'))
     assert.deepEqual(
-      controller.queue.returned.map(({ id, reason }) => [id, reason]),
+      controller.prompts.queue.returned.map(({ id, reason }) => [id, reason]),
       ['p1', 'p2', 'p3'].map(id => [id, 'No images, please.']),
     )
-    controller.movedToComposer('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
+    controller.prompts.movedToComposer('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
     assert.deepEqual([stored(), states('one/s1')], [[], []])
     assert.equal(fixture.drafts.get('one/s1').text, 'p1 p2 p3')
-    controller.enqueue('one/s1', prompt('p4'), make('four'))
+    controller.prompts.enqueue('one/s1', prompt('p4'), make('four'))
     await until(() => received().length === 1)
     assert.deepEqual(received(), ['four'])
   })
@@ -87,7 +87,7 @@ describe('the prompts of a conversation', () => {
     const { controller } = fixture
     let go = () => {}
     const waits = new Promise<void>(resolve => (go = resolve))
-    controller.enqueue('one/s1', prompt('p1'), async () => {
+    controller.prompts.enqueue('one/s1', prompt('p1'), async () => {
       await waits
       return [{ type: 'text', text: 'one' }]
     })
@@ -98,40 +98,40 @@ describe('the prompts of a conversation', () => {
   })
 
   it("wait in their conversation while it's neither shown nor open", async () => {
-    fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('two/s9', prompt('p1'), make('one'))
     await until(() => states('two/s9')[0]?.[1] === 'refused')
     assert.deepEqual(stored(), [['p1', 'two/s9']])
     assert.equal(fixture.started.length, 0)
   })
 
   it('return if they are empty, or if no session starts', async () => {
-    fixture.controller.enqueue('new', prompt('p1'), make('  \n'))
+    fixture.controller.prompts.enqueue('new', prompt('p1'), make('  \n'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.controller.cancel()
-    await until(() => fixture.controller.queue.returned.length === 1)
-    assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /No session/)
+    await until(() => fixture.controller.prompts.queue.returned.length === 1)
+    assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /No session/)
     fixture = new SessionsFixture()
     await begin('one', 's1')
-    fixture.controller.enqueue('one/s1', prompt('p2'), make('  \n'))
-    await until(() => fixture.controller.queue.returned.length === 1)
-    assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /prompt is empty/)
+    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('  \n'))
+    await until(() => fixture.controller.prompts.queue.returned.length === 1)
+    assert.match(fixture.controller.prompts.queue.returned[0]?.reason ?? '', /prompt is empty/)
   })
 
   it('return to their own input, with the reason, if the user stops waiting for their session', async () => {
     await begin('one', 's1')
     const { controller } = fixture
     const opens = [
-      { begin: () => controller.start('one'), key: 'new' },
+      { begin: () => controller.opener.start('one'), key: 'new' },
       {
-        begin: () => controller.reopen('load', { agentId: 'one', sessionId: 's9', cwd: '/w/a' }),
+        begin: () => controller.opener.reopen('load', { agentId: 'one', sessionId: 's9', cwd: '/w/a' }),
         key: 'one/s9',
       },
     ]
     for (const { begin, key } of opens) {
       const opening = begin()
-      await until(() => controller.attempt !== undefined && controller.key === key)
-      controller.enqueue(key, prompt(`p1 ${key}`), make('one'))
-      controller.enqueue(key, prompt(`p2 ${key}`), make('two'))
+      await until(() => controller.opener.attempt !== undefined && controller.key === key)
+      controller.prompts.enqueue(key, prompt(`p1 ${key}`), make('one'))
+      controller.prompts.enqueue(key, prompt(`p2 ${key}`), make('two'))
       controller.cancel()
       await opening
       await until(() => fixture.queues.of(key).returned.length === 2)
@@ -146,7 +146,7 @@ describe('the prompts of a conversation', () => {
       assert.ok(!fixture.queues.of(key).isPaused)
       assert.deepEqual(states('one/s1'), [])
     }
-    controller.enqueue('one/s1', prompt('p3'), make('three'))
+    controller.prompts.enqueue('one/s1', prompt('p3'), make('three'))
     await until(() => received().length === 1)
     assert.deepEqual(received(), ['three'])
     assert.deepEqual(states('one/s1'), [])
@@ -156,7 +156,7 @@ describe('the prompts of a conversation', () => {
     const tab = fixture.place(undefined, 'new 2')
     fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
     assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
-    tab.enqueue('new 2', prompt('p1'), make('one'))
+    tab.prompts.enqueue('new 2', prompt('p1'), make('one'))
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.deepEqual([fixture.controller.phase, states('new')], ['empty', []])
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -166,7 +166,7 @@ describe('the prompts of a conversation', () => {
   })
 
   it('are taken over from another window after it closes', async () => {
-    fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('two/s9', prompt('p1'), make('one'))
     await until(() => states('two/s9')[0]?.[1] === 'refused')
     const next = new SessionsFixture()
     next.disk.set('drafts', fixture.disk.get('drafts'))
@@ -185,9 +185,9 @@ describe('the prompts of a conversation', () => {
     /** Selects the second agent, while there is a conversation with the first. */
     const refuse = async () => {
       await begin('one', 's1')
-      const starting = fixture.controller.start('two')
+      const starting = fixture.controller.opener.start('two')
       await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
-      fixture.controller.enqueue('new', prompt('before'), make('before'))
+      fixture.controller.prompts.enqueue('new', prompt('before'), make('before'))
       fixture.agent.newSessions[0]?.reject(required())
       await starting
     }
@@ -196,17 +196,17 @@ describe('the prompts of a conversation', () => {
       await refuse()
       const { controller } = fixture
       assert.deepEqual([controller.agentId, controller.key, controller.current], ['two', 'new', undefined])
-      controller.enqueue('new', prompt('after'), make('after'))
+      controller.prompts.enqueue('new', prompt('after'), make('after'))
       await settle()
       assert.deepEqual(states('new'), [
         ['before', 'sending'],
         ['after', 'sending'],
       ])
-      const signing = controller.signIn(failureId(), 'login')
+      const signing = controller.signIn.signIn(failureId(), 'login')
       await until(() => fixture.agent.newSessions.length === 2)
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
       await signing
-      await until(() => fixture.agent.prompts.length === 1 && controller.queue.queued.length === 1)
+      await until(() => fixture.agent.prompts.length === 1 && controller.prompts.queue.queued.length === 1)
       fixture.agent.endTurn(fixture.agent.prompts[0]!)
       await until(() => fixture.agent.prompts.length === 2)
       assert.deepEqual(texts(fixture.agent), [
@@ -221,9 +221,9 @@ describe('the prompts of a conversation', () => {
       await refuse()
       const { controller } = fixture
       controller.dismiss(failureId())
-      await until(() => controller.queue.returned.length === 1)
-      controller.movedToComposer('new', ['before'], EMPTY_DRAFT)
-      controller.enqueue('new', prompt('again'), make('again'))
+      await until(() => controller.prompts.queue.returned.length === 1)
+      controller.prompts.movedToComposer('new', ['before'], EMPTY_DRAFT)
+      controller.prompts.enqueue('new', prompt('again'), make('again'))
       await until(() => fixture.agent.newSessions.length === 2)
       assert.deepEqual(states('new'), [['again', 'sending']])
       fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
@@ -234,17 +234,17 @@ describe('the prompts of a conversation', () => {
     it("don't follow to another agent: they go back to the composer, with the reason", async () => {
       await refuse()
       const { controller } = fixture
-      controller.enqueue('new', prompt('after'), make('after'))
+      controller.prompts.enqueue('new', prompt('after'), make('after'))
       await settle()
-      const starting = controller.start('one')
+      const starting = controller.opener.start('one')
       await until(() => fixture.queues.of('new').returned.length === 2)
-      assert.match(controller.queue.returned[0]?.reason ?? '', /written for Agent Two/)
+      assert.match(controller.prompts.queue.returned[0]?.reason ?? '', /written for Agent Two/)
       const first = fixture.started[0]!.agent
       await until(() => first.newSessions.length === 2)
       first.newSessions[1]?.resolve({ sessionId: 's2' })
       await starting
       assert.equal(controller.key, 'one/s2')
-      controller.enqueue('one/s2', prompt('for one'), make('for one'))
+      controller.prompts.enqueue('one/s2', prompt('for one'), make('for one'))
       await until(() => first.prompts.length === 1)
       assert.deepEqual(texts(first), [[{ type: 'text', text: 'for one' }]])
       assert.deepEqual(stored(), [
@@ -255,10 +255,10 @@ describe('the prompts of a conversation', () => {
 
     it("don't follow from an agent that is being prepared to one that the user selects meanwhile", async () => {
       const { controller } = fixture
-      void controller.startAfter('Agent Two', new Promise(() => {}))
-      controller.enqueue('new', prompt('p1'), make('one'))
-      void controller.start('one')
-      await until(() => controller.queue.returned.length === 1)
+      void controller.opener.startAfter('Agent Two', new Promise(() => {}))
+      controller.prompts.enqueue('new', prompt('p1'), make('one'))
+      void controller.opener.start('one')
+      await until(() => controller.prompts.queue.returned.length === 1)
       await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
       fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
       await until(() => controller.phase === 'ready')
@@ -269,9 +269,9 @@ describe('the prompts of a conversation', () => {
     it('are stored from the refusal until the agent accepts them', async () => {
       await begin('one', 's1')
       const { controller } = fixture
-      controller.enqueue('one/s1', prompt('p1'), make('one'))
-      controller.enqueue('one/s1', prompt('p2'), make('two'))
-      await until(() => received().length === 1 && controller.queue.queued.length === 1)
+      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.prompts.enqueue('one/s1', prompt('p2'), make('two'))
+      await until(() => received().length === 1 && controller.prompts.queue.queued.length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
       assert.deepEqual(stored(), [
@@ -291,7 +291,7 @@ describe('the prompts of a conversation', () => {
       controller.leave()
       assert.equal(controller.failures.size, 0)
       controller.show(open!)
-      await controller.signIn(failureId(), 'login')
+      await controller.signIn.signIn(failureId(), 'login')
       await until(() => received().length === 2)
       fixture.agent.endTurn(fixture.agent.prompts[1]!)
       await until(() => received().length === 3)
@@ -303,14 +303,14 @@ describe('the prompts of a conversation', () => {
       fixture.prepare = agent => Object.assign(agent.capabilities, { load: false, resume: false })
       await begin('one', 's1')
       const { controller } = fixture
-      controller.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
       await until(() => received().length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
       const card = failureId()
       fixture.agent.exit()
       await until(() => controller.phase === 'ended')
-      const signing = controller.signIn(card, 'login')
+      const signing = controller.signIn.signIn(card, 'login')
       await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
       assert.deepEqual(stored(), [['p1', 'one/s1']])
       fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
@@ -322,13 +322,13 @@ describe('the prompts of a conversation', () => {
     it('return to the composer if the user dismisses the sign-in in a conversation', async () => {
       await begin('one', 's1')
       const { controller } = fixture
-      controller.enqueue('one/s1', prompt('p1'), make('one'))
+      controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
       await until(() => received().length === 1)
       fixture.agent.prompts[0]!.answer.reject(required())
       await until(() => controller.failures.size === 1)
       controller.dismiss(failureId())
       assert.deepEqual(
-        controller.queue.returned.map(({ id }) => id),
+        controller.prompts.queue.returned.map(({ id }) => id),
         ['p1'],
       )
       assert.equal(controller.failures.size, 0)
@@ -346,7 +346,7 @@ describe('the prompts of a conversation', () => {
         throw new AgentStartError(failure, 'Sign in')
       }
       const { controller } = fixture
-      controller.enqueue('new', prompt('p1'), make('one'))
+      controller.prompts.enqueue('new', prompt('p1'), make('one'))
       await until(() => controller.failures.size === 1)
       const failure = controller.failures.get(failureId())
       assert.ok(failure?.type === 'sign-in')
@@ -355,7 +355,7 @@ describe('the prompts of a conversation', () => {
         ['login'],
       )
       fixture.onStart = () => {}
-      const signing = controller.signIn(failureId(), 'login')
+      const signing = controller.signIn.signIn(failureId(), 'login')
       await until(() => fixture.started.length === 1 && fixture.agent.newSessions.length === 1)
       fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
       await signing
@@ -371,27 +371,27 @@ describe('the prompts of a conversation', () => {
       assert.deepEqual(states('one/s1'), [])
       controller.leave()
       assert.equal(controller.agentId, undefined)
-      assert.equal(controller.queue.returned.length, 1)
+      assert.equal(controller.prompts.queue.returned.length, 1)
     })
   })
 
   it('leave the stored draft alone if they come from a command', async () => {
     await begin('one', 's1')
     fixture.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'half a thought' })
-    fixture.controller.enqueue('one/s1', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
     assert.equal(fixture.drafts.get('one/s1').text, 'half a thought')
-    fixture.controller.enqueue('one/s1', prompt('p2'), make('two'), EMPTY_DRAFT)
+    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('two'), EMPTY_DRAFT)
     assert.equal(fixture.drafts.get('one/s1').text, '')
   })
 
   it('stay with an agent that failed to start', async () => {
     await begin('one', 's1')
-    const starting = fixture.controller.start('two')
+    const starting = fixture.controller.opener.start('two')
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
-    fixture.controller.enqueue('new', prompt('p1'), make('one'))
+    fixture.controller.prompts.enqueue('new', prompt('p1'), make('one'))
     fixture.agent.exit()
     await starting
-    await until(() => fixture.controller.queue.returned.length === 1)
+    await until(() => fixture.controller.prompts.queue.returned.length === 1)
     assert.deepEqual([fixture.controller.key, fixture.controller.agentId], ['new', 'two'])
   })
 
@@ -399,8 +399,8 @@ describe('the prompts of a conversation', () => {
     if (fixture.plan) fixture.plan.setup.cwd = process.cwd()
     await begin('one', 's1')
     const { controller, manager } = fixture
-    for (const id of ['p1', 'p2']) controller.enqueue('one/s1', prompt(id), make(id))
-    await until(() => controller.queue.queued.length === 1)
+    for (const id of ['p1', 'p2']) controller.prompts.enqueue('one/s1', prompt(id), make(id))
+    await until(() => controller.prompts.queue.queued.length === 1)
     const client = manager.client('one', () => undefined)
     const terminal = await client.createTerminal({
       sessionId: 's1',
@@ -408,7 +408,7 @@ describe('the prompts of a conversation', () => {
       args: ['600'],
       env: [],
     })
-    controller.sendNow(controller.queue.queued[0]!.id)
+    controller.current?.sendNow(controller.prompts.queue.queued[0]!.id)
     const exit = await client.waitForTerminalExit('s1', terminal.terminalId)
     assert.notEqual(exit.exitCode, 0)
     fixture.agent.endTurn(fixture.agent.prompts[0]!, 'cancelled')

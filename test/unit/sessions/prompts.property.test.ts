@@ -95,7 +95,7 @@ class World {
     const id = `p${++this.count}`
     const { controller } = this
     this.written.set(id, controller.agentId)
-    controller.enqueue(controller.key, { id, draft: { ...EMPTY_DRAFT, text: id } }, async () => [
+    controller.prompts.enqueue(controller.key, { id, draft: { ...EMPTY_DRAFT, text: id } }, async () => [
       { type: 'text', text: id },
     ])
     if (this.#timesReceived(id) === 0 && !this.stored.includes(id))
@@ -141,35 +141,35 @@ const steps: Record<string, (world: World) => unknown> = {
   requireSignIn: world => world.answer(call => world.refuse(call)),
   signIn: world => {
     const card = world.signInCard()
-    if (card) void world.controller.signIn(card, 'login').catch(() => {})
+    if (card) void world.controller.signIn.signIn(card, 'login').catch(() => {})
   },
   dismiss: world => {
     const card = world.signInCard()
     if (card) world.controller.dismiss(card)
   },
   agentExits: world => world.agent?.exit(),
-  restart: world => void world.controller.restart().catch(() => {}),
-  startOne: world => void world.controller.start('one').catch(() => {}),
-  startTwo: world => void world.controller.start('two').catch(() => {}),
+  restart: world => void world.controller.opener.restart().catch(() => {}),
+  startOne: world => void world.controller.opener.start('one').catch(() => {}),
+  startTwo: world => void world.controller.opener.start('two').catch(() => {}),
   leave: world => world.controller.leave(),
   show: world => {
     const [open] = world.fixture.manager.list()
     if (open) world.controller.show(open)
   },
   cancel: world => world.controller.cancel(),
-  resume: world => world.controller.queue.resume(),
-  sendNow: world => world.controller.sendNow(world.controller.queue.queued.at(-1)?.id ?? ''),
-  edit: world => world.controller.queue.edit(world.controller.queue.queued[0]?.id ?? ''),
+  resume: world => world.controller.prompts.queue.resume(),
+  sendNow: world => world.controller.current?.sendNow(world.controller.prompts.queue.queued.at(-1)?.id ?? ''),
+  edit: world => world.controller.prompts.queue.edit(world.controller.prompts.queue.queued[0]?.id ?? ''),
   remove: world => {
-    const id = world.controller.queue.queued[0]?.id
+    const id = world.controller.prompts.queue.queued[0]?.id
     if (id === undefined) return
-    world.controller.queue.remove(id)
+    world.controller.prompts.queue.remove(id)
     world.written.delete(id)
   },
   composerTakes: world => {
     const { controller } = world
-    const ids = controller.queue.returned.map(({ id }) => id)
-    controller.movedToComposer(controller.key, ids, EMPTY_DRAFT)
+    const ids = controller.prompts.queue.returned.map(({ id }) => id)
+    controller.prompts.movedToComposer(controller.key, ids, EMPTY_DRAFT)
     for (const id of ids) world.written.delete(id)
   },
 }

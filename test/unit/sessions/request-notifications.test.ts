@@ -42,7 +42,7 @@ describe('notifications of a pending request', () => {
       reveal: async session => void revealed.push(session),
       tooLate: () => late++,
     })
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]!.resolve({ sessionId: 's1' })
     await starting

@@ -17,7 +17,7 @@ describe('the indicator of a session', () => {
     reported = 0
     indicators = new SessionIndicators(fixture.manager, open => open === seen)
     indicators.onDidChange(() => reported++)
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     assert.equal(indicatorOf(fixture.controller, indicators), 'running', 'while it starts')
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
@@ -78,12 +78,12 @@ describe('the indicator of a session', () => {
 
   it("isn't failed if the user only has to choose an agent or to trust the workspace", async () => {
     fixture.entries.length = 0
-    await fixture.controller.start()
+    await fixture.controller.opener.start()
     assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
-    await fixture.controller.start('nobody')
+    await fixture.controller.opener.start('nobody')
     assert.equal(indicatorOf(fixture.controller, indicators), 'failed')
     fixture.trusted = false
-    await fixture.controller.start('one')
+    await fixture.controller.opener.start('one')
     assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
   })
 

@@ -42,7 +42,7 @@ describe('the requests of an agent in the editor', () => {
   })
 
   const start = async () => {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     return {
       answered: async () => {

@@ -366,7 +366,7 @@ export class SessionsFixture {
   /** A fixture whose first place shows a session `s1` of agent `one`. */
   static async withSession(): Promise<SessionsFixture> {
     const fixture = new SessionsFixture()
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -383,11 +383,11 @@ export async function sendPrompt(
   prompt: string | ContentBlock[],
   make?: MakePrompt,
 ): Promise<void> {
-  const { queue } = controller
+  const { queue } = controller.prompts
   const id = randomUUID()
   const content: ContentBlock[] = typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
   const draft = draftOf(content, attachmentOf)
-  controller.enqueue(controller.key, { id, draft }, make ?? (async () => content))
+  controller.prompts.enqueue(controller.key, { id, draft }, make ?? (async () => content))
   const find = () => queue.prompts.find(prompt => prompt.id === id)
   await until(() => find()?.state !== 'sending')
   const left = find()

@@ -148,6 +148,7 @@ export class TabInputTextDiff {
 }
 
 export class TabInputCustom extends TabInputText {}
+export class TabInputNotebook extends TabInputText {}
 
 export class TabInputWebview {
   readonly viewType: string

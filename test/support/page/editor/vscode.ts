@@ -270,6 +270,7 @@ export const workspace = {
   onDidOpenTextDocument: documents.opened.event,
   onDidChangeTextDocument: documents.didChange.event,
   onDidSaveTextDocument: documents.didSave.event,
+  onDidSaveNotebookDocument: none(),
   onDidCloseTextDocument: documents.closed.event,
   onDidCreateFiles: none(),
   onDidDeleteFiles: none(),

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { MergeAnswer } from '../../../../src/editor/files/agent-write.ts'
 import { disk, type FileSystem } from '../../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import type { MergeConflict } from '../../../../src/editor/files/merge-texts.ts'
 import { FakeDocument, fakeDocuments } from '../../../support/fake-document.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 
@@ -14,10 +16,21 @@ describe('files with an open document', () => {
     writeFileSync(file(), content)
     return new FakeDocument(file())
   }
+  /** what the user was asked about lines that both changed, and their answer */
+  let asked: Array<readonly MergeConflict[]> = []
+  let answer: MergeAnswer = 'theirs'
+  beforeEach(() => {
+    asked = []
+    answer = 'theirs'
+  })
   const session = (document: FakeDocument, fileSystem: FileSystem = disk, cwd = folder()) =>
     new SessionFiles(filesShared({ documents: fakeDocuments(document), fileSystem }), {
       roots: { cwd, additionalDirectories: [] },
       askAccess: async () => 'refuse',
+      askMerge: async ({ conflicts }) => {
+        asked.push(conflicts)
+        return answer
+      },
     })
   const write = (document: FakeDocument, content: string, fileSystem?: FileSystem) =>
     session(document, fileSystem).writeTextFile({ path: file(), content })
@@ -51,13 +64,86 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\ntwo\nthree\n')
   })
 
-  it('keep unsaved changes as an undo step', async () => {
+  it("get the agent's lines next to unsaved ones, as one undo step", async () => {
+    const document = open('one\ntwo\nthree\n')
+    document.type('one\ntwo\nthree\nmine\n')
+    await write(document, 'ONE\ntwo\nthree\n')
+    assert.equal(onDisk(), 'ONE\ntwo\nthree\nmine\n')
+    assert.equal(document.isDirty(), false)
+    assert.deepEqual(asked, [])
+    assert.equal(document.undo(), 'one\ntwo\nthree\nmine\n')
+  })
+
+  it("stay as they are if the agent writes what's on disk", async () => {
+    const document = open('one\ntwo\n')
+    document.type('mine\ntwo\n')
+    await write(document, 'one\ntwo\n')
+    assert.equal(document.text(), 'mine\ntwo\n')
+    assert.equal(document.isDirty(), true)
+    assert.equal(onDisk(), 'one\ntwo\n')
+    assert.deepEqual([document.saves, asked], [0, []])
+  })
+
+  it("get the agent's changes of unsaved lines that it has read", async () => {
+    const document = open('one\n')
+    document.type('one\nmine\n')
+    const files = session(document)
+    await files.readTextFile({ path: file() })
+    await files.writeTextFile({ path: file(), content: 'one\nMINE\n' })
+    assert.equal(onDisk(), 'one\nMINE\n')
+    assert.deepEqual(asked, [])
+  })
+
+  it('keep what the user typed and saved since the agent read them', async () => {
+    const document = open('one\ntwo\nthree\n')
+    const files = session(document)
+    await files.readTextFile({ path: file() })
+    document.type('one\ntwo\nthree\nmine\n')
+    await document.save()
+    await files.writeTextFile({ path: file(), content: 'ONE\ntwo\nthree\n' })
+    assert.equal(onDisk(), 'ONE\ntwo\nthree\nmine\n')
+    // the agent continues with what it wrote
+    await files.writeTextFile({ path: file(), content: 'ONE\ntwo\n3\n' })
+    assert.equal(onDisk(), 'ONE\ntwo\n3\nmine\n')
+    // and takes it back
+    await files.writeTextFile({ path: file(), content: 'one\ntwo\nthree\n' })
+    assert.equal(onDisk(), 'one\ntwo\nthree\nmine\n')
+  })
+
+  it('are what the agent read from disk, if it removes lines from there', async () => {
+    const document = open('one\n')
+    const files = session(document)
+    await files.readTextFile({ path: file() })
+    document.type('one\nmine\n')
+    await document.save()
+    await files.writeTextFile({ path: file(), content: 'mine\n' })
+    assert.equal(onDisk(), 'mine\n')
+  })
+
+  it('ask about unsaved lines that the agent changed, too', async () => {
+    const document = open('one\ntwo\nthree\n')
+    document.type('one\nmine\nthree\n')
+    await write(document, "one\nthe agent's\nthree\n")
+    assert.deepEqual(asked, [[{ line: 2, mine: 'mine\n', theirs: "the agent's\n" }]])
+    assert.equal(onDisk(), "one\nthe agent's\nthree\n")
+    assert.equal(document.undo(), 'one\nmine\nthree\n')
+  })
+
+  it("keep the user's lines, and get the rest, if the user wants that", async () => {
+    answer = 'mine'
+    const document = open('one\ntwo\nthree\n')
+    document.type('one\nmine\nthree\n')
+    assert.deepEqual(await write(document, "one\nthe agent's\nthree\nfour\n"), { isKept: true })
+    assert.equal(onDisk(), 'one\nmine\nthree\nfour\n')
+  })
+
+  it("aren't touched if the user refuses", async () => {
+    answer = 'refuse'
     const document = open('one\n')
     document.type('mine\n')
-    await write(document, "the agent's\n")
-    assert.equal(onDisk(), "the agent's\n")
-    assert.equal(document.undo(), 'mine\n')
-    assert.equal(document.undo(), 'one\n')
+    await assert.rejects(write(document, "the agent's\n"), { reason: 'refused' })
+    assert.equal(document.text(), 'mine\n')
+    assert.equal(onDisk(), 'one\n')
   })
 
   it('save unsaved changes if the agent writes the same text', async () => {
@@ -94,15 +180,15 @@ describe('files with an open document', () => {
   })
 
   it('are edited again if the user types during the edit', async () => {
-    const document = open('one\ntwo\n')
+    const document = open('one\ntwo\nthree\n')
     let typed = 0
     document.beforeReplace = () => {
       typed += 1
-      if (typed <= 2) document.type(`typed ${typed}\n`)
+      if (typed <= 2) document.type(`typed ${typed}\ntwo\nthree\n`)
     }
-    await write(document, 'agent\n')
-    assert.equal(onDisk(), 'agent\n')
-    assert.equal(document.undo(), 'typed 2\n')
+    await write(document, 'one\ntwo\nagent\n')
+    assert.equal(onDisk(), 'typed 2\ntwo\nagent\n')
+    assert.equal(document.undo(), 'typed 2\ntwo\nthree\n')
   })
 
   it("aren't changed if the editor doesn't accept the edit, which is reported", async () => {
@@ -110,9 +196,9 @@ describe('files with an open document', () => {
     let typed = 0
     document.beforeReplace = () => {
       typed += 1
-      document.type(`typed ${typed}\n`)
+      document.type(`one\ntyped ${typed}\n`)
     }
-    await assert.rejects(write(document, 'agent\n'), { reason: 'not-saved' })
+    await assert.rejects(write(document, 'agent\none\n'), { reason: 'not-saved' })
     assert.equal(onDisk(), 'one\n')
   })
 

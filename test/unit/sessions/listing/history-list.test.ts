@@ -111,7 +111,7 @@ describe('HistoryList', () => {
   })
 
   it('keeps open sessions of an agent that was removed from the settings', async () => {
-    const starting = fixture.controller.start('one')
+    const starting = fixture.controller.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -121,7 +121,7 @@ describe('HistoryList', () => {
   })
 
   it('lists a session only once if it is recorded, listed and open', async () => {
-    const starting = fixture.controller.start('one')
+    const starting = fixture.controller.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -134,7 +134,7 @@ describe('HistoryList', () => {
   })
 
   it('dates an open session by its last activity here until the agent reports a later time', async () => {
-    const starting = fixture.controller.start('one')
+    const starting = fixture.controller.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting

@@ -16,7 +16,7 @@ describe('SessionOrganizer', () => {
     fixture.agent.say('s1', { type: 'info', title: 'What the agent calls it' })
     assert.equal(shown(fixture), 'A name of mine')
     assert.equal(fixture.records.get('one', 's1')?.givenTitle, 'A name of mine')
-    const loading = fixture.controller.reopen('load', reference)
+    const loading = fixture.controller.opener.reopen('load', reference)
     await until(() => fixture.agent.loads.length === 1)
     fixture.agent.say('s1', { type: 'info', title: 'What the agent calls it' })
     fixture.agent.loads[0]?.resolve({ sessionId: 's1' })
@@ -87,14 +87,14 @@ describe('SessionOrganizer', () => {
       },
     })
     await fixture.organizer.setArchived(reference, true)
-    await fixture.controller.reopen('load', reference)
+    await fixture.controller.opener.reopen('load', reference)
     assert.equal(fixture.records.get('one', 's1')?.archived, false)
     for (const [sessionId, archived] of [
       ['s2', true],
       ['no', true],
       ['s3', false],
     ] as const) {
-      await fixture.controller.reopen('load', { ...reference, sessionId, archived })
+      await fixture.controller.opener.reopen('load', { ...reference, sessionId, archived })
     }
     assert.deepEqual(asked, [
       'unarchive s1',

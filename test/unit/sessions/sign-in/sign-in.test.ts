@@ -98,7 +98,7 @@ describe('signing in by environment variables', () => {
 
 describe('ConversationController: signing in', () => {
   async function refused(fixture: SessionsFixture, methods = [method]) {
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     Object.assign(fixture.agent, { authMethods: methods })
     const error = { code: -32000, message: 'Authentication required' }
@@ -110,7 +110,7 @@ describe('ConversationController: signing in', () => {
   it('asks for variables, restarts the agent, and retries', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
-    const signing = fixture.controller.signIn(id, 'key')
+    const signing = fixture.controller.signIn.signIn(id, 'key')
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
@@ -124,7 +124,7 @@ describe('ConversationController: signing in', () => {
     fixture.prepare = agent => Object.assign(agent, { authMethods: [plain] })
     const plain: AuthMethod = { ...method, type: 'agent' }
     const id = await refused(fixture, [plain])
-    const signing = fixture.controller.signIn(id, 'key')
+    const signing = fixture.controller.signIn.signIn(id, 'key')
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length === 1)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's2' })
     await signing
@@ -136,7 +136,7 @@ describe('ConversationController: signing in', () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     fixture.variablesFail = new CancelledError()
-    await fixture.controller.signIn(id, 'key')
+    await fixture.controller.signIn.signIn(id, 'key')
     assert.equal(fixture.started.length, 1)
     assert.equal(fixture.controller.failures.get(id)?.type, 'sign-in')
   })
@@ -149,10 +149,10 @@ describe('ConversationController: signing in', () => {
       return failure?.type === 'sign-in' ? [failure.tried, failure.message, failure.running] : undefined
     }
     fixture.variablesFail = new CancelledError()
-    await fixture.controller.signIn(id, 'key')
+    await fixture.controller.signIn.signIn(id, 'key')
     assert.deepEqual(reported(), [undefined, 'Authentication required', undefined])
     fixture.variablesFail = new Error('Nobody answered')
-    await fixture.controller.signIn(id, 'key')
+    await fixture.controller.signIn.signIn(id, 'key')
     assert.deepEqual(reported(), ['key', 'Nobody answered', undefined])
   })
 
@@ -169,7 +169,7 @@ describe('ConversationController: signing in', () => {
           throw new AgentRequestError('authenticate', 'other', { code: -32601, message: 'Method not found' })
         },
       })
-      await fixture.controller.signIn(id, 'plain')
+      await fixture.controller.signIn.signIn(id, 'plain')
       const failure = fixture.controller.failures.get(id)
       assert.ok(failure?.type === 'sign-in')
       assert.deepEqual([failure.tried, failure.unavailable, failure.message], ['plain', true, message])
@@ -178,15 +178,15 @@ describe('ConversationController: signing in', () => {
 
   it('offers the sign-in methods on request, and restores the conversation with the new process', async () => {
     const fixture = new SessionsFixture()
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
     Object.assign(fixture.agent, { authMethods: [method] })
-    await fixture.controller.offerSignIn('one')
+    await fixture.controller.signIn.offer('one')
     const [id, failure] = [...fixture.controller.failures][0]!
     assert.ok(failure.type === 'sign-in' && failure.asked)
-    const signing = fixture.controller.signIn(id, 'key')
+    const signing = fixture.controller.signIn.signIn(id, 'key')
     await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
     fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await signing
@@ -197,7 +197,7 @@ describe('ConversationController: signing in', () => {
 
   it('signs out with the agent, and stops the process if it has stored values', async () => {
     const fixture = new SessionsFixture()
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
     await starting
@@ -244,12 +244,12 @@ describe('ConversationController: signing in', () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })
-    const starting = fixture.controller.start()
+    const starting = fixture.controller.opener.start()
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
     const option = { id: 'model', name: 'Model', type: 'boolean', currentValue: false } as const
     fixture.agent.newSessions[0]?.resolve({ sessionId: 's1', configOptions: [option] })
     await starting
-    const changing = fixture.controller.setConfigOption('model', true)
+    const changing = fixture.controller.configOptions.set('model', true)
     const refusal = { code: -32000, message: 'Authentication required' }
     fixture.agent.options[0]?.answer.reject(
       new AgentRequestError('session/set_config_option', 'auth-required', refusal),
@@ -257,7 +257,7 @@ describe('ConversationController: signing in', () => {
     await changing
     const [id, failure] = [...fixture.controller.failures][0]!
     assert.equal(failure.type, 'sign-in')
-    await fixture.controller.signIn(id, 'plain')
+    await fixture.controller.signIn.signIn(id, 'plain')
     await until(() => fixture.agent.options.length === 2)
     assert.deepEqual(fixture.agent.options[1]?.value, true)
     assert.equal(fixture.controller.failures.size, 0)

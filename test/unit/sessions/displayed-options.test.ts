@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { Failures, SlowOptions } from '../../../src/sessions/failures.ts'
+import { DisplayedOptions } from '../../../src/sessions/displayed-options.ts'
+import { Failures } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
 /** A conversation that consists only of pending options. */
@@ -10,41 +11,48 @@ function conversation(...pendingOptions: string[]): OpenSession {
   return { agentId: 'a', agentName: 'Agent', session } as unknown as OpenSession
 }
 
-describe('SlowOptions', () => {
+describe('DisplayedOptions', () => {
   let failures: Failures
-  let slow: SlowOptions
+  let displayed: { current: OpenSession | undefined; onDidSwitch: () => { dispose(): void } }
+  let options: DisplayedOptions
   const reported = () =>
     [...failures.all.values()].map(failure => 'optionName' in failure && failure.optionName)
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] })
     failures = new Failures(() => {})
-    slow = new SlowOptions(failures)
+    displayed = { current: undefined, onDidSwitch: () => ({ dispose() {} }) }
+    options = new DisplayedOptions({ displayed, failures, askToSignIn: () => assert.fail('nothing is set') })
   })
   afterEach(() => mock.timers.reset())
 
+  const display = (open: OpenSession | undefined) => {
+    displayed.current = open
+    options.update()
+  }
+
   it('reports each waiting option once', () => {
     const open = conversation('mode', 'web')
-    slow.look(open)
+    display(open)
     mock.timers.tick(10_000)
-    slow.look(open)
+    display(open)
     assert.deepEqual(reported(), [])
     mock.timers.tick(5000)
     assert.deepEqual(reported(), ['Mode', 'web'])
     open.session.pendingOptions.shift()
-    slow.look(open)
+    display(open)
     assert.deepEqual(reported(), ['web'])
   })
 
   it("reports nothing for a conversation that isn't displayed", () => {
-    slow.look(conversation('mode'))
+    display(conversation('mode'))
     mock.timers.tick(14_000)
-    slow.look(conversation('mode'))
+    display(conversation('mode'))
     mock.timers.tick(14_000)
     assert.deepEqual(reported(), [])
     mock.timers.tick(1000)
     assert.deepEqual(reported(), ['Mode'])
-    slow.look(undefined)
+    display(undefined)
     assert.deepEqual(reported(), [])
   })
 })

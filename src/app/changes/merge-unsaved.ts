@@ -1,0 +1,69 @@
+/** Merges unsaved changes with what agents wrote to disk meanwhile: VS Code saves neither over nor next to it. */
+import { basename } from 'node:path'
+import * as l10n from '@vscode/l10n'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { MergedTexts } from '../../editor/files/merge-texts.ts'
+import type { Workbench } from '../workbench.ts'
+
+export interface MergeServices {
+  workbench: Pick<Workbench, 'dialogs' | 'editors'>
+  tracker: ChangeTracker
+}
+
+/** Offers to merge as soon as an agent changes a file that has unsaved changes, until it's disposed. */
+export function offerMerges(services: MergeServices): Disposable {
+  return services.tracker.disk.onDidConflict(path => {
+    const text = l10n.t('An agent changed {0} on disk while it has unsaved changes.', nameOf(path))
+    void mergeUnsaved(path, { text, merge: l10n.t('Merge and Save') }, services)
+  })
+}
+
+/**
+ * Asks whether to merge a file's unsaved changes with what is on disk, and whose lines stay where both changed the same
+ * ones. `text` says why, `merge` is the button. Returns whether they were merged.
+ */
+export async function mergeUnsaved(
+  path: string,
+  { text, merge }: { text: string; merge: string },
+  { workbench, tracker }: MergeServices,
+): Promise<boolean> {
+  const { dialogs } = workbench
+  const before = await tracker.review.unsavedMerge(path)
+  if (!before || (await dialogs.warn(text, merge)) !== merge) return false
+  try {
+    // again if the file or its unsaved changes are different after each answer
+    for (;;) {
+      const merged = await tracker.review.unsavedMerge(path)
+      if (!merged) return false
+      const take = merged.conflicts.length === 0 ? 'mine' : await askWhose(path, merged, workbench)
+      if (!take) return false
+      if (await tracker.review.merge(path, take, merged)) return true
+    }
+  } catch (error) {
+    void dialogs.error(
+      l10n.t("Couldn't merge the changes in {0}: {1}", nameOf(path), plainMessage(messageOf(error))),
+    )
+    return false
+  }
+}
+
+async function askWhose(
+  path: string,
+  { mine, theirs }: MergedTexts,
+  { dialogs, editors }: MergeServices['workbench'],
+): Promise<'mine' | 'theirs' | undefined> {
+  const title = l10n.t("{0} (Agent's Lines ↔ Yours)", basename(path))
+  await editors.openDiff(path, { oldText: theirs, newText: mine }, title)
+  const text = l10n.t('You and the agent changed the same lines in {0}. Whose lines stay?', nameOf(path))
+  const own = l10n.t('Keep My Lines')
+  const other = l10n.t("Use the Agent's Lines")
+  const answer = await dialogs.warn(text, own, other)
+  return answer === own ? 'mine' : answer === other ? 'theirs' : undefined
+}
+
+function nameOf(path: string): string {
+  return plainMessage(basename(path))
+}

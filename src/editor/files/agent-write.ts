@@ -1,0 +1,130 @@
+/** What an agent writes through the client, merged with what the user has changed since the agent read the file. */
+import { lineEnd, withLineEnd, withoutMark } from '../text.ts'
+import {
+  changedLines,
+  type MergeConflict,
+  type MergedTexts,
+  mergeTexts,
+  sameConflicts,
+} from './merge-texts.ts'
+
+/**
+ * - `mine`: the user's lines stay; the rest of the agent's text is written.
+ * - `theirs`: the agent's lines replace them.
+ */
+export type MergeAnswer = 'mine' | 'theirs' | 'refuse'
+
+/** The agent's text changes lines in which the user has unsaved changes. */
+export interface MergeQuestion {
+  path: string
+  realPath: string
+  conflicts: readonly MergeConflict[]
+}
+
+/** `signal` aborts when the session ends or the agent withdraws its request. */
+export type AskMerge = (question: MergeQuestion, signal: AbortSignal) => Promise<MergeAnswer>
+
+/** Characters of texts that are remembered for a session. */
+const MAX_KNOWN = 8_000_000
+
+/**
+ * The texts that a session's agent last read or wrote through the client, by file. Files that it never reads this way
+ * aren't included: it reads them from disk, when nobody knows.
+ */
+export class KnownTexts {
+  readonly #texts = new Map<string, string>()
+  #size = 0
+
+  get(key: string): string | undefined {
+    return this.#texts.get(key)
+  }
+
+  /** `undefined`: it has read something else, but not all of it. */
+  read(key: string, text: string | undefined): void {
+    this.#size -= this.#texts.get(key)?.length ?? 0
+    this.#texts.delete(key)
+    if (text === undefined) return
+    this.#texts.set(key, text)
+    this.#size += text.length
+    for (const [oldest, known] of this.#texts) {
+      if (this.#size <= MAX_KNOWN) return
+      this.#texts.delete(oldest)
+      this.#size -= known.length
+    }
+  }
+
+  wrote(key: string, text: string): void {
+    if (this.#texts.has(key)) this.read(key, text)
+  }
+}
+
+/** What the change tracker knows about a write, and wants to know. */
+export interface TrackedWrite {
+  /** What the unsaved changes of the file's document are based on, if that isn't on disk anymore. */
+  loaded?: string
+  /** The file gets this text: the agent's, merged with the user's changes. Called again when the user types meanwhile. */
+  willWrite?: (text: string) => void
+}
+
+export interface AgentWriteOptions extends TrackedWrite {
+  content: string
+  /** What the agent knows of the file; see {@link KnownTexts}. */
+  known: string | undefined
+  /** Asks the user about lines that both changed. */
+  ask: (conflicts: readonly MergeConflict[]) => Promise<'mine' | 'theirs'>
+}
+
+export class AgentWrite {
+  readonly content: string
+  readonly #options: AgentWriteOptions
+  #answer: { to: MergedTexts; take: 'mine' | 'theirs' } | undefined
+  #isKept = false
+
+  constructor(options: AgentWriteOptions) {
+    this.content = withoutMark(options.content)
+    this.#options = options
+  }
+
+  /** Whether lines of the user stayed instead of the agent's. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  /** The file gets this text. */
+  begin(text: string): void {
+    this.#options.willWrite?.(text)
+  }
+
+  /**
+   * The text to write where `now` is: in the file (`onDisk`) or, with unsaved changes, in its document. Asks about lines
+   * that both changed if they aren't saved; what was saved can be restored. `undefined`: the file changed meanwhile.
+   */
+  async merged(now: string, onDisk: string | undefined): Promise<string | undefined> {
+    const { known, loaded, ask } = this.#options
+    this.#isKept = false
+    const end = lineEnd(now)
+    const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
+    const content = adapt(this.content)
+    const isUnsaved = now !== onDisk
+    const base = adapt(closest(content, known, isUnsaved, isUnsaved ? (loaded ?? onDisk ?? '') : now))
+    if (base === now) return content
+    const merge = mergeTexts(base, now, content)
+    if (merge.conflicts.length === 0 || !isUnsaved) return merge.theirs
+    if (!this.#answer || !sameConflicts(this.#answer.to, merge)) {
+      this.#answer = { to: merge, take: await ask(merge.conflicts) }
+      return undefined
+    }
+    this.#isKept = this.#answer.take === 'mine'
+    return merge[this.#answer.take]
+  }
+}
+
+/**
+ * What the agent presumably started from: it may have read the file through the client, with unsaved changes, or from
+ * disk, with what was saved since.
+ */
+function closest(content: string, known: string | undefined, isUnsaved: boolean, onDisk: string): string {
+  if (known === undefined || known === onDisk) return onDisk
+  const further = changedLines(known, content) - changedLines(onDisk, content)
+  return further < 0 || (further === 0 && isUnsaved) ? known : onDisk
+}

@@ -1,0 +1,154 @@
+import * as l10n from '@vscode/l10n'
+import type { ContentBlock } from '../acp/model.ts'
+import { deferred } from '../common/async.ts'
+import type { Draft } from '../common/draft.ts'
+import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
+import { isEmptyPrompt } from '../conversation/blocks.ts'
+import type { Prompt } from '../conversation/prompts/prompt.ts'
+import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
+import { isCommand, rewindNote } from '../conversation/rewinds.ts'
+import type { DisplayedSession } from './displayed-session.ts'
+import type { Failures } from './failures.ts'
+import type { OpenSession } from './open-session.ts'
+import type { MakePrompt } from './ports.ts'
+import type { PromptQueues } from './prompt-queues.ts'
+import type { AgentRunner } from './runners/agent-runner.ts'
+import type { SessionManager } from './session-manager.ts'
+import type { SessionOpener } from './session-opener.ts'
+import type { SignInFlow } from './sign-in/sign-in-flow.ts'
+
+interface PromptSenderOptions {
+  queues: PromptQueues
+  displayed: DisplayedSession
+  opener: SessionOpener
+  signIn: SignInFlow
+  failures: Failures
+  manager: Pick<SessionManager, 'list'>
+  runner: (agentId: string) => AgentRunner
+  trusted: () => boolean
+}
+
+/**
+ * Sends the prompts of a conversation view. A prompt waits for a session that is being opened. If there is no session,
+ * one is started with the default agent; if the agent ended, it is restarted. A prompt that can't be sent goes back to
+ * the composer.
+ */
+export class PromptSender {
+  readonly #options: PromptSenderOptions
+  #nextChange = deferred()
+
+  constructor(options: PromptSenderOptions) {
+    this.#options = options
+  }
+
+  /** The prompts of the displayed conversation that are not sent yet. */
+  get queue(): PromptQueue {
+    return this.#options.queues.of(this.#options.displayed.key)
+  }
+
+  /**
+   * Queues a prompt for the conversation with this key. `composer`: what the composer holds from now on, if the prompt came
+   * from there.
+   */
+  enqueue(key: string, prompt: StoredPrompt, make: MakePrompt, composer?: Draft<Attachment>): void {
+    const { opener } = this.#options
+    const queue = this.#queueOf(key)
+    const { agentId } = opener
+    queue.enqueue(prompt, queued => this.#contentFor(queue, queued, make), {
+      ...(queue === this.queue && agentId !== undefined && { agentId }),
+      ...(composer && { composer }),
+    })
+  }
+
+  /** The composer with this key has returned prompts in its draft. */
+  movedToComposer(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
+    this.#queueOf(key).movedToComposer(ids, draft)
+  }
+
+  /** Whether prompts wait for the session that is being opened. */
+  get isSending(): boolean {
+    return this.queue.prompts.some(({ state }) => state === 'sending')
+  }
+
+  /** The view starts a session with this agent. Prompts that wait for another agent don't follow. */
+  agentChosen(agentId: string): void {
+    const { queues, displayed, runner } = this.#options
+    queues.of(displayed.newKey).agentChosen(agentId, other => notFor(runner(other).name))
+  }
+
+  /** The view starts a session with an agent other than the one that prompts waited for. */
+  agentReplaced(agentName: string): void {
+    this.queue.agentReplaced(notFor(agentName))
+  }
+
+  /** The view changed, perhaps in what waiting prompts need. */
+  viewChanged(): void {
+    const change = this.#nextChange
+    this.#nextChange = deferred()
+    change.resolve()
+  }
+
+  /** A page may still use the key from before its session was started. */
+  #queueOf(key: string): PromptQueue {
+    const { queues, displayed } = this.#options
+    return queues.of(key === displayed.keyBefore ? displayed.key : key)
+  }
+
+  async #contentFor(queue: PromptQueue, prompt: Prompt, make: MakePrompt): Promise<ContentBlock[]> {
+    const { runner, signIn, failures } = this.#options
+    const { agentId, agentName, session, plan } = await this.#sessionOf(queue, prompt)
+    if (prompt.agentId !== undefined && prompt.agentId !== agentId)
+      throw new Error(notFor(runner(prompt.agentId).name))
+    const content = await make({ agentName, can: session.agent.capabilities, roots: plan.setup })
+    if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
+    if (session.queue !== queue || session.phase !== 'ready')
+      throw new Error(l10n.t('The conversation has changed. Try again.'))
+    if (this.queue === queue && signIn.isAskedForPrompts) queue.giveUpSignIn()
+    failures.drop('sign-in')
+    failures.drop('option')
+    const note = isCommand(content) ? undefined : rewindNote(session.state)
+    return note ? [...content, note] : content
+  }
+
+  /** The session of a queue, once it is ready. Another session may be displayed by then. */
+  async #sessionOf(queue: PromptQueue, prompt: Prompt): Promise<OpenSession> {
+    const { opener, displayed, manager, trusted } = this.#options
+    if (this.queue === queue) {
+      if (!this.#opensSession) await this.#ensureSession()
+      // another attempt may have started meanwhile
+      while (prompt.state === 'sending' && this.queue === queue && this.#opensSession)
+        await (opener.pending ?? this.#nextChange.promise)
+    }
+    if (this.queue !== queue) {
+      const open = manager.list().find(({ session }) => session.queue === queue)
+      if (open?.session.phase === 'ready') return open
+      // read with the input that gets the prompts back, maybe much later
+      throw new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
+    }
+    const open = displayed.current
+    if (!open && !trusted())
+      throw new Error(l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."))
+    if (!open || opener.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
+    return open
+  }
+
+  /** A session is being opened, or will be once the user has signed in. */
+  get #opensSession(): boolean {
+    const { opener, signIn } = this.#options
+    return opener.pending !== undefined || signIn.isAskedForSession
+  }
+
+  /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
+  async #ensureSession(): Promise<void> {
+    const { opener, displayed } = this.#options
+    const { failed } = opener
+    if (!displayed.current) return failed ? opener.retry(failed) : opener.start()
+    const again = opener.phase === 'ended' ? displayed.continuation() : undefined
+    if (again) await opener.retry(again)
+  }
+}
+
+/** Why a prompt goes back to the composer when another agent is chosen. */
+function notFor(agentName: string): string {
+  return l10n.t("The prompt was written for {0}, so it wasn't sent.", agentName)
+}

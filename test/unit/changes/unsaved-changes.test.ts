@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import type { MergeAnswer } from '../../../src/editor/files/agent-write.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
+import { FakeEditor } from '../../support/fake-editor.ts'
+import { MemoryStore } from '../../support/memory-tracker.ts'
+
+/** A file that a user edits in the editor, and an agent through the client and on disk. */
+class World {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-unsaved-')))
+  readonly path = join(this.root, 'a.txt')
+  readonly editor = new FakeEditor()
+  readonly tracker: ChangeTracker
+  readonly changes: SessionChanges
+  readonly files: SessionFiles
+  /** what the user does when the agent changes lines with unsaved changes */
+  answer: MergeAnswer = 'refuse'
+  /** Called before the user answers. */
+  beforeAnswer = () => {}
+  asked = 0
+  #calls = 0
+
+  constructor(text: string) {
+    writeFileSync(this.path, text)
+    const shared = filesShared({ documents: this.editor, fileSystem: disk })
+    this.tracker = new ChangeTracker({ files: shared, store: new MemoryStore() })
+    this.editor.tracker = this.tracker
+    const roots = { cwd: this.root, additionalDirectories: [] }
+    this.changes = new SessionChanges(this.tracker, 's', roots)
+    this.files = new SessionFiles(shared, {
+      roots,
+      askAccess: async () => 'refuse',
+      askMerge: async () => {
+        this.asked++
+        this.beforeAnswer()
+        return this.answer
+      },
+    })
+    this.editor.open(this.path)
+  }
+
+  get disk(): string {
+    return readFileSync(this.path, 'utf8')
+  }
+
+  get text(): string {
+    return this.editor.textOf(this.path) ?? this.disk
+  }
+
+  type(text: string): void {
+    this.editor.type(this.path, text)
+  }
+
+  async write(content: string): Promise<void> {
+    const { path } = this
+    await this.changes.writing(path, content, tracked =>
+      this.files.writeTextFile({ path, content }, undefined, tracked),
+    )
+    this.editor.reload()
+  }
+
+  /** The agent writes by itself, and says so. */
+  async writeOnDisk(newText: string): Promise<void> {
+    const { path, disk: oldText } = this
+    const toolCallId = `t${this.#calls++}`
+    const diffs = [{ changes: [{ operation: 'modify' as const, path, oldText, newText }] }]
+    await this.changes.tool({ toolCallId, begun: true, done: false }, diffs, [])
+    writeFileSync(path, newText)
+    this.editor.reload()
+    await this.changes.tool({ toolCallId, begun: true, done: true }, diffs, [])
+  }
+
+  /** Reverts the agent's changes, and merges if the editor's text conflicts with the disk. */
+  async revert(take: 'mine' | 'theirs' = 'mine'): Promise<void> {
+    const { left } = await this.changes.undo()
+    if (left.some(({ why }) => why === 'conflict')) {
+      const merged = await this.tracker.review.unsavedMerge(this.path)
+      assert.ok(merged)
+      assert.ok(await this.tracker.review.merge(this.path, take, merged))
+      await this.changes.undo()
+    }
+    this.editor.reload()
+  }
+
+  async settled(): Promise<void> {
+    await this.tracker.disk.refresh()
+    await this.tracker.disk.refresh()
+  }
+
+  dispose(): void {
+    this.tracker.dispose()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+describe('unsaved changes of a file that an agent writes', () => {
+  let world: World
+  beforeEach(() => {
+    world = new World('one\ntwo\nthree\n')
+  })
+  afterEach(() => world.dispose())
+
+  it("aren't the agent's, nor reverted, if it writes other lines through the client", async () => {
+    world.type('one\ntwo\nthree\nmine\n')
+    await world.write('ONE\ntwo\nthree\n')
+    assert.equal(world.disk, 'ONE\ntwo\nthree\nmine\n')
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed], [1, 1])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
+  it("stay unsaved, and aren't listed, if the agent writes what's on disk", async () => {
+    world.type('one\nmine\nthree\n')
+    await world.write('one\ntwo\nthree\n')
+    assert.equal(world.text, 'one\nmine\nthree\n')
+    assert.equal(world.editor.isDirty(world.path), true)
+    assert.deepEqual(world.changes.list(), [])
+  })
+
+  it('stay if the user refuses, and none of the agent is listed', async () => {
+    world.type('one\nmine\nthree\n')
+    await assert.rejects(world.write('one\n2\nthree\n'))
+    assert.equal(world.text, 'one\nmine\nthree\n')
+    assert.equal(world.disk, 'one\ntwo\nthree\n')
+    assert.deepEqual(world.changes.list(), [])
+  })
+
+  it('include what the user types while Parley asks', async () => {
+    world.answer = 'theirs'
+    world.beforeAnswer = () => {
+      if (world.asked < 3) world.type(`one\nmine ${world.asked}\nthree\n`)
+      else world.answer = 'mine'
+    }
+    world.type('one\nmine\nthree\n')
+    await world.write('one\n2\nthree\nfour\n')
+    assert.equal(world.disk, 'one\nmine 2\nthree\nfour\n')
+    await world.revert()
+    assert.equal(world.disk, 'one\nmine 2\nthree\n')
+  })
+
+  it('are replaced if the user agrees, and come back with Revert', async () => {
+    world.answer = 'theirs'
+    world.type('one\nmine\nthree\n')
+    await world.write('one\n2\nthree\n')
+    assert.equal(world.disk, 'one\n2\nthree\n')
+    await world.revert()
+    assert.equal(world.disk, 'one\nmine\nthree\n')
+  })
+
+  it('are merged with what the agent wrote to disk, and only that is reverted', async () => {
+    const conflicts: string[] = []
+    world.tracker.disk.onDidConflict(path => conflicts.push(path))
+    world.type('one\ntwo\nthree\nmine\n')
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await world.writeOnDisk('ONE\nTWO\nthree\n')
+    assert.deepEqual(conflicts, [world.path], 'told once')
+    assert.deepEqual(
+      (await world.changes.undo()).left.map(({ why }) => why),
+      ['conflict'],
+    )
+    const merged = await world.tracker.review.unsavedMerge(world.path)
+    assert.deepEqual(merged?.conflicts, [])
+    assert.ok(await world.tracker.review.merge(world.path, 'mine', merged!))
+    assert.equal(world.disk, 'ONE\nTWO\nthree\nmine\n')
+    assert.equal(world.text, world.disk)
+    assert.equal(world.editor.isDirty(world.path), false)
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed], [2, 2])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
+  it('can stay where the agent changed the same lines on disk, or give way', async () => {
+    world.type('one\nmine\nthree\n')
+    await world.writeOnDisk('one\n2\nthree\n')
+    const merged = await world.tracker.review.unsavedMerge(world.path)
+    assert.deepEqual(merged?.conflicts, [{ line: 2, mine: 'mine\n', theirs: '2\n' }])
+    world.type('one\nmine, too\nthree\n')
+    assert.equal(
+      await world.tracker.review.merge(world.path, 'theirs', merged!),
+      false,
+      'not the lines asked about',
+    )
+    const again = await world.tracker.review.unsavedMerge(world.path)
+    assert.ok(await world.tracker.review.merge(world.path, 'theirs', again!))
+    assert.equal(world.disk, 'one\n2\nthree\n')
+  })
+
+  it('are merged with what the agent wrote to disk if it then writes through the client', async () => {
+    world.type('one\ntwo\nthree\nmine\n')
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await world.write('ONE\nTWO\nthree\n')
+    assert.equal(world.disk, 'ONE\nTWO\nthree\nmine\n')
+    assert.equal(world.asked, 0)
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
+  it('show in a checkpoint that they conflict', async () => {
+    world.changes.beginTurn(1, () => true)
+    world.type('one\ntwo\nthree\nmine\n')
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await world.changes.endTurn()
+    const [file] = world.changes.checkpoint(1)
+    assert.deepEqual([file?.left, file?.added, file?.removed], ['conflict', 1, 1])
+  })
+})
+
+const WHAT = [
+  'type',
+  'type',
+  'type',
+  'save',
+  'read',
+  'write',
+  'write',
+  'write',
+  'write on disk',
+  'write on disk',
+  'revert',
+  'close',
+] as const
+const step = fc.record({
+  what: fc.constantFrom(...WHAT),
+  at: fc.nat(10),
+  count: fc.nat(2),
+  add: fc.nat(2),
+  answer: fc.constantFrom<MergeAnswer>('mine', 'theirs', 'refuse'),
+})
+
+describe('unsaved changes of a file that an agent writes (property)', () => {
+  it('are never lost, whatever the interleaving', async function () {
+    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 3, maxLength: 14 }),
+        fc.boolean(),
+        async (steps, readsDisk) => {
+          let next = 0
+          const fresh = (who: string, count: number) =>
+            Array.from({ length: count }, () => `${who}${next++}\n`)
+          const linesOf = (text: string) => text.split(/(?<=\n)/).filter(line => line !== '')
+          const world = new World(fresh('user', 6).join(''))
+          /** the user's lines that nobody may take */
+          let own = new Set(linesOf(world.disk))
+          /** the user's lines that an agent took */
+          const taken = new Set<string>()
+          let read: string | undefined
+          const edited = (text: string, who: string, { at, count, add }: (typeof steps)[number]) => {
+            const lines = linesOf(text)
+            const gone = lines.splice(at % (lines.length + 1), count, ...fresh(who, add))
+            return { text: lines.join(''), gone }
+          }
+          try {
+            for (const one of steps) {
+              const { what, answer } = one
+              const shown = linesOf(world.text)
+              const isDirty = world.editor.isDirty(world.path)
+              world.answer = answer
+              const asked = world.asked
+              const saved = linesOf(world.disk)
+              /** lines that the agent removes because it has seen them, or because the user agrees */
+              let given: string[] = []
+              if (what === 'type') {
+                if (world.editor.textOf(world.path) === undefined) world.editor.open(world.path)
+                const { text, gone } = edited(world.text, 'user', one)
+                world.type(text)
+                given = gone
+              } else if (what === 'save') {
+                const before = linesOf(world.disk)
+                if (!isDirty) continue
+                // as VS Code, which doesn't overwrite a newer file
+                await world.editor.find([world.path])!.save()
+                given = before
+              } else if (what === 'read')
+                read = readsDisk ? world.disk : await world.files.readTextFile({ path: world.path })
+              else if (what === 'write') {
+                const from = readsDisk ? world.disk : read
+                if (from === undefined) continue
+                const { text, gone } = edited(from, 'agent', one)
+                const before = world.disk
+                await world.write(text).catch((error: { reason?: string }) => {
+                  assert.equal(error.reason, 'refused')
+                })
+                read = text
+                given = gone
+                if (world.asked > asked && answer === 'theirs') given = shown
+                if (isDirty && text === before)
+                  assert.deepEqual(linesOf(world.text), shown, 'the buffer was touched')
+              } else if (what === 'write on disk') {
+                const { text, gone } = edited(world.disk, 'agent', one)
+                given = gone
+                await world.writeOnDisk(text)
+              } else if (what === 'revert') await world.revert()
+              else if (!isDirty) world.editor.close(world.path)
+              await world.settled()
+              for (const line of given) own.delete(line)
+              const now = linesOf(world.text)
+              // what was saved before can be restored
+              const known = JSON.stringify(world.tracker.views.at(world.path)?.store() ?? null)
+              const isRestorable = (line: string) =>
+                what === 'write' && saved.includes(line) && known.includes(line.trim())
+              for (const line of own)
+                assert.ok(
+                  now.includes(line) || isRestorable(line),
+                  `${line.trim()} is lost after ${what}: ${now.join(' ')}`,
+                )
+              // an agent may bring back what the user has removed, and remove what is still in the editor
+              if (what === 'revert') taken.clear()
+              const isAgents = what.startsWith('write')
+              for (const line of isAgents ? given : []) taken.add(line)
+              const isOwn = (line: string) => line.startsWith('user') && !taken.has(line)
+              own = new Set(now.filter(line => isOwn(line) && (!isAgents || own.has(line))))
+              for (const line of given) own.delete(line)
+              assert.equal(
+                new Set(now).size,
+                now.length,
+                `a line is there twice after ${what}: ${now.join(' ')}`,
+              )
+            }
+          } finally {
+            world.dispose()
+          }
+        },
+      ),
+      { numRuns: Number(process.env.PARLEY_RUNS ?? 150) },
+    )
+  })
+})

@@ -192,8 +192,19 @@ export interface Editors {
   openChanges(changes: ChangeScope, file: ChangedFile): Promise<void>
   /** Opens all of a session's changes in one editor. */
   reviewChanges(changes: ChangeScope, title: string): Promise<void>
+  /** Shows in one editor what restoring files does to them. */
+  previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
   /** Shows where an agent works, until it's disposed. */
   createLocationFollower(): LocationFollower
+}
+
+/** A text file before and after it's restored. */
+export interface RestorePreview {
+  path: string
+  /** Absent: the file is missing now. */
+  before?: string
+  /** Absent: the file is deleted. */
+  after?: string
 }
 
 export interface CodeToApply {

@@ -160,7 +160,10 @@ export class Review {
       // VS Code doesn't save over a newer file, unless it has the document's text
       const state = { ...file.state, text: withLineEndsOf(text, file.text) }
       await this.#states.write(file.path, file.state, state, path => this.#discard(path))
-      this.#files.save(key, file, file.edit(state, 'user'))
+      // where the user's lines stay, nothing of the agent is left to review
+      const kept = take === 'mine' && merged.conflicts.length > 0 ? merged.withoutConflicts : undefined
+      const isReset = kept !== undefined && file.editText(withLineEndsOf(kept, file.text), 'user')
+      this.#files.save(key, file, file.edit(state, 'user') || isReset)
       this.#unsaved.clearConflict(key)
       this.#unsaved.overwritten(key)
       if (document.isDirty() && !(await document.save()))

@@ -334,6 +334,17 @@ export class ChangeScope {
     return files
   }
 
+  /** A tracked file as it is now, with unsaved changes. */
+  current(path: string): FileState | undefined {
+    return this.tracker.views.at(path)?.state
+  }
+
+  /** A file as it is after restoring the checkpoint before this turn; `undefined` if it stays as it is. */
+  restored(path: string, since: number): FileState | undefined {
+    const rewound = this.tracker.views.rewound(path, this.#matches({ since }))
+    return typeof rewound === 'object' ? rewound.file.state : undefined
+  }
+
   /** `undefined` if it is unchanged. */
   #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
     if (turn !== undefined) return describe(file, this.#matches({ turn }))

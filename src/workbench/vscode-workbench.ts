@@ -77,6 +77,7 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
       void (await diffs.open(file, texts, title === undefined ? {} : { title })),
     openChanges: (changes, file) => changeEditors().open(changes, file),
     reviewChanges: (changes, title) => changeEditors().review(changes, title),
+    previewRestore: (files, title) => diffs.openAll(files, title),
     createLocationFollower: () => new FollowEditor(),
   }
 }

@@ -92,6 +92,7 @@ describe('restoring a checkpoint', () => {
     await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
     await workbench.paletteInput.press('Enter')
     await workbench.palette.waitFor({ state: 'hidden' })
+    await confirm(`Restore ${name} (+1 −1)`)
   }
 
   it('restores earlier files, sets later turns aside, and can be undone', async () => {
@@ -122,6 +123,36 @@ describe('restoring a checkpoint', () => {
     await aside(1)
     await say('[[say go on]]')
     assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
+  })
+
+  it('shows a preview on request, and then asks again', async () => {
+    await open('Plain')
+    await twoEdits()
+    await press(prompt('second'), 'Restore to Here…')
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    await dialog.getByRole('button', { name: 'Preview' }).click()
+    await workbench.page.locator('.tab', { hasText: 'Preview of Restore (1 file)' }).waitFor()
+    await holds(BOTH)
+    const question = workbench.notification('Restore 1 file to before this prompt?')
+    await question.getByRole('button', { name: 'Restore', exact: true }).click()
+    await holds(FIRST)
+    await aside(1)
+  })
+
+  it('changes nothing if the user cancels the restore of an edited prompt', async () => {
+    await open('Able')
+    await twoEdits()
+    const before = received('Able', 'session/fork').length
+    await press(prompt('second'), 'Edit and Resend')
+    await workbench.palette.locator('.monaco-list-row.focused').waitFor()
+    await workbench.paletteInput.press('Enter')
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    await dialog.getByText(`Restore ${name} (+1 −1)`).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await say('[[say go on]]')
+    await holds(BOTH)
+    assert.equal(received('Able', 'session/fork').length, before)
   })
 
   it('continues with an edited prompt in a fork, which has the checkpoints of the original conversation', async () => {

@@ -13,7 +13,7 @@ import { promptBefore } from '../../sessions/prompts.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import type { Dialogs, PickItem } from '../workbench.ts'
+import type { Dialogs, PickItem, RestorePreview } from '../workbench.ts'
 import { conversationAttachment, type EntryTarget, targetOf } from './entry-commands.ts'
 
 export interface CheckpointCommandsOptions extends UndoServices {
@@ -102,6 +102,18 @@ async function confirmRestore(
   if (isSetAsideIn(open, turn))
     throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
+  if (restorable(plan).length === 0 && detailOf(open, plan) === '')
+    throw new UnavailableError(l10n.t('No files changed since this prompt.'))
+  const selection = await askRestore(open, plan, services)
+  if (selection) await restoreFiles(open, selection, services)
+}
+
+/** Says what a restore does, shows a preview of it on request, and asks. `undefined`: the user doesn't want it. */
+async function askRestore(
+  open: OpenSession,
+  plan: Plan,
+  { workbench: { dialogs, editors } }: UndoServices,
+): Promise<(ChangeSelection & { since: number }) | undefined> {
   const files = restorable(plan)
   const question =
     files.length === 0
@@ -109,17 +121,35 @@ async function confirmRestore(
       : files.length === 1
         ? l10n.t('Restore 1 file to before this prompt?')
         : l10n.t('Restore {0} files to before this prompt?', files.length)
-  const detail = detailOf(open, plan)
-  if (files.length === 0 && detail === '')
-    throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const restore = l10n.t('Restore')
   const certain = l10n.t('Restore Reported Changes Only')
+  const preview = l10n.t('Preview')
   const isMixed = files.some(file => file.uncertain) && files.some(file => file.uncertain !== 'all')
-  const buttons = files.length === 0 ? [] : isMixed ? [restore, certain] : [restore]
-  const answer = await services.workbench.dialogs.confirm(question, { detail }, ...buttons)
-  if (answer === undefined) return
+  const answers = files.length === 0 ? [] : isMixed ? [restore, certain] : [restore]
+  const previews = previewsOf(open, plan)
+  const options = { detail: detailOf(open, plan) }
+  let answer = await dialogs.confirm(question, options, ...answers, ...(previews.length > 0 ? [preview] : []))
+  if (answer === preview) {
+    await editors.previewRestore(previews, l10n.t('Preview of Restore'))
+    answer = await dialogs.info(question, ...answers)
+  }
+  if (answer === undefined) return undefined
   throwWhileWorking(open)
-  await restoreFiles(open, { since: turn, ...(answer === certain && { certain: true }) }, services)
+  return { since: plan.turn, ...(answer === certain && { certain: true }) }
+}
+
+/** The text files that a restore changes. */
+function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
+  return restorable(plan).flatMap(({ path: file }) => {
+    const now = changes.current(file)
+    const after = changes.restored(file, plan.turn)
+    if (!now || !after || now.text === after.text) return []
+    return {
+      path: file,
+      ...(now.attributes.type === 'text' && { before: now.text }),
+      ...(after.attributes.type === 'text' && { after: after.text }),
+    }
+  })
 }
 
 /** Describes what happens to each file, and why some are left unchanged. */
@@ -262,7 +292,9 @@ async function editPrompt(target: EntryTarget, services: UndoServices): Promise<
   if (!choice) return
   if (choice.restores) {
     throwWhileWorking(open)
-    await restoreFiles(open, { since: turn }, services)
+    const selection = await askRestore(open, await planOf(open, turn), services)
+    if (!selection) return
+    await restoreFiles(open, selection, services)
   }
   await surface.reveal()
   if (choice.leaves) {

@@ -15,6 +15,8 @@ export interface MergedTexts {
   mine: string
   /** with the agent's lines there */
   theirs: string
+  /** the agent's text with the lines from before both changes where those conflict */
+  withoutConflicts: string
   conflicts: MergeConflict[]
 }
 
@@ -34,6 +36,7 @@ export function mergeTexts(base: string, mine: string, theirs: string): MergedTe
   const regions = regionsOf(lineEdits(was, splitLines(mine)), lineEdits(was, splitLines(theirs)))
   const end = lineEnd(mine) ?? '\n'
   const merged = { mine: new Lines(end), theirs: new Lines(end) }
+  const withoutConflicts = new Lines(end)
   const conflicts: MergeConflict[] = []
   let at = 0
   for (const { start, stop, own, other } of regions) {
@@ -42,17 +45,21 @@ export function mergeTexts(base: string, mine: string, theirs: string): MergedTe
     const both = [applied(was, start, stop, own), applied(was, start, stop, other)] as const
     const together = own.length === 0 ? both[1] : other.length === 0 ? both[0] : joined(both, stop > start)
     const isInEmpty = was.length === 0 && own.length > 0 && other.length > 0 && !sameLines(...both)
+    withoutConflicts.push(...common)
     if (together && !isInEmpty) {
+      withoutConflicts.push(...both[1])
       for (const lines of Object.values(merged)) lines.push(...common, ...together)
       continue
     }
     for (const lines of Object.values(merged)) lines.push(...common)
+    withoutConflicts.push(...was.slice(start, stop))
     conflicts.push({ line: merged.mine.count + 1, mine: both[0].join(''), theirs: both[1].join('') })
     merged.mine.push(...both[0])
     merged.theirs.push(...both[1])
   }
-  for (const lines of Object.values(merged)) lines.push(...was.slice(at))
-  return { mine: merged.mine.text, theirs: merged.theirs.text, conflicts }
+  for (const lines of [...Object.values(merged), withoutConflicts]) lines.push(...was.slice(at))
+  const { mine: own, theirs: other } = merged
+  return { mine: own.text, theirs: other.text, withoutConflicts: withoutConflicts.text, conflicts }
 }
 
 /** A text of lines. Only its last line may lack a line end. */

@@ -10,6 +10,8 @@ export class Diffs extends Owner {
   readonly #contents = new DiffContents()
   /** Ids whose tab is being opened. */
   readonly #opening = new Set<string>()
+  /** editors of several diffs, with the ids of their texts: VS Code doesn't tell which files such a tab shows */
+  readonly #several = new Map<vscode.Tab, string[]>()
   readonly #scheme: string
 
   constructor(scheme = 'parley-diff') {
@@ -21,7 +23,10 @@ export class Diffs extends Owner {
       }),
     )
     this.register(
-      vscode.window.tabGroups.onDidChangeTabs(event => event.closed.length > 0 && this.#release()),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+        for (const tab of closed) this.#several.delete(tab)
+        if (closed.length > 0) this.#release()
+      }),
     )
     // Tabs restored after a reload have lost their texts.
     const stale = diffTabs(this.#scheme).filter(({ id }) => this.#contents.text(id, 'old') === undefined)
@@ -38,8 +43,7 @@ export class Diffs extends Owner {
     { title, preview = true }: { title?: string; preview?: boolean } = {},
   ): Promise<{ uri: vscode.Uri; close: () => Promise<void> }> {
     const id = this.#contents.hold(texts)
-    const uri = (side: 'old' | 'new') =>
-      vscode.Uri.from({ scheme: this.#scheme, path: vscode.Uri.file(file).path, query: `${side}.${id}` })
+    const uri = (side: 'old' | 'new') => this.#uri(file, side, id)
     this.#opening.add(id)
     try {
       const shown = title ?? l10n.t("{0} (Agent's edit)", path.basename(file))
@@ -55,6 +59,35 @@ export class Diffs extends Owner {
     return { uri: uri('new'), close }
   }
 
+  /** Opens one editor with the diffs of several files. A side without text is a missing file. */
+  async openAll(
+    files: ReadonlyArray<{ path: string; before?: string; after?: string }>,
+    title: string,
+  ): Promise<void> {
+    const held = files.map(({ path: file, before, after }) => {
+      const id = this.#contents.hold({ oldText: before ?? '', newText: after ?? '' })
+      const uri = (side: 'old' | 'new', text: string | undefined) =>
+        text !== undefined && this.#uri(file, side, id)
+      const sides = [uri('old', before) || undefined, uri('new', after) || undefined]
+      return { id, resource: [vscode.Uri.file(file), ...sides] }
+    })
+    const ids = held.map(({ id }) => id)
+    for (const id of ids) this.#opening.add(id)
+    try {
+      const resources = held.map(({ resource }) => resource)
+      await vscode.commands.executeCommand('vscode.changes', title, resources)
+      const tab = vscode.window.tabGroups.activeTabGroup.activeTab
+      if (tab?.label.startsWith(title)) this.#several.set(tab, ids)
+    } finally {
+      for (const id of ids) this.#opening.delete(id)
+      this.#release()
+    }
+  }
+
+  #uri(file: string, side: 'old' | 'new', id: string): vscode.Uri {
+    return vscode.Uri.from({ scheme: this.#scheme, path: vscode.Uri.file(file).path, query: `${side}.${id}` })
+  }
+
   /** diffs whose texts are in memory */
   get held(): number {
     return this.#contents.size
@@ -66,7 +99,8 @@ export class Diffs extends Owner {
   }
 
   #release(): void {
-    this.#contents.keepOnly(new Set([...this.#opening, ...diffTabs(this.#scheme).map(({ id }) => id)]))
+    const single = diffTabs(this.#scheme).map(({ id }) => id)
+    this.#contents.keepOnly(new Set([...this.#opening, ...single, ...[...this.#several.values()].flat()]))
   }
 }
 

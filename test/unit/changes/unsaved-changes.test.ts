@@ -193,6 +193,19 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\n2\nthree\n')
   })
 
+  it("leave nothing of the agent to review where they stay instead of the agent's lines", async () => {
+    world.type('one\nmine\nthree\n')
+    await world.writeOnDisk('one\n2\nthree\nfour\n')
+    const merged = await world.tracker.review.unsavedMerge(world.path)
+    assert.ok(await world.tracker.review.merge(world.path, 'mine', merged!))
+    assert.equal(world.disk, 'one\nmine\nthree\nfour\n')
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed], [1, 0])
+    assert.deepEqual((await world.changes.undo()).left, [])
+    world.editor.reload()
+    assert.equal(world.disk, 'one\nmine\nthree\n')
+  })
+
   it('are merged with what the agent wrote to disk if it then writes through the client', async () => {
     world.type('one\ntwo\nthree\nmine\n')
     await world.writeOnDisk('ONE\ntwo\nthree\n')

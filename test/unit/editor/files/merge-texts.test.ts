@@ -11,6 +11,7 @@ describe('merging texts', () => {
     assert.deepEqual(merge('a b c', 'A b c', 'a B c'), {
       mine: 'A\nB\nc\n',
       theirs: 'A\nB\nc\n',
+      withoutConflicts: 'a\nB\nc\n',
       conflicts: [],
     })
     assert.equal(merge('a b', 'a', 'a b c').mine, 'a\nc\n')
@@ -24,8 +25,9 @@ describe('merging texts', () => {
   })
 
   it('reports lines that both changed', () => {
-    const { mine, theirs, conflicts } = merge('a b c', 'a X c d', 'a Y c')
+    const { mine, theirs, withoutConflicts, conflicts } = merge('a b c', 'a X c d', 'a Y c')
     assert.deepEqual([mine, theirs], ['a\nX\nc\nd\n', 'a\nY\nc\nd\n'])
+    assert.equal(withoutConflicts, 'a\nb\nc\n')
     assert.deepEqual(conflicts, [{ line: 2, mine: 'X\n', theirs: 'Y\n' }])
     assert.equal(merge('a b', 'a', 'a B').conflicts.length, 1)
   })

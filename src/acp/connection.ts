@@ -122,7 +122,7 @@ export class Connection implements Disposable {
               return next(message)
             } finally {
               // After every microtask: the continuation of a response runs before the next message is read.
-              setImmediate(() => this.#reader.settled())
+              setImmediate(() => this.#reader.dispatched())
             }
           },
         },
@@ -174,13 +174,13 @@ export class Connection implements Disposable {
         fail(new CancelledError())
       }
       let id: string | undefined
-      const settle = () => {
+      const answered = () => {
         this.#pending.delete(fail)
         this.#endOutgoing(id)
         signal?.removeEventListener('abort', onAbort)
       }
       const fail = (error: Error) => {
-        settle()
+        answered()
         reject(error)
       }
       this.#pending.add(fail)
@@ -200,7 +200,7 @@ export class Connection implements Disposable {
       if (this.#lastSent !== undefined) id = this.#beginOutgoing(this.#lastSent)
       answer.then(
         result => {
-          settle()
+          answered()
           resolve(result)
         },
         (error: unknown) => fail(this.#ended ?? this.#asRpcError(error)),

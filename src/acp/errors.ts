@@ -22,7 +22,7 @@ export class RpcError extends Error {
   readonly detail: string | undefined
 
   constructor(code: number, message: string, data?: unknown) {
-    const said = errorWords(message, data)
+    const said = errorText(message, data)
     super(said.message || `The agent answered error ${code}.`)
     this.code = code
     this.data = data
@@ -38,7 +38,7 @@ const EMPTY_WORDS =
  * The message and detail of an error. Several agents always answer "Internal error" and put the reason into `data`; the
  * user needs the reason.
  */
-export function errorWords(message: unknown, data: unknown): { message?: string; detail?: string } {
+export function errorText(message: unknown, data: unknown): { message?: string; detail?: string } {
   const said = sentence(message)
   const reason = words(data, 0, false)?.trim().slice(0, DETAIL_LENGTH)
   const shown = said === '' || (reason && EMPTY_WORDS.test(said)) ? reason || detailOf(data) : said

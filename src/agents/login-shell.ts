@@ -86,13 +86,13 @@ function hear(
   return new Promise(resolve => {
     const decoder = new StringDecoder('utf8')
     let output = ''
-    const fail = (failure: string) => settle({ failure })
+    const fail = (failure: string) => finish({ failure })
     const abort = () => fail('it was no longer needed')
     const timer = setTimeout(
       () => fail(`its profile didn't finish within ${timeoutMs / 1000} seconds`),
       timeoutMs,
     )
-    const settle = (answer: LoginShellAnswer) => {
+    const finish = (answer: LoginShellAnswer) => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       resolve(answer)
@@ -104,7 +104,7 @@ function hear(
       const searchedTo = output.length
       output += decoder.write(chunk)
       const printed = between(output, mark, searchedTo)
-      if (printed !== undefined) settle(parsePrinted(printed))
+      if (printed !== undefined) finish(parsePrinted(printed))
       else if (output.length > MAXIMUM_OUTPUT) fail('its profile printed more than 8 MB')
     })
     child.stderr?.resume()

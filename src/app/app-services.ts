@@ -124,7 +124,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     createController,
     history: {
       listen: (...page) => historyView.listen(...page),
-      looked: () => historyView.looked(),
+      shown: () => historyView.shown(),
     },
     own,
   })

@@ -5,7 +5,7 @@ import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import {
   type PermissionRule,
   type PermissionRuleSetting,
-  ruleWords,
+  ruleText,
 } from '../sessions/permission-rules/rule.ts'
 import type { Dialogs } from './workbench.ts'
 
@@ -25,7 +25,7 @@ export function ruleConsent(dialogs: Dialogs, settings: RuleSettings, store: Key
   return new RuleConsent(store, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')
     const open = l10n.t('Open Settings')
-    const names = rules.slice(0, 5).map(({ source }) => `“${ruleWords(source)}”`)
+    const names = rules.slice(0, 5).map(({ source }) => `“${ruleText(source)}”`)
     const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
     const message = l10n.t(
       "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",

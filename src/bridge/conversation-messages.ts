@@ -196,7 +196,7 @@ export const conversationMessages = {
    */
   'conversation/enqueue': request(z.object({ key, id: promptId, draft }), answer<void>()),
   /** The composer has taken the returned prompts into this draft, so they leave the queue. */
-  'conversation/takeBack': z.object({ key, ids: z.array(promptId).max(1024), draft }),
+  'conversation/movedToComposer': z.object({ key, ids: z.array(promptId).max(1024), draft }),
   'conversation/draft': draftText.extend({ key }),
   /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
   'conversation/draftItems': z.object({ key, items: draftItems }),
@@ -342,7 +342,7 @@ export interface ConversationHostMessages {
   /** Adds context to the composer (Add Selection to Conversation). */
   'conversation/attach': Attachment
   /**
-   * Returns prompts to the composer, before its content; it answers with `conversation/takeBack`. Repeated until it does;
+   * Returns prompts to the composer, before its content; it answers with `conversation/movedToComposer`. Repeated until it does;
    * prompts that the composer already has are ignored.
    */
   'conversation/returnPrompts': { key: string; prompts: ReturnedPrompt[] }

@@ -215,7 +215,7 @@ export class FileLog {
   }
 
   #apply(edit: LineEdit, by: Author): void {
-    const left = this.#giveBack(edit, by)
+    const left = this.#restoreRemoved(edit, by)
     if (left) {
       for (const one of left) if (one.start < one.end || one.lines.length > 0) this.#apply(one, by)
     } else if (by === 'user') this.#editByUser(edit)
@@ -226,14 +226,14 @@ export class FileLog {
    * Lines that a change had removed and that reappear in their place (the editor's undo) become part of that change
    * again. Returns what is left of the edit, last part first; `undefined` for all of it.
    */
-  #giveBack({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
+  #restoreRemoved({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
     let at = 0
     for (const segment of this.#segments) {
       if (at > end) break
       const size = current(segment).length
       const back =
         isChanged(segment) && size === 0 && (at === start || at === end)
-          ? givenBack(segment.versions, lines, by)
+          ? withRestored(segment.versions, lines, by)
           : undefined
       if (isChanged(segment) && back) {
         const { value, indexes } = back
@@ -401,7 +401,7 @@ function current(segment: Segment): string[] {
  * The lines that an earlier version contained; `indexes`: their positions in `lines`. The user may restore only some of
  * the lines or type between them, whereas what an agent writes around them is a single change, undone as one.
  */
-function givenBack(
+function withRestored(
   versions: Versions<string[]>,
   lines: readonly string[],
   by: Author,

@@ -42,7 +42,7 @@ export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft
   const known = new Set(items.map(item => item.id))
   const used = new Set<string>()
   let end = 0
-  const sound = [...marks]
+  const valid = [...marks]
     .sort((a, b) => a.from - b.from)
     .filter(({ from, to, id }) => {
       if (from < end || to <= from || to > text.length || !known.has(id) || used.has(id)) return false
@@ -50,7 +50,7 @@ export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft
       used.add(id)
       return true
     })
-  return { text, marks: sound, items }
+  return { text, marks: valid, items }
 }
 
 /**
@@ -60,7 +60,7 @@ export function validDraft<Item extends DraftItem>({ text, marks, items }: Draft
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
   const joined: Draft<Item> = { text: '', marks: [], items: [] }
   for (const [at, one] of drafts.entries()) {
-    const draft = unlike(one, new Set(joined.items.map(item => item.id)))
+    const draft = withFreshIds(one, new Set(joined.items.map(item => item.id)))
     const isBlank = draft.text.trim() === ''
     if (!isBlank) {
       if (joined.text !== '') joined.text += '\n\n'
@@ -74,7 +74,7 @@ export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>
   return joined
 }
 
-function unlike<Item extends DraftItem>(draft: Draft<Item>, taken: ReadonlySet<string>): Draft<Item> {
+function withFreshIds<Item extends DraftItem>(draft: Draft<Item>, taken: ReadonlySet<string>): Draft<Item> {
   if (!draft.items.some(item => taken.has(item.id))) return draft
   const used = new Set([...taken, ...draft.items.map(item => item.id)])
   const fresh = (id: string): string => {

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { ConfigOption } from '../acp/model.ts'
+import { type Deferred, deferred } from '../common/async.ts'
 
 /** What the changes need of their session. */
 export interface OptionSession {
@@ -25,7 +26,7 @@ interface Pending {
   /** the agent reported a value since the change was sent */
   reported: boolean
   /** resolved when the user stops waiting for the agent */
-  givenUp: { promise: Promise<void>; resolve: () => void }
+  givenUp: Deferred<void>
 }
 
 /**
@@ -101,7 +102,7 @@ export class OptionChanges {
     const before = this.#pending.get(optionId)
     const confirmed = before && !before.reported ? before.confirmed : current
     const sequence = this.#sequence
-    const givenUp = before?.givenUp ?? resolvable()
+    const givenUp = before?.givenUp ?? deferred()
     this.#pending.set(optionId, { confirmed, sequence, reported: false, givenUp })
     return { sequence, givenUp: givenUp.promise }
   }
@@ -119,12 +120,4 @@ export class OptionChanges {
     this.#pending.delete(optionId)
     return pending.reported ? undefined : { value: pending.confirmed }
   }
-}
-
-function resolvable(): Pending['givenUp'] {
-  let resolve = () => {}
-  const promise = new Promise<void>(done => {
-    resolve = done
-  })
-  return { promise, resolve }
 }

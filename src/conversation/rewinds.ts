@@ -14,15 +14,15 @@ const MAX_QUOTE = 200
 export type RewindNotice = NoticeEntry & { rewind: Rewind }
 
 /** by the list of entries: positions of its rewinds among the first `looked` entries, the last of which is `last` */
-const found = new WeakMap<readonly Entry[], { looked: number; last?: Entry; positions: number[] }>()
+const found = new WeakMap<readonly Entry[], { searched: number; last?: Entry; positions: number[] }>()
 
 /** The rewinds that the user hasn't undone, in order. */
 export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNotice[] {
   let known = found.get(entries)
   // entries are appended, unless another window's entries replace the last ones
-  if (!known || entries[known.looked - 1] !== known.last) known = { looked: 0, positions: [] }
-  for (; known.looked < entries.length; known.looked++)
-    if (isRewind(entries[known.looked]!)) known.positions.push(known.looked)
+  if (!known || entries[known.searched - 1] !== known.last) known = { searched: 0, positions: [] }
+  for (; known.searched < entries.length; known.searched++)
+    if (isRewind(entries[known.searched]!)) known.positions.push(known.searched)
   found.set(entries, { ...known, ...(entries.length > 0 && { last: entries.at(-1)! }) })
   return known.positions.flatMap(position => {
     const entry = entries[position]

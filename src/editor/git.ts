@@ -105,12 +105,12 @@ async function start(
     let text = ''
     // Git's child processes may keep its output open, so don't wait for its end.
     const stop = (output?: GitOutput) => {
-      settle(output)
+      finish(output)
       stdout?.destroy()
       void tree.end(KILL_AFTER_MS)
     }
     const timer = setTimeout(stop, options.timeoutMs)
-    const settle = (output?: GitOutput) => {
+    const finish = (output?: GitOutput) => {
       clearTimeout(timer)
       resolve(output)
     }
@@ -120,7 +120,7 @@ async function start(
     })
     stdin?.on('error', () => {})
     stdin?.end(options.input ?? '')
-    child.on('close', code => settle(codes.includes(code ?? -1) ? { text, cut: false } : undefined))
+    child.on('close', code => finish(codes.includes(code ?? -1) ? { text, cut: false } : undefined))
   })
 }
 

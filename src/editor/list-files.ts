@@ -59,7 +59,7 @@ export async function listOnDisk(
   const files: string[] = []
   const always = ignore().add([...excluded])
   const folders: Folder[] = [{ path: '', rules: [] }]
-  let looked = 0
+  let visited = 0
   for (let next = folders.shift(); next && files.length < most; next = folders.shift()) {
     const folder = next
     const entries = await readdir(path.join(root, folder.path), { withFileTypes: true }).catch(error => {
@@ -73,7 +73,7 @@ export async function listOnDisk(
     )
     for (const entry of entries) {
       if (NEVER.has(entry.name) || files.length >= most) continue
-      if (++looked % YIELD_AFTER === 0) await setImmediate()
+      if (++visited % YIELD_AFTER === 0) await setImmediate()
       const name = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`
       const asked = entry.isDirectory() ? `${name}/` : name
       if (always.ignores(asked) || isIgnored(asked, rules)) continue

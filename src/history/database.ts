@@ -56,7 +56,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     return open(options)
   } catch (error) {
     if (!isDamage(error)) throw error
-    onDamage(error, setAside(file))
+    onDamage(error, quarantine(file))
     return open(options)
   }
 }
@@ -169,7 +169,7 @@ export function mayOpenLater(error: unknown): boolean {
   return !(error instanceof NewerDatabaseError || error instanceof MissingSqliteError || isDamage(error))
 }
 
-function setAside(file: string): string {
+function quarantine(file: string): string {
   const aside = `${file}.damaged-${Date.now()}`
   for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
   return aside

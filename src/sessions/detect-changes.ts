@@ -56,44 +56,44 @@ export function detectChanges(
   const own = new DisposableStore()
   let turn: Turn | undefined
   /** turns, including ended ones, whose changes are being detected, with the number of running detections */
-  const looks = new Map<Turn, number>()
+  const detections = new Map<Turn, number>()
   let timer: NodeJS.Timeout | undefined
   let cost = 0
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
 
-  const look = async (looked: Turn): Promise<void> => {
-    const { number, before } = looked
+  const detect = async (detected: Turn): Promise<void> => {
+    const { number, before } = detected
     // the user's decisions, and what they save, while files are being checked
     const isDecided = files.watchDecisions()
-    const known = looked.saved.length
-    looks.set(looked, (looks.get(looked) ?? 0) + 1)
+    const known = detected.saved.length
+    detections.set(detected, (detections.get(detected) ?? 0) + 1)
     try {
-      await looked.accepted
+      await detected.accepted
       // files that tool calls have reported are known
       await files.reported
       const start = performance.now()
       const { changes, omitted, unseen } = await tree.changed(await before, {
         isDecided,
-        ranGit: looked.ranGit,
+        ranGit: detected.ranGit,
       })
       cost = performance.now() - start
-      const saved = new Set(looked.saved.slice(known))
+      const saved = new Set(detected.saved.slice(known))
       const found = changes.filter(({ path }) => !isDecided(path) && !saved.has(path))
       await files.noticed(found, number)
-      files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
+      files.omitted = { files: omitted, folders: detected.ran ? unseen : [] }
     } catch (error) {
       log.debug(`Changes in the folders couldn't be detected: ${messageOf(error)}`)
     } finally {
-      const left = looks.get(looked)! - 1
-      if (left > 0) looks.set(looked, left)
-      else looks.delete(looked)
+      const left = detections.get(detected)! - 1
+      if (left > 0) detections.set(detected, left)
+      else detections.delete(detected)
     }
   }
-  const lookSoon = (looked: Turn): void => {
+  const detectSoon = (detected: Turn): void => {
     timer ??= setTimeout(
       () => {
         timer = undefined
-        if (turn === looked) void look(looked)
+        if (turn === detected) void detect(detected)
       },
       Math.max(MIN_WAIT_MS, cost / SHARE),
     )
@@ -109,7 +109,7 @@ export function detectChanges(
     .catch(error => log.debug(`The folders couldn't be scanned: ${messageOf(error)}`))
   const accept = (file: string) => {
     // also right after a turn
-    for (const one of new Set([...(turn ? [turn] : []), ...looks.keys()])) {
+    for (const one of new Set([...(turn ? [turn] : []), ...detections.keys()])) {
       const { before, accepted } = one
       const accepting = before.then(taken => tree.accept(taken, file))
       one.saved.push(file)
@@ -123,7 +123,7 @@ export function detectChanges(
   // what a command wrote would be saved together with the user's edit
   const lookBeforeSave = async (edited: Turn, file: string) => {
     const info = await stat(file).catch(() => undefined)
-    if (info && isWrittenSince(info.ctimeMs, edited.began)) await look(edited)
+    if (info && isWrittenSince(info.ctimeMs, edited.began)) await detect(edited)
   }
   own.add(
     files.onDidBeginEdit(file => {
@@ -137,7 +137,7 @@ export function detectChanges(
       // background work of a turn may still run when the next one starts
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
-        if (earlier?.worked) void look(earlier)
+        if (earlier?.worked) void detect(earlier)
         const began = Date.now()
         const before = tree.snapshot(foldersOf(session), began)
         before.catch(() => {})
@@ -166,12 +166,12 @@ export function detectChanges(
           turn.ran = true
           turn.ranGit ||= mayRunGit(entry)
         }
-        if (isFinalStatus(entry.status)) lookSoon(turn)
+        if (isFinalStatus(entry.status)) detectSoon(turn)
       }
       if (works) return
       const ended = turn
       turn = undefined
-      void (ended.worked ? look(ended) : Promise.resolve()).then(() => {
+      void (ended.worked ? detect(ended) : Promise.resolve()).then(() => {
         if (!turn) return files.endTurn()
       })
     }),

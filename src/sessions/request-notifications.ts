@@ -18,7 +18,7 @@ export interface RequestNotificationsOptions {
   /** whether the session is visible to the user now */
   isSeen: (open: OpenSession) => boolean
   /** What is visible to the user may have changed. */
-  onDidLook: Event<void>
+  onDidChangeVisibility: Event<void>
   /**
    * Notifies the user; `undefined` if they dismiss it. `question` is absent if the agent only reports that it's waiting.
    * `over` aborts when the request is answered or withdrawn elsewhere; then the notification closes.
@@ -34,7 +34,7 @@ export interface RequestNotificationsOptions {
 }
 
 /** While focus moves between two views, neither is visible for a moment. Milliseconds. */
-const SETTLE_MS = 300
+const FOCUS_MOVE_MS = 300
 
 /** Notifies the user once of each pending request that isn't visible: when it arrives, or as soon as it's hidden. */
 export class RequestNotifications extends Owner {
@@ -46,12 +46,12 @@ export class RequestNotifications extends Owner {
   constructor(options: RequestNotificationsOptions) {
     super()
     this.#options = options
-    this.register(options.onDidLook(() => this.#lookSoon()))
+    this.register(options.onDidChangeVisibility(() => this.#checkSoon()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.register(
       watchSessions(options.manager, open => {
-        const following = open.session.onDidChange(() => this.#look(open))
-        this.#look(open)
+        const following = open.session.onDidChange(() => this.#check(open))
+        this.#check(open)
         return toDisposable(() => {
           following.dispose()
           this.#forget(open)
@@ -60,14 +60,14 @@ export class RequestNotifications extends Owner {
     )
   }
 
-  #lookSoon(): void {
+  #checkSoon(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      for (const open of this.#options.manager.list()) this.#look(open)
-    }, SETTLE_MS)
+      for (const open of this.#options.manager.list()) this.#check(open)
+    }, FOCUS_MOVE_MS)
   }
 
-  #look(open: OpenSession): void {
+  #check(open: OpenSession): void {
     const { session } = open
     if (session.state.activity !== 'requires_action') {
       this.#forget(open)

@@ -59,7 +59,7 @@ export class SessionIndicators extends Owner {
   }
 
   /** Other sessions may be visible now. */
-  look(): void {
+  markSeen(): void {
     let changed = false
     for (const open of this.#unread.keys()) {
       if (this.#isSeen(open)) changed = this.#unread.delete(open) || changed
@@ -173,14 +173,14 @@ export class Interrupted extends Owner {
     const kept = store.get<unknown>(AT_WORK)
     this.#before = Array.isArray(kept) ? kept.filter(isNamed) : []
     this.#written = JSON.stringify(this.#before)
-    this.register(onDidChange(() => this.#look()))
+    this.register(onDidChange(() => this.#update()))
   }
 
   has(agentId: string, sessionId: string): boolean {
     return this.#before.some(([agent, session]) => agent === agentId && session === sessionId)
   }
 
-  #look(): void {
+  #update(): void {
     this.#before = this.#before.filter(([agentId, sessionId]) => !this.#manager.find(agentId, sessionId))
     const working = this.#manager.list().filter(isAtWork)
     const all = [

@@ -8,7 +8,7 @@ import type { Leases } from '../history/leases.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SavedConversations } from './ports.ts'
 
-const LOOK_EVERY_MS = 200
+const ACQUIRE_EVERY_MS = 200
 /** How often the conversation of another window is read again. Milliseconds. */
 const FOLLOW_EVERY_MS = 1000
 
@@ -41,7 +41,7 @@ export async function takeOver(
   while (!leases.acquire(agentId, sessionId)) {
     if (Date.now() >= end) return leases.seize(agentId, sessionId)
     leases.request(agentId, sessionId)
-    await delay(LOOK_EVERY_MS)
+    await delay(ACQUIRE_EVERY_MS)
     if (signal.aborted) throw new CancelledError()
   }
 }
@@ -52,15 +52,15 @@ export function followElsewhere(
   saved: Pick<SavedConversations, 'read' | 'revision'>,
 ): Disposable {
   let shown: string | undefined
-  const look = () => {
+  const showSaved = () => {
     const revision = saved.revision(agentId, session.sessionId)
     if (revision === shown) return
     shown = revision
     const conversation = saved.read(agentId, session.sessionId)
     if (conversation) session.follow(conversation)
   }
-  look()
-  const timer = setInterval(look, FOLLOW_EVERY_MS)
+  showSaved()
+  const timer = setInterval(showSaved, FOLLOW_EVERY_MS)
   timer.unref()
   return { dispose: () => clearInterval(timer) }
 }

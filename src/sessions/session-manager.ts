@@ -488,7 +488,7 @@ export function watchSessions(
   watch: (open: OpenSession) => Disposable,
 ): Disposable {
   const watched = new Map<OpenSession, Disposable>()
-  const look = () => {
+  const update = () => {
     const sessions = new Set(manager.list())
     for (const [open, watching] of watched) {
       if (sessions.has(open)) continue
@@ -497,8 +497,8 @@ export function watchSessions(
     }
     for (const open of sessions) if (!watched.has(open)) watched.set(open, watch(open))
   }
-  const following = manager.onDidChange(look)
-  look()
+  const following = manager.onDidChange(update)
+  update()
   return toDisposable(() => {
     following.dispose()
     for (const watching of watched.values()) watching.dispose()

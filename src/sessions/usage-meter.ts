@@ -68,7 +68,7 @@ export class UsageMeter extends Owner {
     if (usage?.cost && !this.#isWhole) this.#reportBefore(usage.cost.currency, usage.cost.amount)
     this.register(session.onDidChange(changes => this.#changed(changes)))
     // an interrupted turn may have more to report
-    this.register(toDisposable(() => !this.#runs && this.#settle()))
+    this.register(toDisposable(() => !this.#runs && this.#turnEnded()))
   }
 
   #changed(changes: Parameters<Parameters<Session['onDidChange']>[0]>[0]): void {
@@ -96,7 +96,7 @@ export class UsageMeter extends Owner {
       }
       this.#tokens = tokens
     }
-    if (this.#runs && !runs) this.#settle()
+    if (this.#runs && !runs) this.#turnEnded()
     this.#runs = runs
   }
 
@@ -123,7 +123,7 @@ export class UsageMeter extends Owner {
   }
 
   /** A turn ended with a report below the counted amount: the agent restarted its count. */
-  #settle(): void {
+  #turnEnded(): void {
     for (const [currency, mark] of this.#marks) {
       const { below, continues } = mark
       if (below === undefined || continues) continue

@@ -6,7 +6,7 @@ import type { SideBar } from '../app/conversation/side-bar.ts'
 import { ContextKey, HiddenCommandId } from '../app/ids.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
-import { kindWords } from '../conversation/requests/permission-words.ts'
+import { kindText } from '../conversation/requests/permission-text.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import {
   type NotificationAnswer,
@@ -56,7 +56,7 @@ export class Attention extends Owner {
       new RequestNotifications({
         manager,
         isSeen: open => surfaces.showing(open)?.isVisible ?? false,
-        onDidLook: surfaces.onDidLook,
+        onDidChangeVisibility: surfaces.onDidChangeVisibility,
         call: (open, question, over) => this.#notify(open, question, over),
         reveal: (open, requestId) => surfaces.reveal(open, requestId),
         tooLate: () =>
@@ -138,7 +138,7 @@ function textOf({ agentName }: OpenSession, question: RequestSummary | undefined
 function choicesOf(question: RequestSummary | undefined): Choice[] {
   const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
     const option = question?.options.find(one => one.kind === kind)
-    return option ? [{ label: kindWords(kind, l10n.t), answer: { optionId: option.optionId } }] : []
+    return option ? [{ label: kindText(kind, l10n.t), answer: { optionId: option.optionId } }] : []
   })
   return [...answers, { label: l10n.t('Show'), answer: 'show' }]
 }

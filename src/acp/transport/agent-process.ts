@@ -131,7 +131,7 @@ export class AgentProcess implements Disposable {
 
   async #stop(times: StopTimes): Promise<void> {
     // Before its input ends: once the agent has exited, the shells that it leaves behind can't be identified.
-    await this.#tree.look()
+    await this.#tree.recordDescendants()
     if (!this.stdin.writableEnded) this.stdin.end()
     // Its further output isn't needed, but a full pipe must not keep it from exiting.
     this.stdout.resume()

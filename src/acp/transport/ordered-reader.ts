@@ -17,7 +17,7 @@ export interface PausableReader extends MessageReader {
  *
  * vscode-jsonrpc takes each message from its queue in a timer callback of its own, and keeps reading meanwhile. Therefore
  * a message that `takes` handles (every notification) is handled immediately, in place, which is much faster. Any other
- * message is passed to vscode-jsonrpc, and all reading stops until {@link settled} is called after it was dispatched and
+ * message is passed to vscode-jsonrpc, and all reading stops until {@link dispatched} is called after it was dispatched and
  * the continuations of its promise have run. A response therefore never overtakes the notifications before it, nor is it
  * overtaken by those after it, and a flood stays in the pipe instead of in a queue.
  */
@@ -44,7 +44,7 @@ export class OrderedReader extends AbstractMessageReader {
   }
 
   /** The message that was passed on has been dispatched: the next one may follow. */
-  settled(): void {
+  dispatched(): void {
     if (!this.#waiting) return
     this.#waiting = false
     this.#proceed()
@@ -80,9 +80,9 @@ export class OrderedReader extends AbstractMessageReader {
     try {
       this.#callback?.(message)
     } catch (error) {
-      // It wasn't queued, so `settled` won't be called.
+      // It wasn't queued, so `dispatched` won't be called.
       this.fireError(error)
-      this.settled()
+      this.dispatched()
     }
   }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
-import { errorWords, RpcCode } from '../errors.ts'
+import { errorText, RpcCode } from '../errors.ts'
 import type { AgentErrorInfo, ReportedBackground, SessionUpdate, TokenCount } from '../model.ts'
 import { given } from './content.ts'
 import { anything, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
@@ -65,7 +65,7 @@ export function readState(raw: Json): SessionUpdate | undefined {
 export function readError(raw: unknown): AgentErrorInfo | undefined {
   if (!isRecord(raw)) return undefined
   const { code, message, data } = errorSchema.parse(raw)
-  const said = errorWords(message, data)
+  const said = errorText(message, data)
   return {
     code: code ?? RpcCode.internalError,
     message: said.message ?? 'The agent gave no reason.',

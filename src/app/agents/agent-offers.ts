@@ -21,7 +21,7 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
       name: preset.name,
       description: preset.description(),
       icon: installs.iconOf(id),
-      ...(plan && { plan: planWords(plan) }),
+      ...(plan && { plan: planText(plan) }),
       ...(status?.state === 'running' && { running: status }),
       ...(status?.state === 'failed' && { failed: failureNote(status) }),
     }
@@ -31,17 +31,17 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
 /** Determines what the offers would run, as soon as it's known that there is no agent. Fetches nothing. */
 export function offerWhenNone(agents: AgentDirectory, installs: InstallManager): Disposable {
   let done = false
-  const look = async () => {
+  const planOffers = async () => {
     if (done || !installs.isOn || !hasNone(agents)) return
     done = true
     await installs.load()
     await installs.plan(installs.featured().map(({ id }) => id))
   }
-  return agents.onDidChange(() => void look())
+  return agents.onDidChange(() => void planOffers())
 }
 
 /** What an installation will do, as a sentence. */
-export function planWords(plan: InstallPlan | Error): string {
+export function planText(plan: InstallPlan | Error): string {
   if (plan instanceof Error) return plan.message
   if (plan.distribution === 'binary')
     return plan.sha256 !== undefined
@@ -58,10 +58,10 @@ export function failureNote({
   output,
   help,
 }: Extract<InstallStatus, { state: 'failed' }>): NonNullable<AgentOffer['failed']> {
-  return { message, output, ...(help !== undefined && { help: { href: help, label: helpWords(help) } }) }
+  return { message, output, ...(help !== undefined && { help: { href: help, label: helpLabel(help) } }) }
 }
 
 /** The next step if a program is missing that the agent needs. */
-export function helpWords(help: string): string {
+export function helpLabel(help: string): string {
   return help.includes('nodejs') ? l10n.t('Get Node.js') : l10n.t('Get uv')
 }

@@ -6,7 +6,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import type { AccountNote } from '../../bridge/conversation.ts'
-import { failureNote, planWords } from './agent-offers.ts'
+import { failureNote, planText } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
   installs: Pick<
@@ -124,7 +124,7 @@ function installNotes(
   const plan = installs.planOf(id)
   const status = installs.status(id)
   return {
-    ...(plan && { plan: planWords(plan) }),
+    ...(plan && { plan: planText(plan) }),
     ...(status?.state === 'running' && { running: status }),
     ...(status?.state === 'failed' && { failed: failureNote(status) }),
   }

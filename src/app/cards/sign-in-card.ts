@@ -36,7 +36,7 @@ export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): Card
     choices: failure.methods.map(method => ({
       action: { type: 'signIn', methodId: method.methodId },
       label: method.name,
-      description: method.gateway ? methodWords(method) : (method.description ?? methodWords(method)),
+      description: method.gateway ? methodText(method) : (method.description ?? methodText(method)),
       icon: iconOf(method),
     })),
     buttons: [
@@ -76,7 +76,7 @@ function iconOf(method: AuthMethod): string {
 }
 
 /** Describes a sign-in method if the agent doesn't. */
-function methodWords(method: AuthMethod): string {
+function methodText(method: AuthMethod): string {
   if (method.type === 'terminal') return l10n.t('In the VS Code terminal')
   if (asksForValues(method)) return l10n.t("Stored in VS Code's secret storage")
   if (method.gateway) return l10n.t("Set up in the agent's own settings")

@@ -38,7 +38,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
         ...base,
         title: l10n.t('{0} stopped during startup', agentName),
         text: exitSentence(failure.exit),
-        ...lastWords(failure.command, failure.exit.stderrTail, failure.stdoutNoise),
+        ...lastOutput(failure.command, failure.exit.stderrTail, failure.stdoutNoise),
         buttons: way,
       }
     case 'initialize-timeout':
@@ -54,7 +54,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
                 "The agent started but didn't send a protocol message within {0} seconds, so it was stopped. Check that it supports ACP and that its arguments are correct.",
                 failure.seconds,
               ),
-        ...lastWords(failure.command, failure.stderrTail, failure.stdoutNoise),
+        ...lastOutput(failure.command, failure.stderrTail, failure.stdoutNoise),
         buttons: wayTo('initializeTimeout'),
       }
     case 'initialize-error':
@@ -94,7 +94,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
 }
 
 /** The output of a program that failed before the protocol began: usually the reason, so it's shown expanded. */
-function lastWords(
+function lastOutput(
   command: string,
   stderr: string,
   stdout: string,

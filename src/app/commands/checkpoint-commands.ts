@@ -171,7 +171,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
     return uncertain ? l10n.t('{0}, not reported by the agent', line) : line
   })
   const left = [
-    ...plan.files.flatMap(({ path: file, left: why }) => (why ? leftWords(nameOf(file), why) : [])),
+    ...plan.files.flatMap(({ path: file, left: why }) => (why ? leftReason(nameOf(file), why) : [])),
     ...plan.outside.map(file => l10n.t("{0}: outside the session's folders", nameOf(file))),
   ]
   const { files: omitted, folders } = open.changes.omitted
@@ -209,7 +209,7 @@ function named(lines: readonly string[]): string[] {
   return [...lines.slice(0, MAX_NAMED), l10n.t('…and {0} more', lines.length - MAX_NAMED)]
 }
 
-function leftWords(name: string, why: NonNullable<CheckpointFile['left']>): string {
+function leftReason(name: string, why: NonNullable<CheckpointFile['left']>): string {
   switch (why) {
     case 'user':
       return l10n.t('{0}: you edited the same lines', name)

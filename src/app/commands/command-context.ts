@@ -18,7 +18,7 @@ export class CommandContext extends Owner {
     this.#setContext = setContext
     this.#surfaces = surfaces
     this.register(surfaces.onDidChange(() => this.#update()))
-    this.register(surfaces.onDidLook(() => this.#update()))
+    this.register(surfaces.onDidChangeVisibility(() => this.#update()))
     this.#update()
   }
 

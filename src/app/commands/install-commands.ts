@@ -4,7 +4,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { helpWords, planWords } from '../agents/agent-offers.ts'
+import { helpLabel, planText } from '../agents/agent-offers.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { AgentLogs } from '../platform.ts'
 import type { Dialogs, Picker, PickItem, Workbench } from '../workbench.ts'
@@ -170,7 +170,7 @@ function itemOf(installs: InstallManager, agent: RegistryAgent, note: string | u
   return {
     label: plain(agent.name),
     description: plain([agent.version, note].filter(Boolean).join(' · ')),
-    detail: plain([agent.description, plan && planWords(plan)].filter(Boolean).join('  ')),
+    detail: plain([agent.description, plan && planText(plan)].filter(Boolean).join('  ')),
     id: agent.id,
   }
 }
@@ -203,7 +203,7 @@ async function install(options: InstallCommandOptions, id: string): Promise<void
     if (status?.state !== 'failed') return
     const retry = l10n.t('Retry')
     const showOutput = l10n.t('Show Output')
-    const help = status.help === undefined ? undefined : helpWords(status.help)
+    const help = status.help === undefined ? undefined : helpLabel(status.help)
     const buttons = [help, retry, status.output === '' ? undefined : showOutput].filter(
       text => text !== undefined,
     )

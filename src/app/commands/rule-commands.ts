@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
-import { type PermissionRule, type RuleAction, ruleWords } from '../../sessions/permission-rules/rule.ts'
+import { type PermissionRule, type RuleAction, ruleText } from '../../sessions/permission-rules/rule.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { RuleSettings } from '../rule-settings.ts'
 import type { Dialogs, PickItem } from '../workbench.ts'
@@ -62,7 +62,7 @@ async function change(
   const steps: StepItem[] = [
     ...(['allow', 'ask', 'reject'] as const).map(step => ({
       step,
-      label: actionWords(step),
+      label: actionText(step),
       ...(step === rule.action && { description: l10n.t('Current') }),
     })),
     { step: 'open', label: l10n.t('Open in Settings'), icon: 'go-to-file' },
@@ -97,15 +97,15 @@ function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): 
         ? l10n.t('Workspace')
         : l10n.t('Folder {0}', folder ?? '')
   const parts = [
-    actionWords(action),
+    actionText(action),
     where,
     agent === undefined ? l10n.t('All agents') : nameOf(agent),
     ...(consent.counts(rule) ? [] : [l10n.t('Ignored until you allow it')]),
   ]
-  return { rule, label: ruleWords(source), description: parts.join(' · ') }
+  return { rule, label: ruleText(source), description: parts.join(' · ') }
 }
 
-function actionWords(action: RuleAction): string {
+function actionText(action: RuleAction): string {
   switch (action) {
     case 'allow':
       return l10n.t('Allow')

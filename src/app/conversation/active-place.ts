@@ -8,7 +8,7 @@ import { Emitter } from '../../common/event.ts'
 export type FocusReport = 'came' | 'used' | 'left'
 
 /** The palette returns the focus for a moment before its command moves it elsewhere. */
-const SETTLED_MS = 300
+const FOCUS_STAYS_MS = 300
 
 /**
  * Determines which of several places is active. A place becomes active immediately when the user does something in it,
@@ -54,7 +54,7 @@ export class ActivePlace<Place> extends Owner {
     if (focus === 'used') {
       this.#inUse = place
       this.set(place)
-    } else this.#settleSoon()
+    } else this.#activateFocusedSoon()
   }
 
   /** The place was removed; `instead` replaces it. */
@@ -73,7 +73,7 @@ export class ActivePlace<Place> extends Owner {
       return await command()
     } finally {
       this.#commands -= 1
-      this.#settleSoon()
+      this.#activateFocusedSoon()
     }
   }
 
@@ -84,7 +84,7 @@ export class ActivePlace<Place> extends Owner {
   }
 
   /** Ignore late reports of other pages while the user is using one. */
-  #settleSoon(): void {
+  #activateFocusedSoon(): void {
     clearTimeout(this.#timer)
     if (this.#inUse !== undefined || this.#commands > 0) return
     const place = [...this.#focused].at(-1)
@@ -92,7 +92,7 @@ export class ActivePlace<Place> extends Owner {
     this.#timer = setTimeout(() => {
       this.#before = this.#current
       this.#show(place)
-    }, SETTLED_MS)
+    }, FOCUS_STAYS_MS)
   }
 
   #show(place: Place): void {

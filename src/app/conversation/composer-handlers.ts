@@ -37,7 +37,8 @@ export function composerHandlers(
       )
       show()
     },
-    'conversation/takeBack': ({ key, ids, draft }) => controller.prompts.movedToComposer(key, ids, draft),
+    'conversation/movedToComposer': ({ key, ids, draft }) =>
+      controller.prompts.movedToComposer(key, ids, draft),
     'conversation/draft': ({ key, text, marks }) => drafts.setText(key, text, marks),
     'conversation/draftItems': ({ key, items }) => drafts.setItems(key, items),
     'composer/mentions': ({ query }) => context.mentions(query),

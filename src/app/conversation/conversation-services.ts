@@ -57,7 +57,7 @@ export function createConversationServices({
         reveal: async key => surfaces.withKey(key)?.reveal(),
         onDidChange: listener => {
           const all = new DisposableStore()
-          for (const event of [surfaces.onDidChange, surfaces.onDidLook, indicators.onDidChange])
+          for (const event of [surfaces.onDidChange, surfaces.onDidChangeVisibility, indicators.onDidChange])
             all.add(event(listener))
           return all
         },
@@ -71,13 +71,13 @@ export function createConversationServices({
       },
       onFocus: focus => surfaces.focused(sideBar, focus),
       onReveal: () => surfaces.activate(sideBar),
-      onSeen: () => surfaces.looked(),
+      onSeen: () => surfaces.visibilityChanged(),
     },
     history,
     shown,
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
-  own.add(surfaces.onDidLook(() => indicators.look()))
+  own.add(surfaces.onDidChangeVisibility(() => indicators.markSeen()))
   const tabs = own.add(new ConversationTabs({ ...bridge, surfaces, indicators, store, createController }))
   return { sideBar, surfaces, tabs, indicators }
 }

@@ -53,11 +53,11 @@ export class ConversationSurfaces extends Owner {
   readonly #sideBar: ConversationSurface
   readonly #tabs = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
-  readonly #look = this.register(new Emitter<void>())
+  readonly #visibility = this.register(new Emitter<void>())
   readonly #active: ActivePlace<ConversationSurface>
 
   /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
-  readonly onDidLook = this.#look.event
+  readonly onDidChangeVisibility = this.#visibility.event
   /** Another one became active, or the active one shows something else. */
   readonly onDidChange = this.#change.event
 
@@ -67,7 +67,7 @@ export class ConversationSurfaces extends Owner {
     this.#active = this.register(new ActivePlace(sideBar))
     this.register(this.#active.onDidChange(() => this.#change.fire()))
     this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
-    this.register(sideBar.controller.onDidSwitch(() => this.#look.fire()))
+    this.register(sideBar.controller.onDidSwitch(() => this.#visibility.fire()))
   }
 
   get active(): ConversationSurface {
@@ -75,8 +75,8 @@ export class ConversationSurfaces extends Owner {
   }
 
   /** Called by a place that was shown or hidden. */
-  looked(): void {
-    this.#look.fire()
+  visibilityChanged(): void {
+    this.#visibility.fire()
   }
 
   /** A command, or VS Code itself, revealed the place. */
@@ -97,7 +97,7 @@ export class ConversationSurfaces extends Owner {
   add(tab: ConversationSurface): void {
     const following = new DisposableStore()
     following.add(tab.controller.onDidChange(() => this.#change.fire()))
-    following.add(tab.controller.onDidSwitch(() => this.#look.fire()))
+    following.add(tab.controller.onDidSwitch(() => this.#visibility.fire()))
     this.#tabs.set(tab, following)
     this.activate(tab)
   }
@@ -105,7 +105,7 @@ export class ConversationSurfaces extends Owner {
   remove(tab: ConversationSurface): void {
     this.#tabs.get(tab)?.dispose()
     this.#tabs.delete(tab)
-    this.#look.fire()
+    this.#visibility.fire()
     this.#active.remove(tab, this.#sideBar)
   }
 

@@ -97,7 +97,7 @@ export class ConversationTabs extends Owner {
       indicators,
       focus => surfaces.focused(tab, focus),
       () => surfaces.activate(tab),
-      () => surfaces.looked(),
+      () => surfaces.visibilityChanged(),
     )
     surfaces.add(tab)
     this.#tabs.add(tab)

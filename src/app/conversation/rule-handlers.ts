@@ -9,7 +9,7 @@ import {
   type PermissionRules,
   type RuleConsent,
 } from '../../sessions/permission-rules/permission-rules.ts'
-import { ruleWords } from '../../sessions/permission-rules/rule.ts'
+import { ruleText } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
 import type { RuleSettings } from '../rule-settings.ts'
 
@@ -34,7 +34,7 @@ export function ruleHandlers(
   const offersFor = async (key: string, requestId: string) => {
     const found = await suggest(key, requestId)
     return (found?.suggestions ?? []).map(({ rule }) => {
-      const label = ruleWords(rule)
+      const label = ruleText(rule)
       const preview = l10n.t('{0} may do this without asking: {1}.', found?.open.agentName ?? '', label)
       return { label, preview, json: jsonOf(rule) }
     })

@@ -31,7 +31,7 @@ export interface SecondPage {
     isShown: () => boolean,
   ): Disposable
   /** The user opened it. */
-  looked(): void
+  shown(): void
 }
 
 /**
@@ -88,7 +88,7 @@ export class SideBar implements ConversationSurface {
     bridge.onDidFocus(this.#events.onFocus)
     const visibility = view.onDidChangeVisibility(() => {
       bridge.setVisible(view.visible)
-      if (this.#isShown('history')) this.#history.looked()
+      if (this.#isShown('history')) this.#history.shown()
       this.#events.onSeen()
     })
     view.onDidDispose(() => {
@@ -129,7 +129,7 @@ export class SideBar implements ConversationSurface {
     this.#store.set(SHOWN_PAGE, page)
     this.#tellPage()
     this.#bridge?.showPage(page, false)
-    if (this.#isShown('history')) this.#history.looked()
+    if (this.#isShown('history')) this.#history.shown()
     this.#events.onSeen()
   }
 

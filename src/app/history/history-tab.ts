@@ -23,6 +23,6 @@ export class HistoryTab extends WebviewTab<HistoryHostMessages> {
   }
 
   protected shown(): void {
-    this.#view.looked()
+    this.#view.shown()
   }
 }

@@ -74,7 +74,7 @@ export class HistoryView extends Owner {
     connection.handle(historyMessages, {
       'history/ready': () => {
         place.sent.forget()
-        this.looked()
+        this.shown()
       },
       'history/refresh': () => history.refresh(),
       'history/more': ({ agentId }) => history.more(agentId),
@@ -102,7 +102,7 @@ export class HistoryView extends Owner {
   }
 
   /** The user opened History: its list may be outdated. */
-  looked(): void {
+  shown(): void {
     void this.#options.history.refresh()
     this.#send()
   }

@@ -14,8 +14,8 @@ const MAX_DRAFTS = 100
 /** Less than 100 ms together with the 50 ms that the page waits before it reports a change. */
 const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: interval and number of checks for it. */
-const LOOK_AGAIN_MS = 2000
-const MAX_LOOKS = 40
+const TAKE_OVER_EVERY_MS = 2000
+const MAX_TAKE_OVERS = 40
 
 const storedText = draftText.extend({
   /** the key of its items, which are stored separately because images are large */
@@ -57,7 +57,7 @@ export class DraftStore extends Owner implements Drafts {
   readonly #takeOver = this.register(new Emitter<string>())
   #height: number | undefined
   #timer: NodeJS.Timeout | undefined
-  #lookTimer: NodeJS.Timeout | undefined
+  #takeOverTimer: NodeJS.Timeout | undefined
 
   /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver = this.#takeOver.event
@@ -67,9 +67,9 @@ export class DraftStore extends Owner implements Drafts {
     this.#windows = this.register(windows)
     this.#items = items
     this.register(toDisposable(() => this.#timer && this.#flush()))
-    this.register(toDisposable(() => clearTimeout(this.#lookTimer)))
+    this.register(toDisposable(() => clearTimeout(this.#takeOverTimer)))
     this.#windows.takeOver(states => this.#takeIn(states, true))
-    this.#lookAgain(MAX_LOOKS)
+    this.#takeOverLater(MAX_TAKE_OVERS)
   }
 
   /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
@@ -138,13 +138,13 @@ export class DraftStore extends Owner implements Drafts {
     return left.map(prompt => ({ id: prompt.id, draft: this.#whole(prompt) }))
   }
 
-  #lookAgain(looks: number): void {
-    if (!this.#windows.hasOthers || looks === 0 || this.owned.isDisposed) return
-    this.#lookTimer = setTimeout(() => {
+  #takeOverLater(tries: number): void {
+    if (!this.#windows.hasOthers || tries === 0 || this.owned.isDisposed) return
+    this.#takeOverTimer = setTimeout(() => {
       this.takeOver()
-      this.#lookAgain(looks - 1)
-    }, LOOK_AGAIN_MS)
-    this.#lookTimer.unref()
+      this.#takeOverLater(tries - 1)
+    }, TAKE_OVER_EVERY_MS)
+    this.#takeOverTimer.unref()
   }
 
   /** Takes over the state of closed windows. */

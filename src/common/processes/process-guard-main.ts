@@ -25,7 +25,7 @@ createInterface({ input: process.stdin })
 
 async function end(tree: ProcessTree): Promise<void> {
   // An agent that exits now leaves its shells behind, which can't be distinguished from others later.
-  await tree.look()
+  await tree.recordDescendants()
   if (await tree.goneWithin(graceMs)) return
   await tree.end(KILL_AFTER_MS)
 }

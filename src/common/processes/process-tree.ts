@@ -7,7 +7,7 @@ const START_SLACK_MS = 5000
 
 /**
  * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into groups
- * of their own are found by their ancestry. The ancestry must be read while the processes run ({@link look}): on POSIX a
+ * of their own are found by their ancestry. The ancestry must be read while the processes run ({@link recordDescendants}): on POSIX a
  * child of an exited process belongs to init, on Windows it names a parent that is gone and whose id may be reused.
  */
 export class ProcessTree {
@@ -29,7 +29,7 @@ export class ProcessTree {
   }
 
   /** Records the current descendants of the root. */
-  async look(): Promise<void> {
+  async recordDescendants(): Promise<void> {
     if (this.#isGone || this.#groupIsGone()) return
     const rows = await this.#system.list()
     if (rows) this.#note(rows)
@@ -88,7 +88,7 @@ export class ProcessTree {
    * nor the guard can find those outside its group.
    */
   async killAll(): Promise<void> {
-    await this.look()
+    await this.recordDescendants()
     await this.signal('SIGKILL')
   }
 
@@ -96,11 +96,11 @@ export class ProcessTree {
    * Ends the tree: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it has exited; never rejects.
    */
   async end(killAfterMs: number): Promise<boolean> {
-    await this.look()
+    await this.recordDescendants()
     if (!(await this.isAlive())) return true
     await this.signal('SIGTERM')
     if (await this.goneWithin(killAfterMs)) return true
-    await this.look()
+    await this.recordDescendants()
     await this.signal('SIGKILL')
     return this.goneWithin(PROCESS_VANISH_MS)
   }

@@ -1,4 +1,5 @@
 import type { AgentErrorInfo, ContentBlock, StopReason } from '../../acp/model.ts'
+import { deferred } from '../../common/async.ts'
 import { type Draft, draftOf } from '../../common/draft.ts'
 import { type Attachment, attachmentOf } from '../attachment.ts'
 import { nextState, type PromptEvent, type PromptState } from './prompt-states.ts'
@@ -35,12 +36,10 @@ export class Prompt {
   agentId: string | undefined
   /** It was in the queue when the queue was paused: a prompt written after that goes first. */
   wasPaused = false
-  /** How its first turn ended. */
-  readonly outcome: Promise<TurnOutcome>
   readonly prepare: Prepare | undefined
   #state: PromptState
   #draft: Draft<Attachment> | undefined
-  #resolve!: (outcome: TurnOutcome) => void
+  readonly #outcome = deferred<TurnOutcome>()
 
   constructor(id: string, { state, draft, prepare, agentId }: PromptOptions) {
     this.id = id
@@ -48,9 +47,11 @@ export class Prompt {
     this.agentId = agentId
     this.#state = state
     this.#draft = draft
-    this.outcome = new Promise(resolve => {
-      this.#resolve = resolve
-    })
+  }
+
+  /** How its first turn ended. */
+  get outcome(): Promise<TurnOutcome> {
+    return this.#outcome.promise
   }
 
   get state(): PromptState {
@@ -71,6 +72,6 @@ export class Prompt {
   }
 
   finish(outcome: TurnOutcome): void {
-    this.#resolve(outcome)
+    this.#outcome.resolve(outcome)
   }
 }

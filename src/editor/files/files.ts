@@ -1,6 +1,6 @@
 import { FileMissingError } from '../../acp/agent.ts'
 import type { ReadTextFileRequest, Roots, WriteTextFileRequest } from '../../acp/model.ts'
-import { KeyedQueue } from '../../common/async.ts'
+import { KeyedQueue, raceAbort } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { type Logger, silentLogger } from '../../common/logger.ts'
@@ -74,21 +74,22 @@ export class FileAccess {
   }
 
   /** Asks the user with `question` until the session ends or `withdrawn` aborts; an answer without a choice refuses. */
-  ask<T>(question: (signal: AbortSignal) => Promise<T>, withdrawn?: AbortSignal): Promise<T | 'refuse'> {
+  async ask<T>(
+    question: (signal: AbortSignal) => Promise<T>,
+    withdrawn?: AbortSignal,
+  ): Promise<T | 'refuse'> {
     const end = this.#end.signal
-    if (end.aborted) return Promise.reject(ended())
+    if (end.aborted) throw ended()
     const signal = withdrawn ? AbortSignal.any([end, withdrawn]) : end
-    return new Promise((resolve, reject) => {
-      const onAbort = () => reject(end.aborted ? ended() : new CancelledError())
-      signal.addEventListener('abort', onAbort, { once: true })
-      question(signal)
-        .catch((error: unknown): 'refuse' => {
-          if (error instanceof CancelledError) return 'refuse'
-          throw error
-        })
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener('abort', onAbort))
+    const answer = question(signal).catch((error: unknown): 'refuse' => {
+      if (error instanceof CancelledError) return 'refuse'
+      throw error
     })
+    try {
+      return await raceAbort(answer, signal)
+    } catch (error) {
+      throw end.aborted && error instanceof CancelledError ? ended() : error
+    }
   }
 }
 

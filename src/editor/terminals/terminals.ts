@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../../acp/model.ts'
 import { redact } from '../../acp/redact.ts'
+import { type Deferred, deferred } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
@@ -48,8 +49,7 @@ interface Terminal {
   buffer: OutputBuffer
   running: RunningCommand | undefined
   exit: TerminalExit | undefined
-  exited: Promise<TerminalExit>
-  settle: (exit: TerminalExit) => void
+  exited: Deferred<TerminalExit>
   released: boolean
   /** Resolves when all of its processes have exited. */
   ending: Promise<void> | undefined
@@ -122,7 +122,7 @@ export class SessionTerminals implements Disposable {
   /** Resolves when the command has exited for any reason. */
   waitForExit(terminalId: string): Promise<TerminalExit> {
     try {
-      return this.#held(terminalId).exited
+      return this.#held(terminalId).exited.promise
     } catch (error) {
       return Promise.reject(error)
     }
@@ -132,7 +132,7 @@ export class SessionTerminals implements Disposable {
   async kill(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     void this.#end(terminal)
-    await terminal.exited
+    await terminal.exited.promise
   }
 
   /** Ends the command and its children; the agent can't access the terminal anymore. */
@@ -140,7 +140,7 @@ export class SessionTerminals implements Disposable {
     const terminal = this.#held(terminalId)
     terminal.released = true
     void this.#end(terminal)
-    await terminal.exited
+    await terminal.exited.promise
   }
 
   /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all have exited. */
@@ -204,7 +204,7 @@ export class SessionTerminals implements Disposable {
     if (terminal.exit) return
     terminal.exit = exit
     // Set only now, so that the last output is available when the agent requests it.
-    terminal.settle(exit)
+    terminal.exited.resolve(exit)
     if (this.#terminals.has(terminal.id)) this.#tellExit(terminal, exit)
   }
 
@@ -231,10 +231,6 @@ export class SessionTerminals implements Disposable {
 }
 
 function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: string): Terminal {
-  let settle: (exit: TerminalExit) => void = () => {}
-  const exited = new Promise<TerminalExit>(resolve => {
-    settle = resolve
-  })
   const limit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
   return {
     id: randomUUID(),
@@ -243,8 +239,7 @@ function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: str
     buffer: new OutputBuffer(limit),
     running: undefined,
     exit: undefined,
-    exited,
-    settle,
+    exited: deferred<TerminalExit>(),
     released: false,
     ending: undefined,
   }

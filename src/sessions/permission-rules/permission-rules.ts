@@ -16,7 +16,7 @@ import { ProtectedFiles } from '../../editor/protected-files.ts'
 import { type AnalyzeOptions, analyze, applicableRule, refusingRule } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
 import { subjectOf } from './request-subject.ts'
-import { type PermissionRule, type PermissionRuleSetting, refusalWords } from './rule.ts'
+import { type PermissionRule, type PermissionRuleSetting, refusalText } from './rule.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
 export interface PermissionRulesOptions {
@@ -129,7 +129,7 @@ export class PermissionRules extends Owner {
     const applicable = applicableRule(rules, agentId, analyzed)
     if (applicable) return applicable
     const refused = refusingRule(rules, agentId, analyzed)
-    return refused && { refusal: refusalWords(refused.rule.text, refused.refusal) }
+    return refused && { refusal: refusalText(refused.rule.text, refused.refusal) }
   }
 
   #analyzeOptions(roots: Roots): AnalyzeOptions {

@@ -54,7 +54,7 @@ export type Refusal =
   | { why: 'word'; word: string }
 
 /** A sentence for the user. `rule`: in short. */
-export function refusalWords(rule: string, refusal: Refusal): string {
+export function refusalText(rule: string, refusal: Refusal): string {
   switch (refusal.why) {
     case 'sandbox':
       return l10n.t("The rule “{0}” doesn't allow leaving the agent's sandbox.", rule)
@@ -81,7 +81,7 @@ export function refusalWords(rule: string, refusal: Refusal): string {
  * What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. Says so if a rule that
  * allows leaves open what the program does.
  */
-export function ruleWords({
+export function ruleText({
   kind,
   command,
   path,
@@ -100,7 +100,7 @@ export function ruleWords({
       : l10n.t('Commands that start with {0}, with everything {1} can do', start, program)
   }
   const kinds = kind === undefined ? [] : typeof kind === 'string' ? [kind] : kind
-  const what = kinds.length > 0 ? kinds.map(kindWords).join(', ') : l10n.t('All tool calls')
+  const what = kinds.length > 0 ? kinds.map(kindText).join(', ') : l10n.t('All tool calls')
   if (path === undefined) return what
   if (path === '**') return l10n.t("{0} in all of the session's folders", what)
   const folder = /^(.+)\/\*\*$/.exec(path)?.[1]
@@ -109,7 +109,7 @@ export function ruleWords({
     : l10n.t('{0} in the folder {1}', what, unescaped(folder))
 }
 
-function kindWords(kind: string): string {
+function kindText(kind: string): string {
   switch (kind) {
     case 'read':
       return l10n.t('Reading files')

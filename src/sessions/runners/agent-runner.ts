@@ -7,7 +7,7 @@ import {
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
-import { raceAbort } from '../../common/async.ts'
+import { deferred, raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -113,9 +113,9 @@ export class AgentRunner extends Owner {
    * `ready` does.
    */
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
-    let settle = () => {}
+    const replaced = deferred()
     const running = this.#running
-    if (running) this.#replaced.set(running.agent, new Promise(resolve => (settle = resolve)))
+    if (running) this.#replaced.set(running.agent, replaced.promise)
     if (now || !running) this.stop()
     else {
       this.#running = undefined
@@ -126,7 +126,7 @@ export class AgentRunner extends Owner {
     try {
       await ready()
     } finally {
-      settle()
+      replaced.resolve()
     }
   }
 

@@ -49,7 +49,7 @@ const draft = new Draft({
   saveText: (key, text, marks) => host.send('conversation/draft', { key, text, marks }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
   enqueue: (key, prompt) => host.request('conversation/enqueue', { key, ...prompt }),
-  takeBack: (key, ids, draft) => host.send('conversation/takeBack', { key, ids, draft }),
+  movedToComposer: (key, ids, draft) => host.send('conversation/movedToComposer', { key, ids, draft }),
 })
 
 const { listeners: workListeners, ...work } = createWork()
@@ -82,7 +82,7 @@ const app = {
 } as App
 
 app.find = new FindLoader(app)
-const lookForFocus = reportFocus(hostClient(connection))
+const checkFocus = reportFocus(hostClient(connection))
 
 /** Rarely used, so loaded on first use. */
 const historyWantsFocus = signal(false)
@@ -151,7 +151,7 @@ listenToHost<ConversationHostMessages>(connection, {
   },
   'conversation/patch': patch => {
     if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
-    lookForFocus()
+    checkFocus()
     previewSoon()
   },
   'conversation/returnPrompts': ({ key, prompts }) => draft.returned(key, prompts),
@@ -192,4 +192,4 @@ render(
   </AppProvider>,
   document.getElementById('root')!,
 )
-lookForFocus()
+checkFocus()

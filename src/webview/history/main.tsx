@@ -15,8 +15,8 @@ const connection = startPage(() => {
   wantsFocus.value = true
 })
 fitTheme()
-const lookForFocus = reportFocus(hostClient(connection))
+const checkFocus = reportFocus(hostClient(connection))
 connection.listen()
 const History = historyPage(connection, 'tab', wantsFocus)
 render(<History />, document.getElementById('root')!)
-lookForFocus()
+checkFocus()

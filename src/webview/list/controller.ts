@@ -81,7 +81,7 @@ export class ListController<T extends WindowItem> {
     )
     const focus = () => this.#focused(element)
     element.addEventListener('focusin', focus)
-    this.settle()
+    this.layout()
     return () => {
       endWatch()
       element.removeEventListener('focusin', focus)
@@ -184,7 +184,7 @@ export class ListController<T extends WindowItem> {
 
   #unpress(): void {
     this.#pressed = undefined
-    this.settle()
+    this.layout()
   }
 
   #anchorOn(item: T, top: number): Anchor<T> {
@@ -227,7 +227,7 @@ export class ListController<T extends WindowItem> {
   toEnd(): void {
     this.following.value = true
     this.#anchor = undefined
-    this.settle()
+    this.layout()
   }
 
   /** Scrolls a row to the upper edge of the view. */
@@ -235,7 +235,7 @@ export class ListController<T extends WindowItem> {
     if (item.index < 0) return
     this.following.value = false
     this.#anchor = { item, delta: -margin }
-    this.settle()
+    this.layout()
   }
 
   /** Scrolls as little as necessary to show the whole row. */
@@ -254,11 +254,11 @@ export class ListController<T extends WindowItem> {
     this.following.value = false
     this.#anchor = undefined
     if (this.#element) this.#element.scrollTop = 0
-    this.settle()
+    this.layout()
   }
 
   /** After each rendering: measures new rows, keeps the view in place, and mounts rows near the view. */
-  settle(): void {
+  layout(): void {
     const element = this.#element
     if (!element || !this.#top || !this.#bottom) return
     for (const row of this.#fresh) this.#measure(row, row.getBoundingClientRect().height)
@@ -315,7 +315,7 @@ export class ListController<T extends WindowItem> {
       if (this.#rows.has(target)) moved = this.#measure(target, height) || moved
       else moved = true
     }
-    if (moved) this.settle()
+    if (moved) this.layout()
   }
 
   #updateRange(): void {

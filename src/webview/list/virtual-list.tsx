@@ -38,7 +38,7 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
     () => controller.attach(element.current!, top.current!, content.current!, bottom.current!),
     [controller],
   )
-  useLayoutEffect(() => controller.settle())
+  useLayoutEffect(() => controller.layout())
 
   const mounted = useRows(props, start, Math.min(end, rows.count))
   return (

@@ -33,7 +33,7 @@ describe('notifications of a pending request', () => {
     subject = new RequestNotifications({
       manager: fixture.manager,
       isSeen: () => seen,
-      onDidLook: look.event,
+      onDidChangeVisibility: look.event,
       call: (_open, question, over) => {
         const answer = new Deferred<NotificationAnswer | undefined>()
         calls.push({ text: question?.text, answer, over })

@@ -41,11 +41,11 @@ describe('the indicator of a session', () => {
     assert.equal(indicators.of(open()), 'done')
     assert.equal(indicators.endedOf('one', 's1'), 'done')
     assert.equal(indicators.count('done'), 1)
-    indicators.look()
+    indicators.markSeen()
     assert.equal(indicators.of(open()), 'done', 'it is not the one that is looked at')
     seen = open()
     const before = reported
-    indicators.look()
+    indicators.markSeen()
     assert.equal(indicators.of(open()), 'idle')
     assert.ok(reported > before)
     await turn('end_turn')

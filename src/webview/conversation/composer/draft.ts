@@ -31,7 +31,7 @@ interface DraftHost {
   /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
   enqueue(key: string, prompt: StoredPrompt): Promise<void>
   /** The returned prompts are now in this draft. */
-  takeBack(key: string, ids: string[], draft: WrittenDraft): void
+  movedToComposer(key: string, ids: string[], draft: WrittenDraft): void
 }
 
 /**
@@ -60,7 +60,7 @@ export class Draft {
   #timer: ReturnType<typeof setTimeout> | undefined
   #savedItems = ''
   /** ids of the returned prompts that are in the draft */
-  readonly #takenBack = new Set<string>()
+  readonly #moved = new Set<string>()
 
   constructor(host: DraftHost) {
     this.#host = host
@@ -83,16 +83,16 @@ export class Draft {
   /** Returns prompts of this conversation, before the current text. Each only once. */
   returned(key: string, prompts: readonly ReturnedPrompt[]): void {
     if (key !== this.#key || prompts.length === 0) return
-    const isNew = prompts.some(({ id, isRefused }) => isRefused && !this.#takenBack.has(id))
+    const isNew = prompts.some(({ id, isRefused }) => isRefused && !this.#moved.has(id))
     const onTheWay = isNew ? this.handedOver.peek() : []
     const behind = onTheWay.filter(({ id }) => !prompts.some(one => one.id === id))
-    this.#takeBack([...prompts, ...behind])
+    this.#moveToComposer([...prompts, ...behind])
   }
 
-  #takeBack(prompts: readonly ReturnedPrompt[]): void {
-    const fresh = prompts.filter(({ id }) => !this.#takenBack.has(id))
+  #moveToComposer(prompts: readonly ReturnedPrompt[]): void {
+    const fresh = prompts.filter(({ id }) => !this.#moved.has(id))
     if (fresh.length > 0) {
-      for (const { id } of fresh) this.#takenBack.add(id)
+      for (const { id } of fresh) this.#moved.add(id)
       this.#release(fresh)
       this.#replace(joinDrafts(...fresh.map(({ draft }) => draft), this.content.peek()))
       const reason = fresh.find(one => one.reason !== undefined)?.reason
@@ -101,7 +101,7 @@ export class Draft {
     // in one write with the draft, because a prompt stored twice could be returned twice
     const draft = this.content.peek()
     const ids = prompts.map(({ id }) => id)
-    this.#host.takeBack(this.#key, ids, draft)
+    this.#host.movedToComposer(this.#key, ids, draft)
     this.#savedItems = idsOf(draft.items)
   }
 
@@ -185,7 +185,7 @@ export class Draft {
     this.#host.enqueue(key, prompt).then(
       () => this.#release([prompt]),
       (error: unknown) => {
-        if (key === this.#key) this.#takeBack([{ ...prompt, reason: messageOf(error) }])
+        if (key === this.#key) this.#moveToComposer([{ ...prompt, reason: messageOf(error) }])
       },
     )
   }

@@ -88,7 +88,7 @@ export class PromptHistory<Prompt = string> {
   /** The next older prompt, if there is one. `list`: oldest first; `now`: the composer's content. */
   older(list: readonly Prompt[], now: Prompt): Prompt | undefined {
     if (this.#at === undefined) {
-      this.#list = this.#unlike(list)
+      this.#list = this.#withoutRepeats(list)
       this.#own = now
       this.#at = this.#list.length
     }
@@ -100,7 +100,7 @@ export class PromptHistory<Prompt = string> {
   /** Adds prompts before the oldest known one; the position stays the same. */
   prepend(list: readonly Prompt[]): void {
     if (this.#at === undefined) return
-    const all = this.#unlike([...list, ...this.#list])
+    const all = this.#withoutRepeats([...list, ...this.#list])
     this.#at += all.length - this.#list.length
     this.#list = all
   }
@@ -124,7 +124,7 @@ export class PromptHistory<Prompt = string> {
   }
 
   /** Skips consecutive duplicates of a prompt. */
-  #unlike(list: readonly Prompt[]): Prompt[] {
+  #withoutRepeats(list: readonly Prompt[]): Prompt[] {
     return list.filter((one, i) => i === 0 || this.#textOf(one) !== this.#textOf(list[i - 1]!))
   }
 }

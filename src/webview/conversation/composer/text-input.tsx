@@ -6,7 +6,7 @@ import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Attachment } from '../../../bridge/conversation.ts'
 import { wordsFor } from '../../../common/draft.ts'
 import { type Draft, sameMarks, type WrittenDraft } from './draft.ts'
-import { type EditorContent, type EditorLook, TextEditor } from './input/editor.ts'
+import { type EditorAppearance, type EditorContent, TextEditor } from './input/editor.ts'
 import { Chips, putChip } from './input/mentions.ts'
 
 /** The composer's interface to its text field. */
@@ -117,7 +117,7 @@ export function TextInput(props: TextInputProps) {
   const { placeholder, label } = props
   const row = props.completion?.row
   useLayoutEffect(() => {
-    editor.current?.changeLook(lookOf(now.current))
+    editor.current?.changeAppearance(lookOf(now.current))
   }, [placeholder, label, row])
 
   useImperativeHandle(
@@ -197,7 +197,7 @@ function caretBehind({ selection }: EditorState, to: number, end: number, next =
   return behind > 0 ? end + behind : next
 }
 
-function lookOf({ placeholder, label, completion }: TextInputProps): EditorLook {
+function lookOf({ placeholder, label, completion }: TextInputProps): EditorAppearance {
   return {
     placeholder,
     attributes: {

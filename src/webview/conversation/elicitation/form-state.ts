@@ -28,7 +28,7 @@ export class FieldState {
   readonly written: Signal<Written>
   /** Shown only after the user tried to send the form; earlier, it would move what they are about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
-  #looked = false
+  #isChecked = false
 
   constructor(field: ElicitationField) {
     this.field = field
@@ -37,11 +37,11 @@ export class FieldState {
 
   write(written: Written): void {
     this.written.value = written
-    if (this.#looked) this.check()
+    if (this.#isChecked) this.check()
   }
 
   check(): void {
-    this.#looked = true
+    this.#isChecked = true
     this.problem.value = checkField(this.field, this.value(), matchesPlain)
   }
 

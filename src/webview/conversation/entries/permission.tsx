@@ -2,7 +2,7 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleWords } from '../../../common/visible.ts'
-import { optionHint, optionName, outcomeWords } from '../../../conversation/requests/permission-words.ts'
+import { optionHint, optionName, outcomeText } from '../../../conversation/requests/permission-text.ts'
 import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'
@@ -379,7 +379,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
 
 function outcomeName(outcome: PermissionEntry['outcome'], chosen: PermissionOption | undefined): string {
   if (outcome?.type === 'cancelled') return t('Canceled')
-  return chosen ? outcomeWords(chosen.kind, t) : t('Answered')
+  return chosen ? outcomeText(chosen.kind, t) : t('Answered')
 }
 
 function ruleAnswer(rule: AppliedRule | undefined): string | undefined {

@@ -94,7 +94,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   return (
     <button type="button" class="link-button" onClick={reveal}>
       <Icon name={entry.from === undefined ? 'arrow-right' : 'arrow-left'} />
-      <span dir="auto">{firstWords(entry) || t('Message')}</span>
+      <span dir="auto">{firstLineOf(entry) || t('Message')}</span>
     </button>
   )
 }
@@ -129,7 +129,7 @@ function nameOf(store: ConversationStore, sessionId: string): string | undefined
   return entry?.kind === 'subagent' ? entry.title : undefined
 }
 
-function firstWords({ blocks }: SessionMessageEntry): string {
+function firstLineOf({ blocks }: SessionMessageEntry): string {
   for (const block of blocks) {
     const line = block.type === 'text' ? block.text.trim().split('\n', 1)[0] : undefined
     if (line) return line.length > 200 ? `${line.slice(0, 200)}…` : line

@@ -44,12 +44,12 @@ export function TerminalView({ terminal }: ViewProps) {
   const state = terminal.state.value
   const lines = screen?.lines ?? []
 
-  const look = () => setPlace(now => seen(scroll.current, probe.current, now))
+  const measure = () => setPlace(now => seen(scroll.current, probe.current, now))
   useLayoutEffect(() => {
     const element = scroll.current
     if (!element) return
-    look()
-    const observer = new ResizeObserver(look)
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
@@ -67,7 +67,7 @@ export function TerminalView({ terminal }: ViewProps) {
         show: line => {
           followed.current = false
           element.scrollTop = Math.max(0, (tops[line] ?? 0) * place.row - place.height / 2)
-          look()
+          measure()
         },
       })
   })
@@ -88,7 +88,7 @@ export function TerminalView({ terminal }: ViewProps) {
         label={t('Output')}
         onScroll={({ scrollTop, scrollHeight, clientHeight }) => {
           followed.current = scrollHeight - clientHeight - scrollTop < 8
-          if (Math.abs(scrollTop - place.top) > AROUND / 2 || followed.current) look()
+          if (Math.abs(scrollTop - place.top) > AROUND / 2 || followed.current) measure()
         }}
       >
         <div class="terminal-lines" dir="ltr">

@@ -10,13 +10,13 @@ const isMac = /Mac/.test(navigator.platform)
  * fast typing isn't lost.
  */
 export class HeldKeys {
-  readonly #giveBack: (text: string) => void
+  readonly #onUnused: (text: string) => void
   #keys: string[] | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** `giveBack` receives the typed text if no widget opens. */
-  constructor(giveBack: (text: string) => void) {
-    this.#giveBack = giveBack
+  /** `onUnused` receives the typed text if no widget opens. */
+  constructor(onUnused: (text: string) => void) {
+    this.#onUnused = onUnused
   }
 
   /** Called with every key before other listeners. Returns true if the key is queued and other listeners must ignore it. */
@@ -58,7 +58,7 @@ export class HeldKeys {
   /** The widget won't open. */
   flush(): void {
     const { text } = typed(this.release(), '')
-    if (text !== '') this.#giveBack(text)
+    if (text !== '') this.#onUnused(text)
   }
 
   #end(): void {

@@ -143,10 +143,10 @@ export class FindModel {
       const place = this.#found.from(this.#from)
       if (place) this.#go(place)
       else this.ordinal.value = 0
-      if (this.query.peek().text !== '') announce(foundWords(this.#found.total, result.limited))
+      if (this.query.peek().text !== '') announce(foundText(this.#found.total, result.limited))
       return
     }
-    if (this.#place) this.#place = this.#found.settle(this.#place)
+    if (this.#place) this.#place = this.#found.clamp(this.#place)
     this.ordinal.value = this.#place ? this.#found.ordinal(this.#place) : 0
   }
 
@@ -208,7 +208,7 @@ function patternOf(query: FindQuery): RegExp | undefined {
   }
 }
 
-function foundWords(total: number, limited: boolean): string {
+function foundText(total: number, limited: boolean): string {
   if (total === 0) return t('No results')
   return limited ? t('{0}+ results', total) : plural(total, '1 result', '{0} results')
 }

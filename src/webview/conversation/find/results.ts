@@ -49,7 +49,7 @@ export class FoundEntries {
   }
 
   /** The current position, since an entry may have fewer matches than before. */
-  settle({ entry, occurrence }: FindPlace): FindPlace | undefined {
+  clamp({ entry, occurrence }: FindPlace): FindPlace | undefined {
     const all = this.#hits.get(entry)?.all
     return all === undefined ? this.from(entry) : { entry, occurrence: Math.min(occurrence, all - 1) }
   }

@@ -62,7 +62,7 @@ describe('ProcessTree on Windows', () => {
     const tree = new ProcessTree(100, system)
     system.start(101, 100, now + 5)
     system.start(102, 101, now + 9)
-    await tree.look()
+    await tree.recordDescendants()
     system.exit(100)
     system.exit(101)
     tree.rootExited()
@@ -81,7 +81,7 @@ describe('ProcessTree on Windows', () => {
 
   it("doesn't stop a process that got the agent's id later, nor its children", async () => {
     const tree = new ProcessTree(100, system)
-    await tree.look()
+    await tree.recordDescendants()
     system.start(101, 100, now + 5)
     system.exit(100)
     system.start(100, 4, now + 5000)
@@ -93,7 +93,7 @@ describe('ProcessTree on Windows', () => {
   it("doesn't stop the children of an earlier process with the agent's id", async () => {
     system.start(99, 100, now - 60_000)
     const tree = new ProcessTree(100, system)
-    await tree.look()
+    await tree.recordDescendants()
     system.exit(100)
     await tree.end(0)
     assert.deepEqual(system.ended, [])
@@ -130,13 +130,13 @@ describe('ProcessTree on Windows', () => {
         const mine = new Set([`100@${time}`])
         const key = (row: ProcessRow) => `${row.pid}@${row.started}`
         const tree = new ProcessTree(100, system)
-        await tree.look()
+        await tree.recordDescendants()
         for (const { kind, pid, parent } of steps) {
           time += 10
-          if (kind === 'look') await tree.look()
+          if (kind === 'look') await tree.recordDescendants()
           else if (kind === 'exit') {
             // a process that starts and exits without being listed hides the relation of its children to their ancestors
-            await tree.look()
+            await tree.recordDescendants()
             system.exit(pid)
           } else if (!system.rows.has(pid)) {
             const row = kind === 'start' ? system.rows.get(parent) : undefined

@@ -198,7 +198,7 @@ class Window {
     this.page = new Draft({
       saveText: (_key, text, marks) => void this.toHost.push(() => store.setText(key, text, marks)),
       saveItems: (_key, items) => void this.toHost.push(() => store.setItems(key, items)),
-      takeBack: (_key, ids, draft) => void this.toHost.push(() => queue.movedToComposer(ids, draft)),
+      movedToComposer: (_key, ids, draft) => void this.toHost.push(() => queue.movedToComposer(ids, draft)),
       enqueue: (_key, prompt) =>
         new Promise<void>(resolve => {
           this.toHost.push(() => {

@@ -39,7 +39,7 @@ describe('conversation page', function () {
     })
     page.hear('conversation/permission', answer => void answers.push(answer))
     page.hear('conversation/draft', ({ key, text }) => void drafts.push({ key, text }))
-    page.hear('conversation/takeBack', ({ key, draft }) => void drafts.push({ key, text: draft.text }))
+    page.hear('conversation/movedToComposer', ({ key, draft }) => void drafts.push({ key, text: draft.text }))
     page.hear('conversation/draftItems', draft => void items.push(draft.items))
     page.hear('conversation/cancel', ({ key }) => void cancels.push(key))
     page.hear('conversation/file', file => void files.push(file))

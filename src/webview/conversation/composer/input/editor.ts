@@ -20,7 +20,7 @@ import {
 import { textKeymap } from './keymap.ts'
 
 /** The properties of the editor that can change. */
-export interface EditorLook {
+export interface EditorAppearance {
   placeholder: string
   /** attributes of the focusable element */
   attributes: Record<string, string>
@@ -35,7 +35,7 @@ export interface EditorEvents {
   onUpdate(update: ViewUpdate): void
 }
 
-const look = new Compartment()
+const appearance = new Compartment()
 
 /** The initial or new content of the editor. */
 export interface EditorContent {
@@ -47,11 +47,16 @@ export interface EditorContent {
 export class TextEditor {
   readonly view: EditorView
   readonly #events: EditorEvents
-  #look: EditorLook
+  #appearance: EditorAppearance
 
-  constructor(parent: HTMLElement, look: EditorLook, content: EditorContent, events: EditorEvents) {
+  constructor(
+    parent: HTMLElement,
+    appearance: EditorAppearance,
+    content: EditorContent,
+    events: EditorEvents,
+  ) {
     this.#events = events
-    this.#look = look
+    this.#appearance = appearance
     this.view = new EditorView({ parent, state: this.#state(content) })
   }
 
@@ -71,15 +76,15 @@ export class TextEditor {
     })
   }
 
-  changeLook(next: EditorLook): void {
-    if (JSON.stringify(next) === JSON.stringify(this.#look)) return
-    this.#look = next
-    this.view.dispatch({ effects: look.reconfigure(lookOf(next)) })
+  changeAppearance(next: EditorAppearance): void {
+    if (JSON.stringify(next) === JSON.stringify(this.#appearance)) return
+    this.#appearance = next
+    this.view.dispatch({ effects: appearance.reconfigure(extensionOf(next)) })
   }
 
   #state({ text, extension }: EditorContent): EditorState {
     const extensions = [
-      look.of(lookOf(this.#look)),
+      appearance.of(extensionOf(this.#appearance)),
       Prec.highest(
         EditorView.domEventHandlers({
           keydown: (event, view) => {
@@ -103,7 +108,7 @@ export class TextEditor {
   }
 }
 
-function lookOf({ placeholder: words, attributes }: EditorLook): Extension {
+function extensionOf({ placeholder: words, attributes }: EditorAppearance): Extension {
   return [placeholder(words), EditorView.contentAttributes.of(attributes)]
 }
 

@@ -4,17 +4,17 @@ import type { Translate } from './elicitation.ts'
 
 /** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */
 export function optionName({ name, kind }: PermissionOption, t: Translate): string {
-  return visibleWords(name.trim()) || kindWords(kind, t)
+  return visibleWords(name.trim()) || kindText(kind, t)
 }
 
 /** What an option really does, where its name doesn't say so, or says something else. */
 export function optionHint(option: PermissionOption, t: Translate): string | undefined {
   const name = option.name.trim()
-  return name === '' || saysKind(name, option.kind) ? undefined : kindWords(option.kind, t)
+  return name === '' || saysKind(name, option.kind) ? undefined : kindText(option.kind, t)
 }
 
 /** The outcome of a request that was answered with an option of this kind. */
-export function outcomeWords(kind: PermissionOption['kind'], t: Translate): string {
+export function outcomeText(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {
     case 'allow_once':
       return t('Allowed once')
@@ -30,7 +30,7 @@ export function outcomeWords(kind: PermissionOption['kind'], t: Translate): stri
 }
 
 /** What an option of this kind does. */
-export function kindWords(kind: PermissionOption['kind'], t: Translate): string {
+export function kindText(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {
     case 'allow_once':
       return t('Allow once')

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { optionHint, optionName, outcomeWords } from '../../../src/conversation/requests/permission-words.ts'
+import { optionHint, optionName, outcomeText } from '../../../src/conversation/requests/permission-text.ts'
 
 const t = (message: string) => message
 const hint = (name: string, kind: string) => optionHint({ optionId: 'o', name, kind }, t)
@@ -67,8 +67,8 @@ describe('the label of a permission option', () => {
   })
 
   it('is in the past tense after it was selected', () => {
-    assert.equal(outcomeWords('allow_once', t), 'Allowed once')
-    assert.equal(outcomeWords('reject_once', t), 'Rejected')
-    assert.equal(outcomeWords('later', t), 'Answered')
+    assert.equal(outcomeText('allow_once', t), 'Allowed once')
+    assert.equal(outcomeText('reject_once', t), 'Rejected')
+    assert.equal(outcomeText('later', t), 'Answered')
   })
 })

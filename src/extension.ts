@@ -65,9 +65,11 @@ export function activate(context: vscode.ExtensionContext): void {
 
   own.add(
     vscode.languages.registerCodeActionsProvider(
-      { scheme: 'file' },
+      // the least specific selector: VS Code lists the actions of more specific ones first
+      '*',
       {
         async provideCodeActions(document, range, context) {
+          if (document.uri.scheme !== 'file') return []
           const { codeActions } = await import('./workbench/code-actions.ts')
           return codeActions(document, range, context)
         },

@@ -15,6 +15,7 @@ import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
 import { connectOptions, createAgentServices } from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
+import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
 import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
@@ -100,6 +101,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     })
 
   const pageFocus = new PageFocus(workbench)
+  const decisions = new Decisions(workbench)
   const follow = own.add(new FollowAgent(storage.workspace, workbench))
   own.add(offerMerges({ tracker, workbench }))
   const { sideBar, surfaces, tabs, indicators } = createConversationServices({
@@ -113,7 +115,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       pageFocus,
       follow,
       installs: agentServices.installs,
-      changes: { tracker, workbench, sessions: manager },
+      changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: { rules, consent: agentServices.ruleConsent, settings: platform.ruleSettings },
       previews,
       log,
@@ -165,6 +167,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     ...agentServices,
     ...placed,
     accounts,
+    decisions,
     follow,
     guard,
     runners,

@@ -73,6 +73,9 @@ export const CommandId = {
   reviewChanges: 'parley.reviewChanges',
   revertTurnChanges: 'parley.revertTurnChanges',
   restoreReverted: 'parley.restoreReverted',
+  keepAllChanges: 'parley.keepAllChanges',
+  revertAllChanges: 'parley.revertAllChanges',
+  undoDecision: 'parley.undoDecision',
 } as const
 
 /** The buttons in the title bar of the view, which act on that view, whichever conversation is active. */
@@ -194,6 +197,12 @@ export const ContextKey = {
   hasChanges: 'parley.hasChanges',
   /** The paths of files with changes by agents. */
   changedFiles: 'parley.changedFiles',
+  /** The active editor is a review of agents' changes in several files. */
+  reviewShown: 'parley.reviewShown',
+  /** That editor is shown by a VS Code without own buttons for the previous and the next change. */
+  reviewLacksArrows: 'parley.reviewLacksArrows',
+  /** The user decided about changes in this window, and hasn't undone it. */
+  canUndoDecision: 'parley.canUndoDecision',
   /** The keyboard focus is in a conversation. */
   conversationFocus: 'parley.conversationFocus',
   /** The keyboard focus is in History. */

@@ -71,7 +71,7 @@ export class ChangeTracker extends Owner {
       maxBytes: () => checkpoints.maxBytes,
       ...(excluded && { excluded }),
     })
-    const keep = (path: string, ids?: ReadonlySet<number>) => this.review.keep(path, () => true, ids)
+    const keep = (path: string, ids?: ReadonlySet<number>) => void this.review.keep(path, () => true, ids)
     const disk = new DiskChanges({ shared, files, reader, attribution, unsaved, keep })
     this.disk = this.register(disk)
     this.edits = this.register(new UserEdits({ files, reader, disk, attribution, unsaved, shared }))

@@ -27,32 +27,48 @@ export function hunksOfChange<T extends Placed>(
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
 }
 
-export interface FileHunks {
-  path: string
-  hunks: readonly Placed[]
+/** What {@link placesOf} needs of a scope of changes. */
+export interface ChangedFiles {
+  list(): ReadonlyArray<{ path: string }>
+  hunks(path: string): ReadonlyArray<Placed & { id?: number }>
 }
 
 export interface Place {
   path: string
   line: number
+  /** of the change; absent for a file without changed lines */
+  id?: number
+}
+
+/** The changes in the order of review: by path, then by line. A file without changed lines has one place. */
+export function placesOf(files: ChangedFiles): Place[] {
+  const places = files.list().flatMap(({ path }): Place[] => {
+    const hunks = files.hunks(path)
+    if (hunks.length === 0) return [{ path, line: 0 }]
+    return hunks.map(({ start, id }) => ({ path, line: start, ...(id !== undefined && { id }) }))
+  })
+  return places.sort(compare)
 }
 
 /** The next or previous change from a position, or from outside of all files. Wraps around. */
 export function nextChange(
-  files: readonly FileHunks[],
+  places: readonly Place[],
   from: Place | undefined,
   step: 1 | -1,
 ): Place | undefined {
-  const places = files.flatMap(({ path, hunks }) =>
-    hunks.length > 0 ? hunks.map(({ start }) => ({ path, line: start })) : [{ path, line: 0 }],
-  )
-  if (places.length === 0) return undefined
-  const before = (place: Place) =>
-    from !== undefined && (place.path < from.path || (place.path === from.path && place.line < from.line))
-  const at = (place: Place) => place.path === from?.path && place.line === from.line
-  const sorted = places.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line))
-  if (!from) return step === 1 ? sorted[0] : sorted.at(-1)
   const next =
-    step === 1 ? sorted.find(place => !before(place) && !at(place)) : sorted.findLast(place => before(place))
-  return next ?? (step === 1 ? sorted[0] : sorted.at(-1))
+    from &&
+    (step === 1
+      ? places.find(place => compare(place, from) > 0)
+      : places.findLast(place => compare(place, from) < 0))
+  return next ?? (step === 1 ? places[0] : places.at(-1))
+}
+
+/** The change to review after the one that was here: at this line or after it. Wraps around. */
+export function followingChange(places: readonly Place[], from: Place): Place | undefined {
+  return places.find(place => compare(place, from) >= 0) ?? places[0]
+}
+
+function compare(one: Place, other: Place): number {
+  return one.path < other.path ? -1 : one.path > other.path ? 1 : one.line - other.line
 }

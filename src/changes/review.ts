@@ -6,7 +6,7 @@ import { smallestEdit, withLineEnd } from '../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
-import { ABSENT, type FileStates, LeftUnchangedError, sameState } from './file-state.ts'
+import { ABSENT, type FileStates, LeftUnchangedError, sameAttributes, sameState } from './file-state.ts'
 import type { FileViews } from './file-views.ts'
 import { TrackedFile } from './tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
@@ -77,16 +77,37 @@ export class Review {
     return this.#undoLog.all
   }
 
-  /** Keeps the matching changes: they become the user's text. */
-  keep(path: string, matches: Matches, ids?: ReadonlySet<number>): void {
+  /**
+   * Keeps the matching changes: they become the user's text. Returns a function that makes them the agents' again, with
+   * what the user changed since as the user's. It resolves to false if an agent has changed the file since, or if the file
+   * is gone.
+   */
+  keep(path: string, matches: Matches, ids?: ReadonlySet<number>): () => Promise<boolean> {
     const key = this.#files.key(path)
     const file = this.#files.get(key)
-    if (!file) return
+    if (!file) return async () => false
+    const before = file.clone()
     this.#files.noteDecision(key, file)
     // ids are the same with and without unsaved changes
     file.keep(matches, ids)
-    this.#unsaved.keep(key, matches, ids)
+    const undoUnsaved = this.#unsaved.keep(key, matches, ids)
     this.#files.save(key, file, true)
+    return () => this.#files.run(key, () => this.#undoKeep(key, before, undoUnsaved))
+  }
+
+  async #undoKeep(key: string, before: TrackedFile, undoUnsaved: () => void): Promise<boolean> {
+    const now = this.#files.get(key)
+    const state = now ? now.state : await this.#reader.read(before.path)
+    if (!state || now?.gone || !sameAttributes(state.attributes, before.attributes)) return false
+    const known = new Set(before.hunks(() => true).map(({ id }) => id))
+    if (now?.hunks(() => true).some(({ id }) => !known.has(id))) return false
+    const target = before.clone()
+    target.edit(state, 'user')
+    undoUnsaved()
+    this.#files.set(key, target)
+    this.#files.noteDecision(key, target)
+    this.#files.save(key, target, true)
+    return true
   }
 
   /**

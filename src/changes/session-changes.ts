@@ -76,6 +76,14 @@ export interface UndoReport {
   left: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
 }
 
+/** What was kept. */
+export interface Kept {
+  /** of its files */
+  paths: string[]
+  /** Makes it the agents' changes again. Resolves to the files that an agent has changed since, which stay as they are. */
+  undo(): Promise<string[]>
+}
+
 /** The changes of one session's agents, or of all sessions. */
 export class ChangeScope {
   /** absent: all sessions */
@@ -84,6 +92,7 @@ export class ChangeScope {
   origins: () => readonly TurnRef[] = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
+  readonly #hunks = new WeakMap<TrackedFile, { version: number; hunks: readonly Hunk[] }>()
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
   /** the last renames found, and the files in which they were found */
   #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
@@ -149,14 +158,29 @@ export class ChangeScope {
   }
 
   /** The changes of a file, in the order of their lines, with the user's unsaved changes taken into account. */
-  hunks(path: string): Hunk[] {
-    return this.tracker.views.at(path)?.hunks(this.#matches({})) ?? []
+  hunks(path: string): readonly Hunk[] {
+    const file = this.tracker.views.at(path)
+    if (!file) return []
+    const known = this.#hunks.get(file)
+    if (known?.version === file.version) return known.hunks
+    const hunks = file.hunks(this.#matches({}))
+    this.#hunks.set(file, { version: file.version, hunks })
+    return hunks
   }
 
-  keep(selection: ChangeSelection = {}): void {
+  keep(selection: ChangeSelection = {}): Kept {
     const matches = this.#matches(selection)
-    for (const { path } of this.#selected(selection))
-      this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
+    const files = this.#selected(selection).map(({ path }) => ({
+      path,
+      undo: this.tracker.review.keep(path, matches, this.#idsOf(path, selection)),
+    }))
+    return {
+      paths: files.map(({ path }) => path),
+      async undo() {
+        const results = await Promise.all(files.map(async ({ path, undo }) => ((await undo()) ? [] : path)))
+        return results.flat()
+      },
+    }
   }
 
   /**

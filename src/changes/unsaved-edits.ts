@@ -162,8 +162,15 @@ export class UnsavedEdits {
     this.#rewritten.delete(key)
   }
 
-  keep(key: string, matches: Matches, ids?: ReadonlySet<number>): void {
-    for (const { file } of this.#rewritten.get(key)?.states ?? []) file.keep(matches, ids)
+  /** Returns a function that reverts this; it does nothing if changes were undone in the document since. */
+  keep(key: string, matches: Matches, ids?: ReadonlySet<number>): () => void {
+    const known = this.#rewritten.get(key)
+    if (!known) return () => {}
+    const before = known.states.map(({ file, text }) => ({ file: file.clone(), text }))
+    for (const { file } of known.states) file.keep(matches, ids)
+    return () => {
+      if (this.#rewritten.get(key) === known) known.states = before
+    }
   }
 
   // ---- files -------------------------------------------------------------------------------------------------------

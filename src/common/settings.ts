@@ -39,8 +39,9 @@ export const SETTINGS = {
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   addActiveContext: setting(z.boolean(), 'window', false),
   codeActions: setting(z.boolean(), 'window', true),
+  sendCodeActions: setting(z.boolean(), 'window', false),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
-  'changes.codeLens': setting(z.boolean(), 'window', false),
+  'changes.codeLens': setting(z.boolean(), 'window', true),
   agentLineHighlights: setting(z.boolean(), 'window', true),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),
   /** seconds */

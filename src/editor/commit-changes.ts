@@ -7,34 +7,52 @@ const MAX_DIFF = 100_000
 const MAX_LIST = 20_000
 const RECENT_COMMITS = 10
 
-export interface StagedChanges {
+export interface CommitChanges {
   diff: string
   /** The files with their numbers of changed lines, if the diff is truncated. */
   files?: string
+  /** Nothing is staged, so these are all changes of the work tree: the paths of files that Git doesn't know yet. */
+  newFiles?: string[]
   /** The first lines of the latest commits, newest first, as examples of the style. */
   subjects: string[]
 }
 
-/** The content of a repository's next commit; `undefined` if nothing is staged or Git fails. */
-export async function stagedChanges(repository: string): Promise<StagedChanges | undefined> {
+/**
+ * The staged changes of a repository, or all changes if nothing is staged. Of files that Git doesn't know yet, only the
+ * paths: the user hasn't chosen to commit what's in them. `undefined` if there are none, or Git fails.
+ */
+export async function commitChanges(repository: string): Promise<CommitChanges | undefined> {
   const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: GIT_MS, most })
-  const staged = ['diff', '--no-color', '--ignore-submodules=dirty', '--cached']
-  const [diff, log] = await Promise.all([
-    run(MAX_DIFF, ...staged),
+  const diff = (...args: string[]) => ['diff', '--no-color', '--ignore-submodules=dirty', ...args]
+  const [staged, log] = await Promise.all([
+    run(MAX_DIFF, ...diff('--cached')),
     // fails if there is no commit yet
     run(MAX_LIST, 'log', '--no-color', `--max-count=${RECENT_COMMITS}`, '--format=%s'),
   ])
-  if (!diff || diff.text === '') return undefined
+  if (!staged) return undefined
   const subjects = log ? log.text.split('\n').filter(line => line !== '') : []
-  if (!diff.cut) return { diff: diff.text, subjects }
-  const list = await run(MAX_LIST, ...staged, '--stat=120')
-  return { diff: diff.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', subjects }
+  const isStaged = staged.text !== ''
+  const [shown, others] = isStaged
+    ? [staged, undefined]
+    : await Promise.all([
+        run(MAX_DIFF, ...diff()),
+        run(MAX_LIST, 'ls-files', '--others', '--exclude-standard', '-z'),
+      ])
+  const newFiles = others?.text.split('\0').slice(0, -1) ?? []
+  if (!shown || (shown.text === '' && newFiles.length === 0)) return undefined
+  const changes = { subjects, ...(!isStaged && { newFiles }) }
+  if (!shown.cut) return { diff: shown.text, ...changes }
+  const list = await run(MAX_LIST, ...diff(...(isStaged ? ['--cached'] : []), '--stat=120'))
+  return { diff: shown.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', ...changes }
 }
 
 /** The prompt for a commit message. `begun`: what the user has already written. */
-export function commitMessagePrompt({ diff, files, subjects }: StagedChanges, begun: string): string {
+export function commitMessagePrompt(
+  { diff, files, newFiles, subjects }: CommitChanges,
+  begun: string,
+): string {
   const parts = [
-    `Write the message of a Git commit for the staged changes below. Answer with the message alone: no explanation, \
+    `Write the message of a Git commit for the changes below. Answer with the message alone: no explanation, \
 no quotation marks, no code fence. Use no tools. The first line is at most 72 characters long and says what the commit \
 does. Only if there is more to say, add an empty line and a short body that says what changed and why.`,
   ]
@@ -42,7 +60,8 @@ does. Only if there is more to say, add an empty line and a short body that says
     parts.push(`Write in the style and language of the latest commits:\n${fenced(subjects.join('\n'))}`)
   if (begun !== '') parts.push(`The user has begun to write this; keep what it says:\n${fenced(begun)}`)
   if (files !== undefined) parts.push(`The diff is too long and is cut. All changed files:\n${fenced(files)}`)
-  parts.push(`The staged changes:\n${fenced(diff)}`)
+  if (newFiles && newFiles.length > 0) parts.push(`New files:\n${fenced(newFiles.join('\n'))}`)
+  if (diff !== '') parts.push(`The ${newFiles ? '' : 'staged '}changes:\n${fenced(diff)}`)
   return parts.join('\n\n')
 }
 

@@ -6,7 +6,8 @@ const FIX = vscode.CodeActionKind.QuickFix.append('parley')
 const EXPLAIN = vscode.CodeActionKind.Empty.append('parley.explain')
 
 /**
- * *Fix with Parley* and *Explain with Parley*. When VS Code requests code actions automatically, they are offered only
+ * *Fix with Parley* and *Explain with Parley*. VS Code lists them after those of languages, because they don't name the
+ * problems that they solve and because their provider is for all languages. When VS Code requests code actions automatically, they are offered only
  * for errors and warnings, so that no light bulb appears for every selection or spelling hint.
  */
 export function codeActions(
@@ -19,17 +20,15 @@ export function codeActions(
   const serious = diagnostics.filter(({ severity }) => asked || severity <= vscode.DiagnosticSeverity.Warning)
   const wanted = (kind: vscode.CodeActionKind) => !only || only.contains(kind)
   const actions: vscode.CodeAction[] = []
-  const add = (title: string, kind: vscode.CodeActionKind, command: string, about: vscode.Diagnostic[]) => {
+  const add = (title: string, kind: vscode.CodeActionKind, command: string) => {
     if (!wanted(kind)) return
     const action = new vscode.CodeAction(title, kind)
     action.command = { title, command, arguments: [uri, range] }
-    action.diagnostics = about
     actions.push(action)
   }
   if (serious.length > 0) {
-    add(vscode.l10n.t('Fix with Parley'), FIX, CommandId.fix, serious)
-    add(vscode.l10n.t('Explain with Parley'), FIX, CommandId.explain, serious)
-  } else if (asked && !range.isEmpty)
-    add(vscode.l10n.t('Explain with Parley'), EXPLAIN, CommandId.explain, [])
+    add(vscode.l10n.t('Fix with Parley'), FIX, CommandId.fix)
+    add(vscode.l10n.t('Explain with Parley'), FIX, CommandId.explain)
+  } else if (asked && !range.isEmpty) add(vscode.l10n.t('Explain with Parley'), EXPLAIN, CommandId.explain)
   return actions
 }

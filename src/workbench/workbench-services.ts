@@ -8,6 +8,7 @@ import { Attention } from './attention.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
 import type { Proposals } from './changes/diffs.ts'
+import { ReviewCursor } from './changes/review-cursor.ts'
 import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
 import { commitMessageCommand } from './commands/commit-message-command.ts'
@@ -27,7 +28,11 @@ export function createWorkbenchServices(
   own.add(noticeLocalSettings(storage, platform.settings))
   own.add(followUserEdits(tracker))
   const changeEditors = own.add(new ChangeEditors(tracker, log))
-  const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
+  const lensCommands = {
+    keep: CommandId.keepChange,
+    revert: CommandId.revertChange,
+    next: CommandId.nextChange,
+  }
   own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
   own.add(new StatusBar(surfaces, indicators))
@@ -46,7 +51,15 @@ export function createWorkbenchServices(
     return current && { changes: current.changes, turn: current.session.state.turn }
   }
   const commands = {
-    ...changeCommands({ tracker, workbench, sessions: manager, sourceControl, activeChanges }),
+    ...changeCommands({
+      tracker,
+      workbench,
+      sessions: manager,
+      decisions: services.decisions,
+      sourceControl,
+      cursor: own.add(new ReviewCursor(tracker, changeEditors)),
+      activeChanges,
+    }),
     ...contextCommands(surfaces),
     ...codeCommands(surfaces),
     ...commitMessageCommand({

@@ -217,7 +217,7 @@ describe('in the editor, Parley', () => {
     await row.click()
   }
 
-  it('asks the agent to fix a problem, with a code action, and keeps the draft', async () => {
+  it('writes a prompt that fixes a problem, with a code action, after the draft', async () => {
     const file = join(dirname(vscode.workspace), 'planets-api', 'broken.json')
     writeFileSync(file, 'nonsense\n')
     await conversation.composer.fill('My draft')
@@ -225,25 +225,35 @@ describe('in the editor, Parley', () => {
     await workbench.page.locator('.squiggly-error').first().waitFor()
     const line = workbench.page.locator('.editor-group-container.active .view-line', { hasText: 'nonsense' })
     await chooseCodeAction('Fix with Parley', () => line.click())
-    await conversation.frame.locator('.row-prompt', { hasText: 'Fix this problem.' }).waitFor()
+    await conversation.waitForFocus(conversation.composer)
+    await waitFor('the prompt', async () =>
+      /^My draft\s+Fix this problem\.$/.test(await conversation.composerText()),
+    )
+    await conversation.frame.locator('.composer .chip', { hasText: 'broken.json' }).first().waitFor()
+    await workbench.screenshot('fix-in-composer')
+    assert.doesNotMatch(prompted(), /Fix this problem/)
+    await workbench.page.keyboard.press('Enter')
     await waitFor('prompt', () => prompted().includes('Fix this problem.'))
     assert.match(prompted(), /planets-api\/broken\.json#L1-L1/)
     assert.match(prompted(), /broken\.json:1: error: /)
-    await waitFor('the draft', async () => (await conversation.composerText()) === 'My draft')
-    await conversation.composer.fill('')
     await workbench.runCommand('View: Revert and Close Editor')
     rmSync(file)
   })
 
-  it('asks the agent to explain the selection, with a code action', async () => {
+  it('asks the agent to explain the selection, with a code action that sends at once, and keeps the draft', async () => {
+    vscode.server.root.updateSettings({ 'parley.sendCodeActions': true })
+    await conversation.composer.fill('My draft')
     await openFile(workbench, 'planets.js')
     await chooseCodeAction('Explain with Parley', () => selectLines(workbench, 2))
     await conversation.frame.locator('.row-prompt', { hasText: 'Explain this code.' }).waitFor()
     await waitFor('prompt', () => prompted().includes('Explain this code.'))
     assert.match(prompted(), /planets\.js#L1-L2/)
+    await waitFor('the draft', async () => (await conversation.composerText()) === 'My draft')
+    await conversation.composer.fill('')
+    vscode.server.root.updateSettings({ 'parley.sendCodeActions': undefined })
   })
 
-  it('generates a commit message from the staged changes', async () => {
+  it('generates a commit message from the staged changes, or from all if nothing is staged', async () => {
     const folder = join(dirname(vscode.workspace), 'planets-api')
     const file = join(folder, 'planets.js')
     const before = readFileSync(file, 'utf8')
@@ -267,11 +277,10 @@ describe('in the editor, Parley', () => {
     }
     const input = (text: string) => workbench.page.locator('.scm-editor .view-line', { hasText: text })
     await generate()
-    await workbench.notification('Stage the changes that you want to commit first.').waitFor()
+    await workbench.notification('There are no changes to commit.').waitFor()
 
     // the changes contain the agent's script: a permission request, which isn't shown to anyone, and a response
     appendFileSync(file, '// [[permission planets.js]] [[say Named the ninth planet]]\n')
-    git('add', '.')
     const sessions = deleted()
     await generate()
     await input('rejected.Named').waitFor()

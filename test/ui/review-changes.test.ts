@@ -17,7 +17,6 @@ describe("reviewing agents' changes in the editor", () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { liar: fixtureAgent(root, 'Liar') },
-      'parley.changes.codeLens': true,
     }),
   })
   /** unique for each test and retry, because the server keeps a window's unsaved files and the agents' changes */
@@ -69,49 +68,96 @@ describe("reviewing agents' changes in the editor", () => {
         .map(label => getComputedStyle(label, '::after').content).join(' ')`,
     )
 
-  it('moves between them, keeps, reverts and restores them with the keyboard', async () => {
-    await edit()
+  const lenses = () => editor().locator('.codelens-decoration')
+  const lens = (text: string | RegExp) => lenses().getByText(text, { exact: true }).first()
+  const press = async (key: string) => {
+    await workbench.page.keyboard.press("Control+'")
+    await workbench.page.keyboard.press(key)
+  }
+
+  it('decides on them with the keyboard, goes on to the next one, and undoes each decision', async () => {
+    await edit('findPlanet seekPlanet ')
     await workbench.runCommand('Parley: Next Agent Change')
     await cursorIn(3)
-    await editor().locator('.view-line', { hasText: 'Hermes' }).waitFor()
-    await editor().locator('.codelens-decoration', { hasText: 'Keep' }).first().waitFor()
+    await lens('1 of 3').waitFor()
     await workbench.screenshot('review-lens')
-    await workbench.page.keyboard.press("Control+'")
-    await workbench.page.keyboard.press('u')
+    await press('u')
     await waitFor('the first change reverted', () => planets().includes('Mercury'))
-    assert.ok(planets().includes('Ares'))
-    await workbench.runCommand('Parley: Restore Last Reverted Changes')
-    await waitFor('the first change restored', () => planets().includes('Hermes'))
-    await editor().locator('.view-line', { hasText: 'Hermes' }).waitFor()
-    await focused()
-    await workbench.page.keyboard.press("Control+'")
-    await workbench.page.keyboard.press('ArrowDown')
+    await workbench.notification(`Reverted the change in planets-api/${name}.`).waitFor()
     await cursorIn(6)
-    await workbench.runCommand('Parley: Keep Change')
-    await waitFor('one lens left', async () => (await editor().locator('.codelens-decoration').count()) === 1)
+    await lens('1 of 2').waitFor()
+    await workbench.screenshot('review-decision')
+    await press('k')
+    await workbench.notification(`Kept the change in planets-api/${name}.`).waitFor()
+    await cursorIn(9)
+    await waitFor('one change left', async () => (await lenses().count()) === 1)
+    await press('z')
+    await cursorIn(6)
+    await lens('1 of 2').waitFor()
+    await press('z')
+    await waitFor('the first change restored', () => planets().includes('Hermes'))
+    await cursorIn(3)
+    await lens('1 of 3').waitFor()
+    await press('k')
+    await cursorIn(6)
+    await press('k')
+    await cursorIn(9)
     await workbench.runCommand('Parley: Revert Agent Changes…')
     await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
-    await waitFor('the kept change alone', () => planets() === ORIGINAL.replaceAll('Mars', 'Ares'))
+    const kept = ORIGINAL.replaceAll('Mercury', 'Hermes').replaceAll('Mars', 'Ares')
+    await waitFor('the kept changes alone', () => planets() === kept)
     await bar().waitFor({ state: 'detached' })
   })
 
-  it('keeps and reverts them with CodeLens', async () => {
-    await edit()
-    await workbench.runCommand('Parley: Next Agent Change')
-    await cursorIn(3)
-    const lenses = editor().locator('.codelens-decoration')
-    await waitFor('two lenses', async () => (await lenses.count()) === 2)
-    const [hermes, ares] = ['Hermes', 'Ares'].map(name => () => planets().includes(name)) as [
-      () => boolean,
-      () => boolean,
-    ]
-    await lenses.first().getByText('Keep').click()
-    await waitFor('one lens', async () => (await lenses.count()) === 1)
-    assert.ok(hermes() && ares())
-    await lenses.first().getByText('Revert').click()
-    await waitFor('the kept change alone', () => hermes() !== ares())
-    await waitFor('no lens', async () => (await lenses.count()) === 0)
-    await bar().waitFor({ state: 'detached' })
+  it('decides on them with the mouse, in the review of all files, which stays open until the user leaves it', async () => {
+    const second = join(dirname(file()), `second-${name}`)
+    // so long that only one file fits into the review
+    const lines = Array.from({ length: 60 }, (_, i) => `// line ${i}\n`)
+    const long = (word: string) => `${word}\n${lines.join('')}${word}\n${lines.join('')}${word}\n`
+    writeFileSync(file(), long('Mercury'))
+    writeFileSync(second, long('Mercury'))
+    try {
+      await conversation.runTurn(`[[edit ${name} Mercury Hermes]]`)
+      await conversation.runTurn(`[[edit second-${name} Mercury Hermes]]`)
+      await bar().getByText('2 files').waitFor()
+      await bar().getByRole('button', { name: 'Review' }).click()
+      await entry(name).waitFor()
+      await lens('1 of 6').waitFor()
+      await workbench.screenshot('review-all-lenses')
+      for (const next of ['1 of 5', '1 of 4', '1 of 3']) {
+        await lens('Keep').click()
+        await lens(next).waitFor()
+      }
+      // the other file was outside of the viewport
+      await workbench.page
+        .locator('.multiDiffEntry', { hasText: `second-${name}` })
+        .locator('.view-line', { hasText: 'Hermes' })
+        .first()
+        .waitFor()
+      await editor()
+        .getByRole('button', { name: /^Keep All Agent Changes/ })
+        .click()
+      await bar().waitFor({ state: 'detached' })
+      const review = workbench.page.locator('.tab.active', { hasText: 'Changed Files' })
+      await review.waitFor()
+      await workbench
+        .notification(`Kept the changes in planets-api/second-${name}.`)
+        .getByText('Undo')
+        .click()
+      await bar().getByText('1 file').waitFor()
+      await lens('1 of 3').waitFor()
+      await editor()
+        .getByRole('button', { name: /^Revert All Agent Changes/ })
+        .click()
+      await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
+      await waitFor('one file as it was', () => readFileSync(second, 'utf8') === long('Mercury'))
+      assert.equal(planets(), long('Hermes'))
+      await review.waitFor()
+      await openFile(workbench, name)
+      await review.waitFor({ state: 'detached' })
+    } finally {
+      rmSync(second, { force: true })
+    }
   })
 
   it('lists them in Source Control and marks their lines, where they can be kept and reverted', async () => {
@@ -202,7 +248,7 @@ describe("reviewing agents' changes in the editor", () => {
     }
   })
 
-  it('keeps unsaved text, and closes the review when nothing is left', async () => {
+  it('keeps unsaved text', async () => {
     await edit()
     await open()
     await editor().locator('.view-line', { hasText: 'Distances' }).click()
@@ -223,7 +269,5 @@ describe("reviewing agents' changes in the editor", () => {
       'the user’s text alone',
       () => planets() === ORIGINAL.replace('kilometres. */', 'kilometres. */ mine'),
     )
-    const reviews = workbench.page.locator('.tab', { hasText: 'Changed Files' })
-    await waitFor('no review', async () => (await reviews.count()) === 0)
   })
 })

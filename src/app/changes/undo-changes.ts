@@ -1,4 +1,3 @@
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../changes/session-changes.ts'
@@ -7,11 +6,14 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Workbench } from '../workbench.ts'
+import type { Decisions } from './decisions.ts'
+import { namesOf } from './file-names.ts'
 import { mergeUnsaved } from './merge-unsaved.ts'
 
 export interface UndoServices {
   workbench: Pick<Workbench, 'dialogs' | 'editors' | 'folders'>
   tracker: ChangeTracker
+  decisions: Decisions
   /** The conversations of this window, which show what was restored. */
   sessions: { list(): OpenSession[] }
 }
@@ -83,7 +85,7 @@ export async function undoChanges(
   changes: ChangeScope,
   selection: ChangeSelection,
   services: UndoServices,
-  tell: (undone: Undone) => void = undone => void offerRestore(undone, services),
+  tell: (undone: Undone) => void = undone => offerRestore(undone, services),
 ): Promise<void> {
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
@@ -98,7 +100,7 @@ export async function undoChanges(
     { force: true, ...(isRestore && report.undone && { into: report.undone }) },
   )
   if (!forced.undone) return
-  if (!isRestore) await offerRestore(forced.undone, services)
+  if (!isRestore) offerRestore(forced.undone, services)
   else if (!report.undone) tell(forced.undone)
 }
 
@@ -143,17 +145,25 @@ async function undoMerged(
   warnOfRest(services.workbench, selection, more)
 }
 
-/** Offers to revert the undo. */
-export async function offerRestore(undone: Undone, services: UndoServices): Promise<void> {
+/** Says what was undone, and offers to revert that. `after`: called when the user has done so. */
+export function offerRestore(
+  undone: Undone,
+  services: UndoServices,
+  { isChange, after }: { isChange?: boolean; after?: () => Promise<void> } = {},
+): void {
   const [first] = undone.files
   if (!first) return
+  const name = namesOf(services.workbench, [first.before.path])
   const text =
-    undone.files.length === 1
-      ? l10n.t('Reverted changes in {0}.', namesOf(services.workbench, [first.before.path]))
-      : l10n.t('Reverted changes in {0} files.', undone.files.length)
-  const restore = l10n.t('Restore')
-  if ((await services.workbench.dialogs.info(text, restore)) === restore)
+    undone.files.length > 1
+      ? l10n.t('Reverted the changes in {0} files.', undone.files.length)
+      : isChange
+        ? l10n.t('Reverted the change in {0}.', name)
+        : l10n.t('Reverted the changes in {0}.', name)
+  services.decisions.tell(text, async () => {
     await restoreUndone(undone.id, services)
+    await after?.()
+  })
 }
 
 /** Reverts an undo, including the turns that a restored checkpoint set aside. */
@@ -230,18 +240,4 @@ function showError(shown: Shown, path: string, error: Error, isRestore: boolean)
 
 function warnOf(shown: Shown, paths: readonly string[], textOf: (names: string) => string): void {
   if (paths.length > 0) void shown.dialogs.warn(textOf(namesOf(shown, paths)))
-}
-
-/** Paths relative to their workspace folder, which is named if there are several. Others are shown in full. */
-function namesOf({ folders }: Shown, paths: readonly string[]): string {
-  const open = folders()
-  const names = paths.map(one => {
-    for (const folder of open) {
-      const below = path.relative(folder.path, one)
-      if (below === '' || below.startsWith('..') || path.isAbsolute(below)) continue
-      return open.length > 1 ? path.join(folder.name, below) : below
-    }
-    return one
-  })
-  return plainMessage(names.join(', '))
 }

@@ -65,7 +65,13 @@ export function appCommands(platform: Platform, services: AppServices) {
     }),
     ...navigationCommands(all),
     ...entryCommands(surfaces, workbench),
-    ...checkpointCommands({ surfaces, tracker: services.tracker, workbench, sessions: manager }),
+    ...checkpointCommands({
+      surfaces,
+      tracker: services.tracker,
+      workbench,
+      sessions: manager,
+      decisions: services.decisions,
+    }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
     ...historyMenuCommands((...args) => services.historyView.act(...args)),
     [CommandId.followAgent]: () => {

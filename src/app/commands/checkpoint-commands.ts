@@ -240,7 +240,7 @@ async function restoreFiles(
   const { state } = session
   await undoChanges(changes, selection, services, undone => {
     if (session.phase !== 'ready') {
-      void offerRestore(undone, services)
+      offerRestore(undone, services)
       return
     }
     const prompt = promptOfTurn(state, since)

@@ -68,7 +68,10 @@ export function connectChanges(
       // the title of an editor can't change, but that of a session can
       await editors.reviewChanges(changes, l10n.t('{0}: Changed Files', current.agentName))
     },
-    'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),
+    'changes/keep': ({ key, path }) => {
+      const changes = changesOf(key)
+      if (changes) services.decisions.keep(changes, path === undefined ? {} : { paths: [path] })
+    },
     'changes/undo': async ({ key, path }) => {
       const changes = changesOf(key)
       await changes?.refresh()

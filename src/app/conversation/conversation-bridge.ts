@@ -57,7 +57,8 @@ export class ConversationBridge extends Owner {
   readonly #connection: WebviewConnection<ConversationHostMessages & HistoryHostMessages>
   readonly #pump: PatchPump
   readonly #find: FindSearch
-  #pendingAttachments: bridge.Attachment[] = []
+  /** what to send once the page is ready */
+  #pending: Array<() => void> = []
   #focusWanted = false
   #page: ViewPage = 'conversation'
   #requestWanted: string | undefined
@@ -153,8 +154,16 @@ export class ConversationBridge extends Owner {
   }
 
   attach(attachment: bridge.Attachment): void {
-    if (this.#ready) this.#sendForShown('conversation/attach', attachment)
-    else this.#pendingAttachments.push(attachment)
+    this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
+  }
+
+  write(text: string): void {
+    this.#whenReady(() => this.#sendForShown('actions/fill', { blocks: [{ type: 'text', text }] }))
+  }
+
+  #whenReady(send: () => void): void {
+    if (this.#ready) send()
+    else this.#pending.push(send)
   }
 
   showRequest(requestId: string): void {
@@ -221,8 +230,7 @@ export class ConversationBridge extends Owner {
         this.#ready = true
         if (!isShown) this.#pump.begin()
         for (const one of [activeContext, changes, follow]) one.tell()
-        for (const attachment of this.#pendingAttachments.splice(0))
-          connection.send('conversation/attach', attachment)
+        for (const send of this.#pending.splice(0)) send()
         if (this.#page === 'history')
           connection.send('view/page', { page: this.#page, focus: this.#focusWanted })
         else if (this.#focusWanted) connection.send('conversation/focus')

@@ -32,6 +32,8 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
+  /** Adds text to its composer, after the draft. */
+  write(text: string): void
   /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
   /** Reveals a match in the conversation with this key as soon as it's displayed, and searches for it. */

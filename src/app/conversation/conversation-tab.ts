@@ -93,6 +93,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.attach(attachment)
   }
 
+  write(text: string): void {
+    this.#bridge.write(text)
+  }
+
   showRequest(requestId: string): void {
     this.#bridge.showRequest(requestId)
   }

@@ -143,6 +143,10 @@ export class SideBar implements ConversationSurface {
     this.#withBridge(bridge => bridge.attach(attachment))
   }
 
+  write(text: string): void {
+    this.#withBridge(bridge => bridge.write(text))
+  }
+
   showRequest(requestId: string): void {
     this.#withBridge(bridge => bridge.showRequest(requestId))
   }

@@ -2,7 +2,7 @@ import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { Owner } from '../../common/disposable.ts'
 
-const BASE_SCHEME = 'parley-base'
+export const BASE_SCHEME = 'parley-base'
 /** Number of URIs whose changes are reported: more than editors show. */
 const MAX_KNOWN = 2000
 
@@ -93,6 +93,6 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   }
 }
 
-function pathOf(uri: vscode.Uri): string {
+export function pathOf(uri: vscode.Uri): string {
   return vscode.Uri.file(uri.path).fsPath
 }

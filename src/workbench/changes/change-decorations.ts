@@ -1,14 +1,16 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { type Place, placesOf } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 
-/** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes. */
+/** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes; `next` has the change's line. */
 export interface LensCommands {
   keep: string
   revert: string
+  next: string
 }
 
 /** Context keys: whether there are changes by agents, and the paths of the changed files. */
@@ -35,6 +37,8 @@ export class ChangeDecorations
   #provider: vscode.Disposable | undefined
   #marked = new Set<string>()
   #timer: NodeJS.Timeout | undefined
+  /** The changes of all files in the order of review, until one changes. */
+  #places: readonly Place[] | undefined
 
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly onDidChangeFileDecorations = this.#decorations.event
@@ -45,7 +49,12 @@ export class ChangeDecorations
     this.#all = new ChangeScope(tracker)
     this.#commands = commands
     this.#keys = keys
-    this.register(tracker.files.onDidChange(() => this.#updateSoon()))
+    this.register(
+      tracker.files.onDidChange(() => {
+        this.#places = undefined
+        this.#updateSoon()
+      }),
+    )
     this.register(vscode.window.registerFileDecorationProvider(this))
     this.register(onDidChangeSetting('changes.codeLens', () => this.#setLenses()))
     this.register(toDisposable(() => this.#provider?.dispose()))
@@ -61,12 +70,30 @@ export class ChangeDecorations
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    return this.#all.hunks(document.uri.fsPath).flatMap(({ id, start }) => {
+    const file = this.#tracker.views.at(document.uri.fsPath)
+    const hunks = file ? this.#all.hunks(file.path) : []
+    if (!file || hunks.length === 0) return []
+    this.#places ??= placesOf(this.#all)
+    const places = this.#places
+    const first = places.findIndex(({ path }) => path === file.path)
+    return hunks.flatMap(({ id, start }, i) => {
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
-      const lens = (title: string, command: string) =>
-        new vscode.CodeLens(range, { title, command, arguments: [document.uri, { ids: [id] }] })
-      return [lens(l10n.t('Keep'), this.#commands.keep), lens(l10n.t('Revert'), this.#commands.revert)]
+      const lens = (title: string, command: string, tooltip: string) =>
+        new vscode.CodeLens(range, { title, command, tooltip, arguments: [document.uri, { ids: [id] }] })
+      return [
+        lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
+        lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
+        ...(places.length > 1
+          ? [
+              lens(
+                l10n.t('{0} of {1}', first + i + 1, places.length),
+                this.#commands.next,
+                l10n.t('Go to the next change of an agent'),
+              ),
+            ]
+          : []),
+      ]
     })
   }
 

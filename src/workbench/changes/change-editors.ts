@@ -1,14 +1,16 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import * as z from 'zod'
+import { ContextKey } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import type { ChangedFile, ChangeScope } from '../../changes/session-changes.ts'
+import { type ChangedFile, ChangeScope } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
-import { baseUri } from './base-files.ts'
+import { BASE_SCHEME, baseUri } from './base-files.ts'
 
 /** A multi-file diff editor with the changes of a session. */
 interface Review {
@@ -21,13 +23,21 @@ interface Review {
 
 /** Shows what sessions changed in the editor's diff views, against the files without those changes. */
 export class ChangeEditors extends Owner {
+  readonly #tracker: ChangeTracker
   readonly #log: Logger
   readonly #reviews = new Set<Review>()
+  #restored: ChangeScope | undefined
+  /** Whether VS Code itself has buttons for the previous and the next change in such editors. */
+  readonly #hasArrows = vscode.commands
+    .getCommands()
+    .then(all => all.includes('multiDiffEditor.goToNextChange'))
   #opening: Promise<void> = Promise.resolve()
 
   constructor(tracker: ChangeTracker, log: Logger) {
     super()
+    this.#tracker = tracker
     this.#log = log
+    this.#setContext()
     this.register(tracker.files.onDidChange(() => this.#closeEmpty()))
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
@@ -35,16 +45,44 @@ export class ChangeEditors extends Owner {
           if (closed.includes(review.tab)) this.#reviews.delete(review)
           else if (changed.includes(review.tab) && review.tab.isActive) this.#renew(review)
         }
+        this.#closeEmpty()
+        this.#setContext()
       }),
+    )
+    this.register(vscode.window.tabGroups.onDidChangeTabGroups(() => this.#setContext()))
+  }
+
+  /** The changes in the review that is the active editor. */
+  get shownReview(): ChangeScope | undefined {
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup
+    const known = [...this.#reviews].find(({ tab }) => tab === activeTab)?.changes
+    if (known || !activeTab) return known
+    const base = baseOfReview(activeTab.input)
+    if (!base) return undefined
+    // restored after a reload
+    const session = new URLSearchParams(base.query).get('session') ?? undefined
+    if (!this.#restored || this.#restored.session !== session)
+      this.#restored = new ChangeScope(this.#tracker, session)
+    return this.#restored
+  }
+
+  #setContext(): void {
+    const isShown = this.shownReview !== undefined
+    void vscode.commands.executeCommand('setContext', ContextKey.reviewShown, isShown)
+    void this.#hasArrows.then(has =>
+      vscode.commands.executeCommand('setContext', ContextKey.reviewLacksArrows, isShown && !has),
     )
   }
 
-  /** One file in a diff editor. */
-  async open({ session }: ChangeScope, file: ChangedFile): Promise<void> {
+  /** One file in a diff editor. `selection`: what to reveal in it. */
+  async open({ session }: ChangeScope, file: ChangedFile, selection?: vscode.Range): Promise<void> {
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
     const left = baseUri(file.from ?? file.path, session, file.status === 'added')
     const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
-    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true })
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, {
+      preview: true,
+      ...(selection && { selection }),
+    })
   }
 
   /** Shows all files in one editor, which is reused as long as it shows the same files. */
@@ -56,7 +94,7 @@ export class ChangeEditors extends Owner {
 
   async #review(changes: ChangeScope, title: string): Promise<void> {
     const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
-    const files = changes.list()
+    const files = inOrder(changes)
     const resources = files.map(({ path, status, from = path }) => {
       const uri = vscode.Uri.file(path)
       return [
@@ -68,13 +106,14 @@ export class ChangeEditors extends Owner {
     await vscode.commands.executeCommand('vscode.changes', title, resources)
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab
     if (tab?.label.startsWith(title)) this.#reviews.add({ tab, changes, title, shown: listed(files) })
+    this.#setContext()
     // closing one with unsaved changes would ask the user
     await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
   }
 
   /** The user returned to a review whose list of files is outdated. */
   #renew(review: Review): void {
-    const files = review.changes.list()
+    const files = inOrder(review.changes)
     if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
     review.shown = listed(files)
     this.review(review.changes, review.title).catch(error =>
@@ -82,8 +121,11 @@ export class ChangeEditors extends Owner {
     )
   }
 
+  /** Closes reviews without changes, but not the one that the user looks at: other tabs would move under the pointer. */
   #closeEmpty(): void {
-    const empty = [...this.#reviews].filter(one => !one.tab.isDirty && one.changes.list().length === 0)
+    const empty = [...this.#reviews].filter(
+      ({ tab, changes }) => !tab.isDirty && !tab.isActive && changes.list().length === 0,
+    )
     for (const review of empty) this.#reviews.delete(review)
     void close(empty.map(({ tab }) => tab))
   }
@@ -92,6 +134,22 @@ export class ChangeEditors extends Owner {
 async function close(tabs: readonly vscode.Tab[]): Promise<void> {
   const open = tabs.filter(tab => tab.group.tabs.includes(tab))
   if (open.length > 0) await vscode.window.tabGroups.close(open, true)
+}
+
+/** VS Code's API has no type for the input of a multi-file diff editor. */
+const multiDiff = z.object({
+  textDiffs: z.array(z.object({ original: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })),
+})
+
+/** A file without agents' changes in a multi-file diff editor. */
+function baseOfReview(input: unknown): vscode.Uri | undefined {
+  const { data } = multiDiff.safeParse(input)
+  return data?.textDiffs.find(({ original }) => original.scheme === BASE_SCHEME)?.original
+}
+
+/** In the order in which *Next Agent Change* goes through them. */
+function inOrder(changes: ChangeScope): ChangedFile[] {
+  return changes.list().sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
 function listed(files: readonly ChangedFile[]): string {

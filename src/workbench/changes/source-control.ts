@@ -3,7 +3,8 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { type ChangedFile, ChangeScope } from '../../changes/session-changes.ts'
-import { Owner, toDisposable } from '../../common/disposable.ts'
+import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { changedFilesOf, gitApi, onDidChangeGit } from '../editor/git-extension.ts'
 import { baseUri } from './base-files.ts'
 
 /** Minimum interval between updates, in milliseconds. */
@@ -11,6 +12,8 @@ const UPDATE_MS = 200
 
 interface Shown {
   control: vscode.SourceControl
+  /** Follows what Git lists. */
+  git: DisposableStore
   /** by session */
   groups: Map<string, vscode.SourceControlResourceGroup>
 }
@@ -25,6 +28,7 @@ export class ChangesSourceControl extends Owner {
   readonly #scopes = new Map<string, ChangeScope>()
   #shown: Shown | undefined
   #timer: NodeJS.Timeout | undefined
+  #gitFiles: () => vscode.Uri[] = () => []
 
   /** `nameOf`: the title of a session. */
   constructor(tracker: ChangeTracker, nameOf: (session: string) => string) {
@@ -87,7 +91,9 @@ export class ChangesSourceControl extends Owner {
       if (group.label !== name) group.label = name
       group.resourceStates = files.map(file => resourceState(session, file))
     }
-    control.count = paths.size
+    // the badge adds up the counts of all providers
+    const byGit = new Set(this.#gitFiles().map(({ fsPath }) => this.#tracker.files.key(fsPath)))
+    control.count = [...paths].filter(path => !byGit.has(this.#tracker.files.key(path))).length
   }
 
   #show(): Shown {
@@ -99,11 +105,19 @@ export class ChangesSourceControl extends Owner {
         return view?.hasChanges && !view.gone ? baseUri(uri.fsPath) : undefined
       },
     }
-    return { control, groups: new Map() }
+    const git = new DisposableStore()
+    void gitApi().then(api => {
+      if (!api || git.isDisposed) return
+      this.#gitFiles = () => changedFilesOf(api)
+      git.add(onDidChangeGit(api, () => this.updateSoon()))
+      this.updateSoon()
+    })
+    return { control, git, groups: new Map() }
   }
 
   #hide(): void {
     this.#shown?.control.dispose()
+    this.#shown?.git.dispose()
     this.#shown = undefined
   }
 }

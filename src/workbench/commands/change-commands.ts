@@ -1,15 +1,29 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
-import { confirmUndo, restoreUndone, type UndoServices, undoChanges } from '../../app/changes/undo-changes.ts'
+import {
+  confirmUndo,
+  offerRestore,
+  restoreUndone,
+  type UndoServices,
+  undoChanges,
+} from '../../app/changes/undo-changes.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
-import { hunksAt, hunksOfChange, nextChange } from '../../changes/hunk-navigation.ts'
+import {
+  followingChange,
+  hunksAt,
+  hunksOfChange,
+  nextChange,
+  type Place,
+} from '../../changes/hunk-navigation.ts'
 import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import type { ReviewCursor } from '../changes/review-cursor.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions extends UndoServices {
   sourceControl: ChangesSourceControl
+  cursor: ReviewCursor
   /** The changes of the conversation that the user looks at. */
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
@@ -24,18 +38,18 @@ const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unkno
 
 /** Commands to navigate, keep and undo agents' changes, one by one or by file. */
 export function changeCommands(options: ChangeCommandsOptions) {
-  const { tracker, sourceControl } = options
+  const { tracker, sourceControl, cursor, decisions } = options
   const all = new ChangeScope(tracker)
 
   /** The changes in a file to which a command applies: those of the peek view or code lens, else those at the cursor. */
-  const atPlace = async (args: unknown[]): Promise<ChangeSelection> => {
+  const atPlace = async (
+    args: unknown[],
+  ): Promise<{ selection: ChangeSelection; place: Place; isPeek: boolean }> => {
     const [uri, what, index] = args
-    const editor = vscode.window.activeTextEditor
-    const file = uri instanceof vscode.Uri ? uri : editor?.document.uri
-    if (file?.scheme !== 'file')
-      throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
+    const { at } = cursor
+    const path = uri instanceof vscode.Uri ? cursor.pathIn(uri) : at?.path
+    if (path === undefined) throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
     await all.refresh()
-    const path = tracker.views.at(file.fsPath)?.path ?? file.fsPath
     const hunks = all.hunks(path)
     const byLens = lens.safeParse(what)
     const byPeek = lineChanges.safeParse(what)
@@ -44,11 +58,26 @@ export function changeCommands(options: ChangeCommandsOptions) {
       ? hunks.filter(({ id }) => byLens.data.ids.includes(id))
       : change
         ? hunksOfChange(hunks, change)
-        : editor
-          ? hunksAt(hunks, { start: editor.selection.start.line, end: editor.selection.end.line + 1 })
+        : at?.path === path
+          ? hunksAt(hunks, at)
           : []
-    if (found.length === 0) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
-    return { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
+    const [first] = found
+    if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
+    const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
+    return { selection, place: { path, line: first.start }, isPeek: change !== undefined }
+  }
+
+  /** Decides about changes, and goes to the next one. The peek view stays where it is: it has its own way to go on. */
+  const decide = async (
+    args: unknown[],
+    work: (selection: ChangeSelection, back: () => Promise<void>) => unknown,
+  ) => {
+    const { selection, place, isPeek } = await atPlace(args)
+    await work(selection, () => cursor.go(place))
+    const ids = selection.hunks?.ids
+    const isLeft = all.hunks(place.path).some(({ id }) => ids?.has(id))
+    const next = followingChange(cursor.places, place)
+    if (next && !isPeek && !isLeft) await cursor.go(next)
   }
 
   /**
@@ -67,45 +96,49 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const uris = states.length > 0 ? states : first instanceof vscode.Uri ? [first] : []
     const active = vscode.window.activeTextEditor?.document.uri
     const files = uris.length > 0 ? uris : active ? [active] : []
-    const paths = files.flatMap(({ fsPath }) => tracker.views.at(fsPath)?.path ?? [])
+    const paths = files.flatMap(uri => tracker.views.at(cursor.pathIn(uri) ?? '')?.path ?? [])
     if (paths.length === 0) throw new UnavailableError(l10n.t('No agent changed this file.'))
     return { scope: all, selection: { paths } }
   }
 
-  const move = async (step: 1 | -1) => {
+  const move = async (args: unknown[], step: 1 | -1) => {
     await all.refresh()
-    const files = all.list().map(({ path }) => ({ path, hunks: all.hunks(path) }))
-    const editor = vscode.window.activeTextEditor
-    const view =
-      editor?.document.uri.scheme === 'file' ? tracker.views.at(editor.document.uri.fsPath) : undefined
-    const path = view?.path ?? editor?.document.uri.fsPath
-    const from = editor && path !== undefined ? { path, line: editor.selection.active.line } : undefined
-    const next = nextChange(files, from, step)
+    const from = lens.safeParse(args[1]).success ? (await atPlace(args)).place : cursor.place
+    const next = nextChange(cursor.places, from, step)
     if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-    const file = all.file(next.path)
-    if (file && (file.status === 'deleted' || all.hunks(next.path).length === 0)) {
-      await options.workbench.editors.openChanges(all, file)
-      return
-    }
-    const range = new vscode.Range(next.line, 0, next.line, 0)
-    const shown = await vscode.window.showTextDocument(vscode.Uri.file(next.path), { selection: range })
-    shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
+    await cursor.go(next)
+  }
+
+  /** The changes of the shown review, else those of all sessions. */
+  const toReview = async (): Promise<ChangeScope> => {
+    await all.refresh()
+    const { scope } = cursor
+    if (scope.list().length === 0) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
+    return scope
   }
 
   return {
-    [CommandId.nextChange]: () => move(1),
-    [CommandId.previousChange]: () => move(-1),
-    [CommandId.keepChange]: async (...args) => all.keep(await atPlace(args)),
-    [CommandId.revertChange]: async (...args) => undoChanges(all, await atPlace(args), options, () => {}),
+    [CommandId.nextChange]: (...args) => move(args, 1),
+    [CommandId.previousChange]: (...args) => move(args, -1),
+    [CommandId.keepChange]: (...args) =>
+      decide(args, (selection, back) => decisions.keep(all, selection, back)),
+    [CommandId.revertChange]: (...args) =>
+      decide(args, (selection, back) =>
+        undoChanges(all, selection, options, undone =>
+          offerRestore(undone, options, { isChange: true, after: back }),
+        ),
+      ),
     [CommandId.keepFileChanges]: (...args) => {
       const { scope, selection } = ofFiles(args)
-      scope.keep(selection)
+      decisions.keep(scope, selection)
     },
     [CommandId.revertFileChanges]: async (...args) => {
       const { scope, selection } = ofFiles(args)
       await scope.refresh()
       await confirmUndo(scope, selection, options)
     },
+    [CommandId.keepAllChanges]: async () => decisions.keep(await toReview()),
+    [CommandId.revertAllChanges]: async () => confirmUndo(await toReview(), {}, options),
     [CommandId.reviewChanges]: async (...args) => {
       const group = resourceGroup.safeParse(args[0])
       const scope = group.success ? sourceControl.scopeOf(group.data.id) : undefined
@@ -127,6 +160,10 @@ export function changeCommands(options: ChangeCommandsOptions) {
       const [last] = tracker.review.undone
       if (!last) throw new UnavailableError(l10n.t('There are no reverted changes to restore.'))
       await restoreUndone(last.id, options)
+    },
+    [CommandId.undoDecision]: async () => {
+      if (!(await decisions.undo()))
+        throw new UnavailableError(l10n.t("You haven't kept or reverted changes in this window."))
     },
   } satisfies Partial<CommandHandlers>
 }

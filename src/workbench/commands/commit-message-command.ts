@@ -8,21 +8,12 @@ import type { Workbench } from '../../app/workbench.ts'
 import { CancelledError, UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { commitMessageIn, commitMessagePrompt, stagedChanges } from '../../editor/commit-changes.ts'
+import { commitChanges, commitMessageIn, commitMessagePrompt } from '../../editor/commit-changes.ts'
 import { ensureScratchFolder } from '../../editor/roots.ts'
 import { askInHiddenSession, type HiddenSessionOptions } from '../../sessions/hidden-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
-
-/** The part of the API of VS Code's Git extension, version 1, that is used. */
-interface Repository {
-  rootUri: vscode.Uri
-  inputBox: { value: string }
-}
-interface GitApi {
-  repositories: Repository[]
-  getRepository(uri: vscode.Uri): Repository | null
-}
+import { gitApi, type Repository } from '../editor/git-extension.ts'
 
 const sourceControl = z.object({ rootUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })
 
@@ -38,8 +29,8 @@ export interface CommitMessageOptions {
 }
 
 /**
- * *Generate Commit Message*: the agent of the conversation, else the default one, describes the staged changes in the
- * input of Source Control. It works in a folder of Parley's, so that nothing that the repository configures for agents is
+ * *Generate Commit Message*: the agent of the conversation, else the default one, describes the staged changes, or all
+ * changes if nothing is staged, in the input of Source Control. It works in a folder of Parley's, so that nothing that the repository configures for agents is
  * run.
  */
 export function commitMessageCommand(options: CommitMessageOptions) {
@@ -57,8 +48,8 @@ export function commitMessageCommand(options: CommitMessageOptions) {
       busy.add(root)
       try {
         const agentId = await agentFor(surfaces, agents)
-        const changes = await stagedChanges(root)
-        if (!changes) throw new UnavailableError(l10n.t('Stage the changes that you want to commit first.'))
+        const changes = await commitChanges(root)
+        if (!changes) throw new UnavailableError(l10n.t('There are no changes to commit.'))
         const begun = repository.inputBox.value
         const text = commitMessagePrompt(changes, begun.trim())
         const { controller } = surfaces.active
@@ -109,16 +100,6 @@ async function repositoryFor(pressed: unknown): Promise<Repository | undefined> 
   }))
   const placeHolder = l10n.t('Select a repository')
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.repository
-}
-
-async function gitApi(): Promise<GitApi | undefined> {
-  try {
-    const extension = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>('vscode.git')
-    return (await extension?.activate())?.getAPI(1)
-  } catch {
-    // throws if `git.enabled` is off
-    return undefined
-  }
 }
 
 /** Rejects with `CancelledError` if the user cancels. */

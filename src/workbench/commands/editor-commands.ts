@@ -9,6 +9,7 @@ import { makePrompt } from '../../editor/mentions/make-prompt.ts'
 import { linesAttachment, selectionAttachment, terminalAttachment } from '../mentions/attachments.ts'
 import { menuAttachments } from '../mentions/menu-context.ts'
 import { editorSources, problemOf, problemsText } from '../mentions/sources.ts'
+import { readSetting } from '../settings.ts'
 
 /** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
 export function contextCommands(surfaces: ConversationSurfaces) {
@@ -52,12 +53,19 @@ interface Place {
 }
 
 /**
- * *Fix with Parley* and *Explain with Parley*: send the agent the subject of a code action, else the problems at the
- * cursor or the selection; the draft in the input stays. The prompt is queued if a turn is running.
+ * *Fix with Parley* and *Explain with Parley*: write a prompt about the subject of a code action, else about the problems
+ * at the cursor or the selection. It's added to the draft in the input or, if the user wants that, sent: then the draft
+ * stays, and the prompt is queued if a turn is running.
  */
 export function codeCommands(surfaces: ConversationSurfaces) {
   const send = async (text: string, items: Attachment[]) => {
     const { active } = surfaces
+    if (!readSetting('sendCodeActions')) {
+      for (const item of items) active.attach(item)
+      active.write(text)
+      await active.reveal()
+      return
+    }
     const { controller } = active
     const draft = { text, marks: [], items }
     const parts = promptOf(draft)

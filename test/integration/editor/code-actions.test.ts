@@ -8,7 +8,9 @@ describe('code actions', () => {
   const at = (line: number) => new vscode.Range(line, 0, line, 5)
   const ask = (range: vscode.Range, kind?: string): Thenable<vscode.CodeAction[]> =>
     vscode.commands.executeCommand('vscode.executeCodeActionProvider', uri(), range, kind)
-  const offered = async (range: vscode.Range, kind?: string) => {
+  const offered = async (range: vscode.Range, kind?: string) =>
+    (await all(range, kind)).filter(title => title.endsWith('Parley'))
+  const all = async (range: vscode.Range, kind?: string) => {
     const found = await waitFor('an answer', async () => {
       try {
         return await ask(range, kind)
@@ -18,7 +20,7 @@ describe('code actions', () => {
         throw error
       }
     })
-    return found.map(({ title }) => title).filter(title => title.endsWith('Parley'))
+    return found.map(({ title }) => title)
   }
 
   before(async () => {
@@ -40,6 +42,27 @@ describe('code actions', () => {
     assert.deepEqual(await offered(at(2), vscode.CodeActionKind.QuickFix.value), both)
     assert.deepEqual(await offered(at(4)), ['Explain with Parley'])
     assert.deepEqual(await offered(new vscode.Range(4, 0, 4, 0)), [])
+  })
+
+  it('follow those of the language, which fix the problem or not', async () => {
+    const kind = vscode.CodeActionKind.QuickFix
+    const provider = vscode.languages.registerCodeActionsProvider('javascript', {
+      provideCodeActions: (_document, _range, { diagnostics }) => {
+        const fix = new vscode.CodeAction('Fix of the language', kind)
+        fix.diagnostics = [...diagnostics]
+        return [new vscode.CodeAction('Ignore with the language', kind), fix]
+      },
+    })
+    try {
+      const titles = await waitFor('all code actions', async () => {
+        const titles = await all(at(2), kind.value)
+        const known = titles.filter(title => /Parley$|the language$/.test(title))
+        return known.length === 4 && known
+      })
+      assert.deepEqual(titles.slice(-2), ['Fix with Parley', 'Explain with Parley'])
+    } finally {
+      provider.dispose()
+    }
   })
 
   it("aren't refactorings, and aren't offered when disabled", async () => {

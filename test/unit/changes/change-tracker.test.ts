@@ -19,7 +19,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import type { FileChange } from '../../../src/acp/model.ts'
+import { Decisions } from '../../../src/app/changes/decisions.ts'
 import { confirmUndo, type UndoServices } from '../../../src/app/changes/undo-changes.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
 import { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { type ChangedFile, ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -283,8 +285,10 @@ describe('the change tracker', () => {
         return asked.length > 2 ? buttons[1] : undefined
       }
       const dialogs: Partial<UndoServices['workbench']['dialogs']> = { confirm, info: async () => undefined }
-      const workbench = { dialogs, folders: () => [{ name: 'w', path: root }] } as UndoServices['workbench']
-      const services = { workbench, tracker, sessions: { list: () => [] } }
+      const folders = () => [{ name: 'w', path: root }]
+      const workbench = { dialogs, folders, setContext: async () => undefined } as unknown as Workbench
+      const decisions = new Decisions(workbench)
+      const services = { workbench, tracker, decisions, sessions: { list: () => [] } }
       await confirmUndo(changes, { turn: 1 }, services)
       await confirmUndo(new ChangeScope(tracker), {}, services)
       await confirmUndo(changes, {}, services)
@@ -1139,6 +1143,52 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
       await write('a.txt', 'y')
       assert.equal(changes.before(file('a.txt'))?.text, 'x')
+    })
+
+    it('until the user undoes that, also after editing the file', async () => {
+      await write('a.txt', 'one\n2\nthree\nfour\n')
+      await write('b.txt', 'b\n')
+      const [first] = changes.hunks(file('a.txt'))
+      const one = changes.keep({ hunks: { path: file('a.txt'), ids: new Set([first!.id]) } })
+      assert.deepEqual(one.paths, [file('a.txt')])
+      const rest = changes.keep()
+      assert.deepEqual(listed(), [])
+      assert.deepEqual(await rest.undo(), [])
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 0), entry('added', 'b.txt', 1, 0)])
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'one\n2\nthree\nfour\nmine\n')
+      await editor.save(file('a.txt'))
+      await tracker.disk.refresh()
+      assert.deepEqual(await one.undo(), [])
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 1), entry('added', 'b.txt', 1, 0)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+      assert.equal(existsSync(file('b.txt')), false)
+    })
+
+    it('for good if an agent changes the file again', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      const kept = changes.keep()
+      await write('a.txt', 'one\n2\n3\n')
+      assert.deepEqual(await kept.undo(), [file('a.txt')])
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+    })
+
+    it('in a document with unsaved changes, until the user undoes that', async () => {
+      await write('a.txt', 'ONE\ntwo\nTHREE\n')
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'ONE\ntwo\nTHREE\nmine\n')
+      const [first, second] = changes.hunks(file('a.txt'))
+      const one = (id: number) => ({ hunks: { path: file('a.txt'), ids: new Set([id]) } })
+      await undo(one(first!.id))
+      assert.equal(editor.textOf(file('a.txt')), 'one\ntwo\nTHREE\nmine\n')
+      const kept = changes.keep(one(second!.id))
+      assert.deepEqual(changes.hunks(file('a.txt')), [])
+      assert.deepEqual(await kept.undo(), [])
+      assert.deepEqual(
+        changes.hunks(file('a.txt')).map(({ after }) => after),
+        [['THREE\n']],
+      )
     })
 
     it('no changes of an earlier session with the same id', async () => {

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
-import { hunksAt, hunksOfChange, nextChange } from '../../../src/changes/hunk-navigation.ts'
+import {
+  followingChange,
+  hunksAt,
+  hunksOfChange,
+  nextChange,
+  placesOf,
+} from '../../../src/changes/hunk-navigation.ts'
 
 const hunk = (start: number, lines: number) => ({ start, after: Array.from({ length: lines }, () => 'x\n') })
 
@@ -25,21 +31,46 @@ describe("finding agents' changes by line", () => {
     assert.deepEqual(of(4, 0), [])
   })
 
-  it('returns the next and previous one across files, and wraps around', () => {
-    const files = [
-      { path: '/b', hunks: [hunk(0, 0)] },
-      { path: '/a', hunks: [hunk(1, 1), hunk(5, 1)] },
-      { path: '/gone', hunks: [] },
-    ]
-    const from = (path: string, line: number, step: 1 | -1) => nextChange(files, { path, line }, step)
-    assert.deepEqual(nextChange(files, undefined, 1), { path: '/a', line: 1 })
-    assert.deepEqual(nextChange(files, undefined, -1), { path: '/gone', line: 0 })
-    assert.deepEqual(from('/a', 1, 1), { path: '/a', line: 5 })
-    assert.deepEqual(from('/a', 5, 1), { path: '/b', line: 0 })
-    assert.deepEqual(from('/gone', 0, 1), { path: '/a', line: 1 })
-    assert.deepEqual(from('/a', 1, -1), { path: '/gone', line: 0 })
-    assert.deepEqual(from('/aa', 9, 1), { path: '/b', line: 0 })
-    assert.deepEqual(from('/a', 3, -1), { path: '/a', line: 1 })
-    assert.equal(nextChange([], undefined, 1), undefined)
+  describe('in the order of review', () => {
+    const files: Record<string, Array<ReturnType<typeof hunk>>> = {
+      '/b': [hunk(0, 0)],
+      '/a': [hunk(1, 1), hunk(5, 1)],
+      '/gone': [],
+    }
+    const places = placesOf({
+      list: () => Object.keys(files).map(path => ({ path })),
+      hunks: path => files[path] ?? [],
+    })
+
+    it('lists them by path and line, and a file without changed lines once', () => {
+      assert.deepEqual(places, [
+        { path: '/a', line: 1 },
+        { path: '/a', line: 5 },
+        { path: '/b', line: 0 },
+        { path: '/gone', line: 0 },
+      ])
+    })
+
+    it('returns the next and previous one across files, and wraps around', () => {
+      const from = (path: string, line: number, step: 1 | -1) => nextChange(places, { path, line }, step)
+      assert.deepEqual(nextChange(places, undefined, 1), { path: '/a', line: 1 })
+      assert.deepEqual(nextChange(places, undefined, -1), { path: '/gone', line: 0 })
+      assert.deepEqual(from('/a', 1, 1), { path: '/a', line: 5 })
+      assert.deepEqual(from('/a', 5, 1), { path: '/b', line: 0 })
+      assert.deepEqual(from('/gone', 0, 1), { path: '/a', line: 1 })
+      assert.deepEqual(from('/a', 1, -1), { path: '/gone', line: 0 })
+      assert.deepEqual(from('/aa', 9, 1), { path: '/b', line: 0 })
+      assert.deepEqual(from('/a', 3, -1), { path: '/a', line: 1 })
+      assert.equal(nextChange([], undefined, 1), undefined)
+    })
+
+    it('returns the one that follows a decision, which may have moved to the same line', () => {
+      const afterDecision = (path: string, line: number) => followingChange(places, { path, line })
+      assert.deepEqual(afterDecision('/a', 1), { path: '/a', line: 1 })
+      assert.deepEqual(afterDecision('/a', 2), { path: '/a', line: 5 })
+      assert.deepEqual(afterDecision('/a', 6), { path: '/b', line: 0 })
+      assert.deepEqual(afterDecision('/z', 0), { path: '/a', line: 1 })
+      assert.equal(followingChange([], { path: '/a', line: 0 }), undefined)
+    })
   })
 })

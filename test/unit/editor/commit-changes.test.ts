@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commitMessageIn, commitMessagePrompt, stagedChanges } from '../../../src/editor/commit-changes.ts'
+import { commitChanges, commitMessageIn, commitMessagePrompt } from '../../../src/editor/commit-changes.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
 describe('the changes of the next commit', () => {
@@ -20,27 +20,46 @@ describe('the changes of the next commit', () => {
   it('are the staged ones, with the subjects of the latest commits', async () => {
     write('one.txt', 'one\n')
     git('add', '.')
-    const first = await stagedChanges(folder())
+    const first = await commitChanges(folder())
     assert.match(first?.diff ?? '', /\+one/)
     assert.deepEqual(first?.subjects, [])
     git('commit', '-qm', 'Count from one\n\nAnd explain it.')
-    assert.equal(await stagedChanges(folder()), undefined)
+    assert.equal(await commitChanges(folder()), undefined)
     write('one.txt', 'two\n')
-    assert.equal(await stagedChanges(folder()), undefined, 'nothing is staged')
     git('add', '.')
     write('one.txt', 'three\n')
-    const second = await stagedChanges(folder())
+    const second = await commitChanges(folder())
     assert.match(second?.diff ?? '', /-one\n\+two/)
     assert.doesNotMatch(second?.diff ?? '', /three/)
     assert.deepEqual(second?.subjects, ['Count from one'])
     assert.equal(second?.files, undefined)
   })
 
+  it('are all changes if nothing is staged, and the names of new files that Git does not ignore', async () => {
+    write('one.txt', 'one\n')
+    write('.gitignore', 'secret.txt\n')
+    git('add', '.')
+    git('commit', '-qm', 'Count from one')
+    write('one.txt', 'two\n')
+    write('secret.txt', 'hidden\n')
+    write('new file.txt', 'three\n')
+    const changes = await commitChanges(folder())
+    assert.match(changes?.diff ?? '', /-one\n\+two/)
+    assert.deepEqual(changes?.newFiles, ['new file.txt'])
+    const prompt = commitMessagePrompt(changes!, '')
+    assert.match(prompt, /New files:\n```\nnew file\.txt\n```/)
+    assert.doesNotMatch(prompt, /staged|three|secret/)
+    git('checkout', '-q', '.')
+    assert.equal((await commitChanges(folder()))?.diff, '')
+    git('clean', '-qf')
+    assert.equal(await commitChanges(folder()), undefined)
+  })
+
   it('are cut if they are long, and followed by a list of all files', async () => {
     write('a.txt', 'much to say\n'.repeat(20_000))
     write('z.txt', 'the end\n')
     git('add', '.')
-    const changes = await stagedChanges(folder())
+    const changes = await commitChanges(folder())
     assert.equal(changes?.diff.length, 100_000)
     assert.doesNotMatch(changes?.diff ?? '', /the end/)
     assert.match(changes?.files ?? '', /a\.txt.*\n.*z\.txt/)
@@ -48,7 +67,7 @@ describe('the changes of the next commit', () => {
   })
 
   it('are empty without a repository', async () => {
-    assert.equal(await stagedChanges(join(folder(), 'missing')), undefined)
+    assert.equal(await commitChanges(join(folder(), 'missing')), undefined)
   })
 })
 

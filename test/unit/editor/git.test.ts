@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
-import { stagedChanges } from '../../../src/editor/commit-changes.ts'
+import { commitChanges } from '../../../src/editor/commit-changes.ts'
 import { gitChanges, runGit } from '../../../src/editor/git.ts'
 import { listFiles } from '../../../src/editor/list-files.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
@@ -187,7 +187,7 @@ posix('Git in a repository that wants to run programs', () => {
     arm()
     git(top, '-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', 'add', 'a.txt')
     rmSync(log, { force: true })
-    const changes = await stagedChanges(top)
+    const changes = await commitChanges(top)
     assert.match(changes?.diff ?? '', /^\+two$/m)
     assert.deepEqual(changes?.subjects, ['x'])
     assert.equal(ran(), '')

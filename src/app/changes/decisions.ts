@@ -1,0 +1,76 @@
+import * as l10n from '@vscode/l10n'
+import type { ChangeScope, ChangeSelection } from '../../changes/session-changes.ts'
+import { messageOf } from '../../common/errors.ts'
+import { ContextKey } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
+import { namesOf } from './file-names.ts'
+
+/** Number of decisions that can be undone one after the other. */
+const MAX_DECISIONS = 100
+
+type Undo = () => Promise<void>
+
+/** What the user decided about agents' changes in this window: says what happened, and undoes it on request. */
+export class Decisions {
+  readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
+  /** the latest last */
+  readonly #undos: Undo[] = []
+
+  constructor(workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>) {
+    this.#workbench = workbench
+  }
+
+  /** Keeps changes. `after`: called when the user has undone that. */
+  keep(changes: ChangeScope, selection: ChangeSelection = {}, after?: Undo): void {
+    const { paths, undo } = changes.keep(selection)
+    const [first] = paths
+    if (first === undefined) return
+    const name = namesOf(this.#workbench, [first])
+    const text = selection.hunks
+      ? l10n.t('Kept the change in {0}.', name)
+      : paths.length === 1
+        ? l10n.t('Kept the changes in {0}.', name)
+        : l10n.t('Kept the changes in {0} files.', paths.length)
+    this.tell(text, async () => {
+      const left = await undo()
+      if (left.length > 0) {
+        const names = namesOf(this.#workbench, left)
+        const text = l10n.t('These files have changed since, so their changes stay kept: {0}', names)
+        void this.#workbench.dialogs.warn(text)
+      }
+      await after?.()
+    })
+  }
+
+  /** Says what was decided, with a button that undoes it. Repeated texts replace each other. */
+  tell(text: string, undo: Undo): void {
+    let done: Promise<void> | undefined
+    const once = () => {
+      const at = this.#undos.indexOf(once)
+      if (at >= 0) this.#undos.splice(at, 1)
+      this.#setContext()
+      done ??= undo()
+      return done
+    }
+    this.#undos.push(once)
+    if (this.#undos.length > MAX_DECISIONS) this.#undos.shift()
+    this.#setContext()
+    const { dialogs } = this.#workbench
+    const button = l10n.t('Undo')
+    void dialogs
+      .info(text, button)
+      .then(chosen => (chosen === button ? once() : undefined))
+      .catch(error => dialogs.error(messageOf(error)))
+  }
+
+  /** Undoes the latest decision. Resolves to false if there is none. */
+  async undo(): Promise<boolean> {
+    const last = this.#undos.at(-1)
+    await last?.()
+    return last !== undefined
+  }
+
+  #setContext(): void {
+    void this.#workbench.setContext(ContextKey.canUndoDecision, this.#undos.length > 0)
+  }
+}

@@ -1,0 +1,167 @@
+import * as vscode from 'vscode'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { type Place, placesOf } from '../../changes/hunk-navigation.ts'
+import { ChangeScope } from '../../changes/session-changes.ts'
+import { Owner } from '../../common/disposable.ts'
+import { BASE_SCHEME, pathOf } from './base-files.ts'
+import type { ChangeEditors } from './change-editors.ts'
+
+/** How long to wait for a review to show the next file after scrolling, in milliseconds. */
+const SCROLL_MS = 500
+/** How long to wait for an editor to load a file from disk, in milliseconds. */
+const RELOAD_MS = 1000
+
+/** Where the user is among agents' changes. Goes to another one in the same kind of editor: a file, a diff or a review. */
+export class ReviewCursor extends Owner {
+  readonly #tracker: ChangeTracker
+  readonly #editors: ChangeEditors
+  readonly #all: ChangeScope
+  /**
+   * Where the cursor went in a review. Extensions can't move the focus between the files of a review, so this is the user's
+   * place until they do something there.
+   */
+  #inReview: { tab: vscode.Tab | undefined; place: Place } | undefined
+
+  constructor(tracker: ChangeTracker, editors: ChangeEditors) {
+    super()
+    this.#tracker = tracker
+    this.#editors = editors
+    this.#all = new ChangeScope(tracker)
+    this.register(
+      vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
+        if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command)
+          this.#inReview = undefined
+      }),
+    )
+    this.register(
+      vscode.window.onDidChangeActiveTextEditor(editor => {
+        if (editor) this.#inReview = undefined
+      }),
+    )
+  }
+
+  /** The changes that the user goes through: those of the shown review, else those of all sessions. */
+  get scope(): ChangeScope {
+    return this.#editors.shownReview ?? this.#all
+  }
+
+  /** In the order of review. */
+  get places(): Place[] {
+    return placesOf(this.scope)
+  }
+
+  /** The file and lines that the user is at; `end` is exclusive. */
+  get at(): { path: string; start: number; end: number } | undefined {
+    const went = this.#inReview
+    if (went && went.tab === activeTab()) {
+      const { path, line } = went.place
+      return { path, start: line, end: line + 1 }
+    }
+    const editor = vscode.window.activeTextEditor
+    const path = editor && this.pathIn(editor.document.uri)
+    if (!editor || path === undefined) return undefined
+    return { path, start: editor.selection.start.line, end: editor.selection.end.line + 1 }
+  }
+
+  get place(): Place | undefined {
+    const { at } = this
+    return at && { path: at.path, line: at.start }
+  }
+
+  /** The file that an editor shows, with agents' changes or without them. */
+  pathIn(uri: vscode.Uri): string | undefined {
+    if (uri.scheme !== 'file' && uri.scheme !== BASE_SCHEME) return undefined
+    const path = pathOf(uri)
+    return this.#tracker.views.at(path)?.path ?? path
+  }
+
+  async go(place: Place): Promise<void> {
+    const { scope } = this
+    const { path, line } = place
+    await this.#reloaded(path)
+    if (scope !== this.#all && (await this.#goInReview(place))) return
+    const range = new vscode.Range(line, 0, line, 0)
+    const input = activeTab()?.input
+    const diff =
+      input instanceof vscode.TabInputTextDiff && input.original.scheme === BASE_SCHEME ? input : undefined
+    const file = scope.file(path)
+    if (file && (diff || file.status === 'deleted' || scope.hunks(path).length === 0)) {
+      const session = diff && new URLSearchParams(diff.original.query).get('session')
+      const ofSession = session ? new ChangeScope(this.#tracker, session) : this.#all
+      const inSession = ofSession.file(path)
+      await this.#editors.open(inSession ? ofSession : this.#all, inSession ?? file, range)
+      return
+    }
+    const shown = await vscode.window.showTextDocument(vscode.Uri.file(path), { selection: range })
+    shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
+  }
+
+  /** Waits until the editor has loaded what was written to the file: that moves its cursors. */
+  async #reloaded(path: string): Promise<void> {
+    const document = vscode.workspace.textDocuments.find(
+      ({ uri }) => uri.scheme === 'file' && this.pathIn(uri) === path,
+    )
+    const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
+    const isOld = () =>
+      document && !document.isDirty && plain(document.getText()) !== plain(this.#tracker.views.at(path)?.text)
+    const end = Date.now() + RELOAD_MS
+    while (isOld() && Date.now() < end)
+      await happens(vscode.workspace.onDidChangeTextDocument, end - Date.now())
+  }
+
+  /** Returns false if the review doesn't show the file. */
+  async #goInReview(place: Place): Promise<boolean> {
+    const { path, line } = place
+    const tab = activeTab()
+    for (;;) {
+      const inner = this.#innerEditors()
+      const editor = inner.get(path)
+      if (editor) {
+        editor.selection = new vscode.Selection(line, 0, line, 0)
+        editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
+        this.#inReview = { tab, place }
+        return true
+      }
+      // a review has editors only for the files in its viewport, so scroll to the next one in that direction
+      const shown = [...inner.keys()].sort()
+      const before = shown.findLast(one => one < path)
+      const nearest = inner.get(before ?? shown[0] ?? '')
+      if (!nearest) return false
+      const edge = before === undefined ? 0 : nearest.document.lineCount - 1
+      const scrolled = happens(vscode.window.onDidChangeVisibleTextEditors, SCROLL_MS)
+      nearest.revealRange(
+        new vscode.Range(edge, 0, edge, 0),
+        before === undefined ? vscode.TextEditorRevealType.InCenter : vscode.TextEditorRevealType.AtTop,
+      )
+      if (!(await scrolled) || activeTab() !== tab) return false
+    }
+  }
+
+  /** The editors of the files in the shown review, by path. Only they are in no column. */
+  #innerEditors(): Map<string, vscode.TextEditor> {
+    const editors = new Map<string, vscode.TextEditor>()
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { document, viewColumn } = editor
+      const path = viewColumn === undefined && document.uri.scheme === 'file' && this.pathIn(document.uri)
+      if (path) editors.set(path, editor)
+    }
+    return editors
+  }
+}
+
+function activeTab(): vscode.Tab | undefined {
+  return vscode.window.tabGroups.activeTabGroup.activeTab
+}
+
+/** Resolves to false if it doesn't happen in time. */
+function happens(event: vscode.Event<unknown>, timeoutMs: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const end = (happened: boolean) => {
+      clearTimeout(timer)
+      listener.dispose()
+      resolve(happened)
+    }
+    const timer = setTimeout(() => end(false), timeoutMs)
+    const listener = event(() => end(true))
+  })
+}

@@ -1,0 +1,61 @@
+import * as vscode from 'vscode'
+
+/** The part of the API of VS Code's Git extension, version 1, that is used. */
+interface GitApi {
+  repositories: Repository[]
+  getRepository(uri: vscode.Uri): Repository | null
+  onDidOpenRepository: vscode.Event<Repository>
+}
+
+export interface Repository {
+  rootUri: vscode.Uri
+  inputBox: { value: string }
+  state: {
+    /** Staged, unstaged and unmerged changes, and files that Git doesn't know. */
+    indexChanges: Change[]
+    workingTreeChanges: Change[]
+    mergeChanges: Change[]
+    untrackedChanges?: Change[]
+    onDidChange: vscode.Event<void>
+  }
+}
+
+interface Change {
+  uri: vscode.Uri
+}
+
+/** `undefined` if VS Code's Git extension is turned off. */
+export async function gitApi(): Promise<GitApi | undefined> {
+  try {
+    const extension = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>('vscode.git')
+    return (await extension?.activate())?.getAPI(1)
+  } catch {
+    // throws if `git.enabled` is off
+    return undefined
+  }
+}
+
+/** The files that Git lists as changed. */
+export function changedFilesOf(git: GitApi): vscode.Uri[] {
+  return git.repositories.flatMap(({ state }) => {
+    const { indexChanges, workingTreeChanges, mergeChanges, untrackedChanges = [] } = state
+    const changes = [...indexChanges, ...workingTreeChanges, ...mergeChanges, ...untrackedChanges]
+    return changes.map(({ uri }) => uri)
+  })
+}
+
+/** Calls back when a repository's changes may be different. */
+export function onDidChangeGit(git: GitApi, listener: () => void): vscode.Disposable {
+  const following = new Map<string, vscode.Disposable>()
+  const follow = ({ rootUri, state }: Repository) => {
+    const key = rootUri.toString()
+    following.get(key)?.dispose()
+    following.set(key, state.onDidChange(listener))
+  }
+  git.repositories.forEach(follow)
+  const opening = git.onDidOpenRepository(follow)
+  return new vscode.Disposable(() => {
+    opening.dispose()
+    for (const one of following.values()) one.dispose()
+  })
+}

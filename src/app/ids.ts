@@ -182,6 +182,10 @@ export const ContextKey = {
   turnRunning: 'parley.turnRunning',
   /** The active conversation has a session. */
   hasSession: 'parley.hasSession',
+  /** The user has sent a prompt in it. */
+  hasPrompts: 'parley.hasPrompts',
+  /** Files were restored in it, and the user hasn't undone that. */
+  canUndoRestore: 'parley.canUndoRestore',
   /** What the agent of that session supports. */
   canFork: 'parley.canFork',
   canChangeMode: 'parley.canChangeMode',

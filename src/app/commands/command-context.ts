@@ -1,4 +1,5 @@
 import { type Disposable, Owner } from '../../common/disposable.ts'
+import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { ContextKey } from '../ids.ts'
@@ -45,6 +46,10 @@ export class CommandContext extends Owner {
     const isIdle = (open?.session.state.activity ?? 'idle') === 'idle'
     this.#set(ContextKey.turnRunning, phase === 'ready' && !isIdle)
     this.#set(ContextKey.hasSession, open !== undefined)
+    this.#set(ContextKey.hasPrompts, open !== undefined && open.session.state.turn > 0)
+    const rewinds = open ? rewindsOf(open.session.state) : []
+    const canUndo = rewinds.some(({ rewind }) => rewind.restored !== undefined)
+    this.#set(ContextKey.canUndoRestore, canUndo)
     this.#set(ContextKey.canFork, can?.fork === true)
     this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
     this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONTRIBUTED_COMMANDS } from '../../../src/app/ids.ts'
+import { CONTRIBUTED_COMMANDS, CommandId, ContextKey } from '../../../src/app/ids.ts'
 import { projectDirectory } from '../../host/paths.ts'
 
 interface Contributed {
   commands: Array<{ command: string }>
-  menus: Record<string, Array<{ command?: string }>>
+  menus: Record<string, Array<{ command?: string; when?: string }>>
   keybindings: Array<{ command: string; key: string }>
 }
 
@@ -41,5 +41,33 @@ describe('the commands of package.json', () => {
       })
       assert.ok(row, key)
     }
+  })
+
+  it('that need a conversation, a prompt or a restore are hidden from the palette without one', () => {
+    const conditions = new Map(menus.commandPalette?.map(({ command, when }) => [command, when]))
+    const need = (key: string, ...names: Array<keyof typeof CommandId>) => {
+      for (const name of names) assert.equal(conditions.get(CommandId[name]), key, name)
+    }
+    need(
+      ContextKey.hasSession,
+      'copyConversation',
+      'exportConversation',
+      'openConversationAsDocument',
+      'newSessionWithConversation',
+      'find',
+      'renameSession',
+    )
+    need(
+      ContextKey.hasPrompts,
+      'copyMessage',
+      'quoteSelection',
+      'editPrompt',
+      'sendAgain',
+      'restoreCheckpoint',
+    )
+    need(ContextKey.hasPrompts, 'previousTurn', 'nextTurn', 'firstTurn', 'latest')
+    need(ContextKey.canUndoRestore, 'undoRestore')
+    need(ContextKey.questionWaits, 'nextQuestion')
+    need(ContextKey.canUndoDecision, 'undoDecision')
   })
 })

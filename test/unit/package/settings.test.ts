@@ -6,6 +6,7 @@ import { projectDirectory } from '../../host/paths.ts'
 
 interface Property {
   scope: string
+  order?: number
   default: unknown
   type: string
   enum?: string[]
@@ -34,6 +35,17 @@ describe('the table of settings', () => {
       SETTINGS[name].default,
     ])
     assert.deepEqual(inTable.sort(), contributed.sort())
+  })
+
+  it('has an order in the Settings editor, in which related settings are together', () => {
+    const orders = SETTING_NAMES.map(name => properties[`parley.${name}`]?.order ?? 0)
+    assert.deepEqual(
+      orders.toSorted((one, other) => one - other),
+      SETTING_NAMES.map((_, i) => i + 1),
+    )
+    const orderOf = (name: string) => properties[`parley.${name}`]?.order ?? 0
+    assert.equal(orderOf('sendCodeActions') - orderOf('codeActions'), 1)
+    assert.equal(orderOf('checkpoints.maximumSize') - orderOf('checkpoints.maximumAge'), 1)
   })
 
   it('accepts exactly what package.json allows', () => {

@@ -1,5 +1,6 @@
 /** Follows the tracked files on disk, and attributes each difference to the user or to agents. */
 
+import { forEachConcurrent } from '../common/async.ts'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
@@ -119,19 +120,14 @@ export class DiskChanges extends Owner {
   }
 
   async #checkAll(keys: readonly string[]): Promise<void> {
-    const waiting = [...keys]
-    const next = async (): Promise<void> => {
-      for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
-        const at = key
-        await this.#files
-          .run(at, async () => {
-            const file = this.#files.get(at)
-            if (file) await this.checkUnlessBusy(at, file)
-          })
-          .catch(error => this.#shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`))
-      }
-    }
-    await Promise.all(Array.from({ length: MAX_READS }, next))
+    await forEachConcurrent(keys, MAX_READS, key =>
+      this.#files
+        .run(key, async () => {
+          const file = this.#files.get(key)
+          if (file) await this.checkUnlessBusy(key, file)
+        })
+        .catch(error => this.#shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)),
+    )
   }
 
   // ---- files that the user renames ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
+import { forEachConcurrent } from '../common/async.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { listOnDisk } from '../editor/list-files.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
@@ -126,7 +127,7 @@ export class FolderScan {
     const unsure = new Set<string>()
     const unread: Array<[string, FileStamp]> = []
     let bytes = 0
-    await forEach(paths, async path => {
+    await forEachConcurrent(paths, MAX_READS, async path => {
       const stamped = await stampOf(path)
       if (!stamped) return
       const before = known?.get(path)
@@ -143,7 +144,7 @@ export class FolderScan {
     })
     if (performance.now() - start > MAX_SCAN_MS) this.#slow.add(root)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
-    await forEach(unread, async ([path, stamped]) => {
+    await forEachConcurrent(unread, MAX_READS, async ([path, stamped]) => {
       if (bytes + stamped.size > most || this.#written + stamped.size > most * MAX_ROUNDS) return
       bytes += stamped.size
       await this.#keep(path, stamped).catch(() => {})
@@ -173,7 +174,7 @@ export class FolderScan {
     // a file that a new rule ignores still exists
     for (const path of before.keys()) now.add(path)
     const found: Array<[string, FileStamp | undefined]> = []
-    await forEach([...now], async path => {
+    await forEachConcurrent([...now], MAX_READS, async path => {
       const was = before.get(path)
       const isSame = was?.stamp === (await stampOf(path))?.stamp
       // contents that aren't stored can't be compared
@@ -231,14 +232,6 @@ async function stampOf(path: string): Promise<FileStamp | undefined> {
     size: info.size,
     ...(target !== undefined && { target }),
   }
-}
-
-async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  let at = 0
-  const next = async (): Promise<void> => {
-    while (at < items.length) await work(items[at++]!)
-  }
-  await Promise.all(Array.from({ length: MAX_READS }, next))
 }
 
 /** `.gitignore` doesn't support `{a,b}`. */

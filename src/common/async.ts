@@ -80,6 +80,19 @@ export async function withSlowNotice<T>(
   }
 }
 
+/** Does `work` for each item, for at most `limit` items at the same time. Rejects with the first failure; the rest goes on. */
+export async function forEachConcurrent<T>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let at = 0
+  const worker = async (): Promise<void> => {
+    while (at < items.length) await work(items[at++]!)
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+}
+
 /** Runs work for the same key one after the other, and work for different keys concurrently. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>()

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { forEachConcurrent } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -24,7 +25,8 @@ export interface AgentIconsOptions {
 const MAX_ICON = 65_536
 /** An icon with the same URL is fetched again after a week, in milliseconds. */
 const FRESH_MS = 7 * 24 * 3600 * 1000
-const AT_ONCE = 4
+/** Number of icons fetched at the same time. */
+const MAX_FETCHES = 4
 
 const kept = z.record(
   z.string(),
@@ -83,19 +85,15 @@ export class AgentIcons extends Owner {
       return icon === undefined || isFresh ? [] : [{ id, address: icon }]
     })
     if (wanted.length === 0) return
-    const next = async (): Promise<void> => {
-      const one = wanted.shift()
-      if (!one || this.#ended.signal.aborted) return
+    await forEachConcurrent(wanted, MAX_FETCHES, async one => {
+      if (this.#ended.signal.aborted) return
       const text = await this.#fetch(one.address)
       // keep the old one if it can't be fetched
-      if (text !== undefined) {
-        const svg = cleanIcon(text)
-        if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
-        this.#icons.set(one.id, { address: one.address, checkedAt: now, ...(svg !== undefined && { svg }) })
-      }
-      await next()
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, next))
+      if (text === undefined) return
+      const svg = cleanIcon(text)
+      if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
+      this.#icons.set(one.id, { address: one.address, checkedAt: now, ...(svg !== undefined && { svg }) })
+    })
     if (this.#ended.signal.aborted) return
     this.#changed.fire()
     await this.#keep()

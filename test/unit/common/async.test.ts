@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { raceAbort, withSlowNotice, withTimeout } from '../../../src/common/async.ts'
+import { forEachConcurrent, raceAbort, withSlowNotice, withTimeout } from '../../../src/common/async.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { Deferred, settle } from '../conversation/fake-agent.ts'
 
@@ -94,5 +94,52 @@ describe('raceAbort', () => {
     abort.abort()
     await assert.rejects(never, CancelledError)
     await assert.rejects(raceAbort(Promise.reject(new Error('unheard')), abort.signal), CancelledError)
+  })
+})
+
+describe('forEachConcurrent', () => {
+  it('works on as many items at once as allowed, in order', async () => {
+    const started: number[] = []
+    const gates = Array.from({ length: 5 }, () => new Deferred<void>())
+    const all = forEachConcurrent([0, 1, 2, 3, 4], 2, async item => {
+      started.push(item)
+      await gates[item]!.promise
+    })
+    assert.deepEqual(started, [0, 1])
+    gates[1]!.resolve()
+    await settle()
+    assert.deepEqual(started, [0, 1, 2])
+    for (const gate of gates) gate.resolve()
+    await all
+    assert.deepEqual(started, [0, 1, 2, 3, 4])
+  })
+
+  it('resolves only when the last item is done', async () => {
+    const gate = new Deferred<void>()
+    let isDone = false
+    const all = forEachConcurrent([0, 1], 8, item => (item === 0 ? gate.promise : Promise.resolve())).then(
+      () => {
+        isDone = true
+      },
+    )
+    await settle()
+    assert.equal(isDone, false)
+    gate.resolve()
+    await all
+  })
+
+  it('rejects with the first failure, and still works on the other items', async () => {
+    const done: number[] = []
+    const all = forEachConcurrent([0, 1, 2, 3], 2, async item => {
+      if (item === 0) throw new Error('no')
+      done.push(item)
+    })
+    await assert.rejects(all, /no/)
+    await settle()
+    assert.deepEqual(done, [1, 2, 3])
+  })
+
+  it('resolves without items', async () => {
+    await forEachConcurrent([], 4, () => assert.fail('there is no item'))
   })
 })

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
+import { SHELL_ENVIRONMENT_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { type Environment, pathOf } from '../common/processes/spawn-process.ts'
 import { commonBinDirectories, joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
@@ -51,7 +52,7 @@ export class LaunchEnvironmentSource implements Disposable {
     this.#home = options.home ?? homedir()
     this.#own = withoutEditorVariables(options.env ?? process.env, this.#platform)
     this.#shell = options.shell ?? loginShell(this.#own)
-    this.#timeoutMs = options.timeoutMs ?? 10_000
+    this.#timeoutMs = options.timeoutMs ?? SHELL_ENVIRONMENT_MS
     this.#execPath = options.execPath ?? process.execPath
   }
 

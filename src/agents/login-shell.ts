@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../common/errors.ts'
+import { SHELL_EXIT_MS } from '../common/limits.ts'
 import type { ProcessTree } from '../common/processes/process-tree.ts'
 import { type Environment, spawnProcess } from '../common/processes/spawn-process.ts'
 
@@ -23,9 +24,6 @@ export type LoginShellAnswer = { env: Environment } | { failure: string }
 
 /** A profile that prints more than this is stopped. */
 const MAXIMUM_OUTPUT = 8 * 1024 * 1024
-
-/** Time for a shell to exit by itself, and for its last output to arrive. */
-const AFTER_WORDS_MS = 1000
 
 /** Set while the profile runs and removed afterward. The first is VS Code's own; existing profiles check it. */
 const duringProfile: Environment = {
@@ -73,7 +71,7 @@ export async function readLoginShellEnvironment(request: LoginShellRequest): Pro
   child.stdout?.destroy()
   child.stderr?.destroy()
   if ('failure' in answer) endShell(child, tree)
-  else setTimeout(endShell, AFTER_WORDS_MS, child, tree).unref()
+  else setTimeout(endShell, SHELL_EXIT_MS, child, tree).unref()
   return answer
 }
 
@@ -112,7 +110,7 @@ function hear(
       fail(`it ended (${killed ?? `exit code ${code}`}) without telling its environment`)
     child.on('close', ended)
     // A background program started by the profile may keep the output open; then `close` would not fire.
-    child.on('exit', (code, killed) => setTimeout(ended, AFTER_WORDS_MS, code, killed).unref())
+    child.on('exit', (code, killed) => setTimeout(ended, SHELL_EXIT_MS, code, killed).unref())
   })
 }
 

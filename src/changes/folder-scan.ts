@@ -2,10 +2,12 @@
  * Detects changes in folders without a Git repository, by scanning all of their files before and after. Contents are in
  * the store by their hash; a file that wasn't written since isn't read again.
  */
+
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
 import { forEachConcurrent } from '../common/async.ts'
+import { FOLDER_SCAN_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { listOnDisk } from '../editor/list-files.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
@@ -19,8 +21,6 @@ const MAX_BYTES = 64_000_000
 const MAX_ROUNDS = 4
 /** If more files change in one turn (a build or an installation), none of them is read; only their number is reported. */
 const MAX_CHANGED = 1000
-/** A folder that takes longer to scan isn't scanned again. Milliseconds. */
-const MAX_SCAN_MS = 10_000
 /** Number of files read at the same time. */
 const MAX_READS = 8
 /** Folders with generated content, excluded even if no `.gitignore` lists them. */
@@ -142,7 +142,7 @@ export class FolderScan {
       if (isSame) bytes += stamped.size
       else if (stamped.size <= this.#limits.fileBytes) unread.push([path, stamped])
     })
-    if (performance.now() - start > MAX_SCAN_MS) this.#slow.add(root)
+    if (performance.now() - start > FOLDER_SCAN_MS) this.#slow.add(root)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
     await forEachConcurrent(unread, MAX_READS, async ([path, stamped]) => {
       if (bytes + stamped.size > most || this.#written + stamped.size > most * MAX_ROUNDS) return

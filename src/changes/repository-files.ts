@@ -1,5 +1,7 @@
 /** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
+
 import { join } from 'node:path'
+import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
@@ -7,8 +9,6 @@ const MAX_OUTPUT = 10_000_000
 export const MAX_READ_BYTES = 20_000_000
 /** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
 const MAX_ARGUMENTS = 20_000
-/** Time limit for a Git command; a repository where one takes longer isn't checked again. Milliseconds. */
-export const TIMEOUT_MS = 5000
 
 /** How a checkout converts committed content to files; read once, and only if needed. */
 export class Checkout {
@@ -68,7 +68,7 @@ export async function git(
   input?: string,
   most = MAX_OUTPUT,
 ): Promise<string | undefined> {
-  const options = { timeoutMs: TIMEOUT_MS, most, ...(input !== undefined && { input }) }
+  const options = { timeoutMs: CHANGES_GIT_MS, most, ...(input !== undefined && { input }) }
   const output = await runGit(cwd, args, options)
   return output && !output.cut ? output.text : undefined
 }
@@ -190,7 +190,7 @@ async function committedFiles(
 async function blobsOf(root: string, wanted: readonly string[]): Promise<Buffer[]> {
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: CHANGES_GIT_MS,
     most: MAX_READ_BYTES + MAX_OUTPUT,
     input: wanted.map(object => `${object}\n`).join(''),
     encoding: 'latin1',

@@ -1,16 +1,10 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
+import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { type FileState, sameState } from './file-state.ts'
 import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
-import {
-  Checkout,
-  committedContents,
-  committedSince,
-  MAX_READ_BYTES,
-  statusOf,
-  TIMEOUT_MS,
-} from './repository-files.ts'
+import { Checkout, committedContents, committedSince, MAX_READ_BYTES, statusOf } from './repository-files.ts'
 import {
   asCheckedOut,
   movedSince,
@@ -185,7 +179,7 @@ export class WorkTree {
     const { top, commit } = position
     const start = performance.now()
     const paths = await statusOf(root, top)
-    if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
+    if (performance.now() - start > CHANGES_GIT_MS) this.#slow.add(root)
     if (!paths) return undefined
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()

@@ -1,4 +1,8 @@
-/** Limits and timeouts that several modules use or that users notice. Times are in milliseconds. */
+/**
+ * How long Parley waits for what it doesn't control (agents, programs, the network, the disk, other windows), how often it
+ * checks for that, and limits that several modules use or that users notice. Times are in milliseconds. Times by which
+ * code paces its own work, such as the length of a frame, are next to that code.
+ */
 
 // ---- agents and their processes ---------------------------------------------------------------------------------
 
@@ -17,10 +21,50 @@ export const FOLLOW_PROCESSES_MS = 2000
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
 
+/** How long a login shell may take to print the user's environment. */
+export const SHELL_ENVIRONMENT_MS = 10_000
+/** Time for a login shell to exit by itself, and for its last output to arrive. */
+export const SHELL_EXIT_MS = 1000
+/** Time limit for listing all processes of the machine. */
+export const LIST_PROCESSES_MS = 20_000
+/** Time limit for unpacking an agent. */
+export const UNPACK_MS = 600_000
+/** A download that receives nothing for this long has failed. */
+export const DOWNLOAD_IDLE_MS = 60_000
+
+// ---- other windows ------------------------------------------------------------------------------------------------
+
 /** How often a window renews the session or file lock that it owns. */
 export const OWNER_HEARTBEAT_MS = 5000
 /** After this time without a renewal, the owner is considered gone: it crashed, or its machine sleeps. */
 export const OWNER_STALE_MS = 20_000
+/** How often a file lock of another window is tried again. */
+export const FILE_LOCK_POLL_MS = 100
+/** How often a window confirms that it's open. */
+export const WINDOW_HEARTBEAT_MS = 10_000
+/**
+ * After this time without a confirmation, a window is considered closed although its process is running, as when a
+ * browser with VS Code was closed.
+ */
+export const WINDOW_STALE_MS = 60_000
+/** How long the previous window may take to release its sessions after a reload. */
+export const RELOAD_CLOSE_MS = 3000
+/** How often a reloaded window checks whether the previous one has released its sessions. */
+export const RELEASE_POLL_MS = 100
+/** After a start, how often to check whether the previous window has closed and left drafts. */
+export const DRAFTS_POLL_MS = 2000
+/** How long another window may take to release a requested session before the session is taken from it. */
+export const TAKE_OVER_MS = 10_000
+/** How often a requested session is tried again. */
+export const ACQUIRE_SESSION_POLL_MS = 200
+/** How often a window with open sessions checks for requests of other windows. */
+export const SESSION_REQUESTS_POLL_MS = 1000
+/** How often the conversation of another window is read again. */
+export const FOLLOW_WINDOW_MS = 1000
+/** How long a write to a database waits for another window's write. Short, because it blocks the extension host. */
+export const DATABASE_BUSY_MS = 250
+/** How long to wait for another window that reads a database's log. */
+export const LOG_IN_USE_MS = 1000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
@@ -38,16 +82,26 @@ export const SYMBOLS_MS = 3000
 export const CANCEL_GRACE_MS = 10_000
 /** How long an agent may take to stop the turn before another window takes over the session. */
 export const STOP_TURN_MS = 3000
-/** How long another window may take to release a requested session before the session is taken from it. */
-export const TAKE_OVER_MS = 10_000
-/** How long the previous window may take to release its sessions after a reload. */
-export const RELOAD_CLOSE_MS = 3000
 /** Time limit for a Git command. */
 export const GIT_MS = 20_000
+/** The same for one that looks for changes; a repository where it takes longer isn't checked again. */
+export const CHANGES_GIT_MS = 5000
+/** The same for one that reads where the hooks of a repository are. */
+export const HOOKS_GIT_MS = 5000
+/** A folder without a repository that takes longer to scan isn't scanned again. */
+export const FOLDER_SCAN_MS = 10_000
+/** How long to wait for an editor to load a file from disk. */
+export const EDITOR_RELOAD_MS = 1000
+/** How long to wait for a review to show the next file after scrolling. */
+export const REVIEW_SCROLL_MS = 500
 /** Time limit for a registry's response. */
 export const REGISTRY_MS = 20_000
 /** Some agents answer a load before they replay. The replay is considered complete after this time without an update. */
 export const LATE_REPLAY_MS = 250
+/** After the response to a load, updates belong to the replay until none has arrived for this long. */
+export const LATE_REPLAY_END_MS = 2000
+/** How long the response to a prompt may take after the session became idle. */
+export const LATE_RESPONSE_MS = 1000
 /** A permission request is shown if its files can't be checked within this time. */
 export const RULE_CHECK_MS = 2000
 

@@ -3,11 +3,9 @@ import { RpcCode } from '../acp/errors.ts'
 import type { AgentErrorInfo, ContentBlock, SessionUpdate } from '../acp/model.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { LATE_RESPONSE_MS } from '../common/limits.ts'
 import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
 import type { PromptQueue } from './prompts/prompt-queue.ts'
-
-/** The response to a prompt may arrive this long after the session became idle. */
-const ANSWER_WAIT_MS = 1000
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
 
@@ -153,7 +151,8 @@ export class Turns {
     if (error !== undefined) turn.end.error = error
     if (error !== undefined || stopReason === 'error') this.#queue.turnFailed()
     if (turn.answered) this.#finish(turn, turn.end)
-    else this.#timer = this.#options.schedule(() => turn.end && this.#finish(turn, turn.end), ANSWER_WAIT_MS)
+    else
+      this.#timer = this.#options.schedule(() => turn.end && this.#finish(turn, turn.end), LATE_RESPONSE_MS)
   }
 
   cancel(): void {

@@ -2,9 +2,11 @@
  * Files that decide what programs run or what agents may do: settings of the editor and of agents, MCP servers, Git's
  * configuration and hooks. Git and the editor use them automatically, so changing one is equivalent to running a program.
  */
+
 import { realpath as fsRealpath, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { HOOKS_GIT_MS } from '../common/limits.ts'
 import type { FileText } from './diff-texts.ts'
 import { isWrittenSince } from './files/file-system.ts'
 import { runGit } from './git.ts'
@@ -95,7 +97,7 @@ export class ProtectedFiles {
   }
 
   async #readHooks(root: string): Promise<string | undefined> {
-    const options = { timeoutMs: 5000, most: 10_000 }
+    const options = { timeoutMs: HOOKS_GIT_MS, most: 10_000 }
     const output = await runGit(root, ['config', '--null', '--get-all', 'core.hooksPath'], options)
     // the last one is from our own command line
     const reported = output?.text

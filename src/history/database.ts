@@ -3,10 +3,9 @@ import path from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
+import { DATABASE_BUSY_MS } from '../common/limits.ts'
 import { makePrivateFolder, PRIVATE_FILE, protect } from '../common/private-files.ts'
 
-/** How long a write waits for another window's write, in milliseconds. Short, because it blocks the extension host. */
-const BUSY_TIMEOUT_MS = 250
 /** Files up to this size are rewritten once, so that they can shrink later. Larger ones would block the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
 
@@ -67,7 +66,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   for (const part of ['', '-wal', '-shm']) protect(file + part, PRIVATE_FILE)
   const db = new sqlite.DatabaseSync(file)
   try {
-    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    db.exec(`PRAGMA busy_timeout = ${DATABASE_BUSY_MS}`)
     const version = versionOf(db)
     // before anything is changed, including the header
     if (version > migrations.length) throw new NewerDatabaseError(`The database has version ${version}.`)
@@ -144,7 +143,7 @@ export function emptyLog(db: DatabaseSync): boolean {
   try {
     return Number(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy) === 0
   } finally {
-    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    db.exec(`PRAGMA busy_timeout = ${DATABASE_BUSY_MS}`)
   }
 }
 

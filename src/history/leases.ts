@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
-import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
+import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS, SESSION_REQUESTS_POLL_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
 import { idOfStored, type SessionId, sessionKey, storedId } from '../common/session-key.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 
 type Row = Record<string, unknown>
-
-/** How often a window with open sessions checks for requests of other windows, in milliseconds. */
-const POLL_MS = 1000
 
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
@@ -133,7 +130,7 @@ export class Leases implements Disposable {
       if (this.#held.size > 0) return this.poll()
       clearInterval(this.#pollTimer)
       this.#pollTimer = undefined
-    }, POLL_MS)
+    }, SESSION_REQUESTS_POLL_MS)
     this.#pollTimer.unref()
   }
 

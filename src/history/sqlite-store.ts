@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
+import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
 import { emptyLog, openDatabase, rollback } from './database.ts'
 import type {
@@ -11,9 +12,6 @@ import type {
   UsageRecord,
   UsageSum,
 } from './session-store.ts'
-
-/** How long to wait for another window that reads the log, in milliseconds. */
-const LOG_IN_USE_MS = 1000
 
 /** Released ones never change. */
 const MIGRATIONS = [

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import {
   compact,
@@ -17,8 +18,6 @@ import {
 } from './database.ts'
 import { TRANSCRIPT_MIGRATIONS } from './transcript-schema.ts'
 
-/** How long to wait for another window that reads the log, in milliseconds. */
-const LOG_IN_USE_MS = 1000
 /** Number of pages returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
 

@@ -2,15 +2,11 @@ import * as l10n from '@vscode/l10n'
 import { delay } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
-import { TAKE_OVER_MS } from '../common/limits.ts'
+import { ACQUIRE_SESSION_POLL_MS, FOLLOW_WINDOW_MS, TAKE_OVER_MS } from '../common/limits.ts'
 import type { SessionId } from '../common/session-key.ts'
 import type { Leases } from '../history/leases.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SavedConversations } from './ports.ts'
-
-const ACQUIRE_EVERY_MS = 200
-/** How often the conversation of another window is read again. Milliseconds. */
-const FOLLOW_EVERY_MS = 1000
 
 /** Which sessions this window has, among all windows of the machine. */
 export type SessionLeases = Pick<
@@ -41,7 +37,7 @@ export async function takeOver(
   while (!leases.acquire(agentId, sessionId)) {
     if (Date.now() >= end) return leases.seize(agentId, sessionId)
     leases.request(agentId, sessionId)
-    await delay(ACQUIRE_EVERY_MS)
+    await delay(ACQUIRE_SESSION_POLL_MS)
     if (signal.aborted) throw new CancelledError()
   }
 }
@@ -60,7 +56,7 @@ export function followElsewhere(
     if (conversation) session.follow(conversation)
   }
   showSaved()
-  const timer = setInterval(showSaved, FOLLOW_EVERY_MS)
+  const timer = setInterval(showSaved, FOLLOW_WINDOW_MS)
   timer.unref()
   return { dispose: () => clearInterval(timer) }
 }

@@ -6,7 +6,7 @@ import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
-import { RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
+import { RELEASE_POLL_MS, RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
@@ -36,8 +36,6 @@ import {
 } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
-
-const RELEASE_POLL_MS = 100
 
 export interface SessionManagerOptions {
   runner: (agentId: string) => AgentRunner

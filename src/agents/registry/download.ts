@@ -3,6 +3,7 @@ import { open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError } from '../../common/errors.ts'
+import { DOWNLOAD_IDLE_MS } from '../../common/limits.ts'
 import { networkProblem, type RequestProblem, statusProblem } from './network-problem.ts'
 import { RedirectError, secureFetch } from './secure-fetch.ts'
 
@@ -31,14 +32,13 @@ export class DownloadError extends Error {
 
 /** More than any agent's archive: 2 GiB. */
 const MAX_BYTES = 2 * 1024 ** 3
-const IDLE_MS = 60_000
 
 /**
  * Downloads to a file that does not exist yet. Resolves with the SHA-256 of the content. Rejects with {@link
  * DownloadError}, a file system error or `CancelledError`; then the caller must remove the file.
  */
 export async function download(address: string, file: string, options: DownloadOptions): Promise<string> {
-  const { signal, maxBytes = MAX_BYTES, idleMs = IDLE_MS } = options
+  const { signal, maxBytes = MAX_BYTES, idleMs = DOWNLOAD_IDLE_MS } = options
   const idle = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const alive = () => {

@@ -3,10 +3,8 @@ import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { delay } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
-import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../../common/limits.ts'
+import { FILE_LOCK_POLL_MS, OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../../common/limits.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
-
-const POLL_MS = 100
 
 /**
  * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another one
@@ -22,7 +20,7 @@ export async function withFileLock<T>(
   let lock = await acquire(file)
   while (!lock) {
     if (signal?.aborted) throw new CancelledError()
-    await delay(POLL_MS)
+    await delay(FILE_LOCK_POLL_MS)
     lock = await acquire(file)
   }
   const heartbeat = setInterval(() => {

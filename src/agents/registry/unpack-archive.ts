@@ -12,6 +12,7 @@ import bzip2 from 'unbzip2-stream/lib/bzip2.js'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { deferred, raceAbort } from '../../common/async.ts'
 import { CancelledError } from '../../common/errors.ts'
+import { UNPACK_MS } from '../../common/limits.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import type { ArchiveKind } from './registry-format.ts'
 
@@ -35,8 +36,6 @@ const MAX_ENTRIES = 200_000
 /** Headers and padding of a tar file: 16 MiB, and 8 KiB for each entry. */
 const MAX_OVERHEAD = 16 * 1024 ** 2
 const MAX_OVERHEAD_OF_ENTRY = 8 * 1024
-/** Time limit for unpacking, in milliseconds: ten minutes. */
-const MAX_MS = 600_000
 
 /**
  * Unpacks an archive into a folder that exists and is empty. Nothing is written outside of the folder: every path, link
@@ -44,7 +43,7 @@ const MAX_MS = 600_000
  * or with `CancelledError`; then the caller must remove what was unpacked.
  */
 export async function unpackArchive(file: string, folder: string, options: UnpackOptions): Promise<void> {
-  const { maxMs = MAX_MS } = options
+  const { maxMs = UNPACK_MS } = options
   const timeout = AbortSignal.timeout(maxMs)
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
   try {

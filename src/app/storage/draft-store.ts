@@ -5,6 +5,7 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { DRAFTS_POLL_MS } from '../../common/limits.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
 import type { Drafts } from '../../sessions/ports.ts'
 import type { WindowStates } from './window-states.ts'
@@ -13,8 +14,7 @@ import type { WindowStates } from './window-states.ts'
 const MAX_DRAFTS = 100
 /** Less than 100 ms together with the 50 ms that the page waits before it reports a change. */
 const SAVE_DELAY_MS = 30
-/** After a start, a previous window may still be closing: interval and number of checks for it. */
-const TAKE_OVER_EVERY_MS = 2000
+/** After a start, a previous window may still be closing: number of checks for it. */
 const MAX_TAKE_OVERS = 40
 
 const storedText = draftText.extend({
@@ -143,7 +143,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#takeOverTimer = setTimeout(() => {
       this.takeOver()
       this.#takeOverLater(tries - 1)
-    }, TAKE_OVER_EVERY_MS)
+    }, DRAFTS_POLL_MS)
     this.#takeOverTimer.unref()
   }
 

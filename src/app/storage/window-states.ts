@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { WINDOW_HEARTBEAT_MS, WINDOW_STALE_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { writePrivateFile } from '../../common/private-files.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
@@ -25,12 +26,6 @@ export interface WindowStates extends Disposable {
 
 /** Open windows of this process. A process id alone doesn't identify an extension host that was restarted. */
 const openHere = new Set<string>()
-const CONFIRM_MS = 10_000
-/**
- * After this time without a confirmation, a window is considered closed although its process is running, as when a
- * browser with VS Code was closed.
- */
-const MAX_SILENCE_MS = 60_000
 
 export interface WindowFilesOptions {
   folder: string
@@ -53,7 +48,7 @@ export class WindowFiles implements WindowStates {
   constructor(options: WindowFilesOptions) {
     this.#options = options
     openHere.add(this.name)
-    this.#timer = setInterval(() => void this.#confirm(), CONFIRM_MS)
+    this.#timer = setInterval(() => void this.#confirm(), WINDOW_HEARTBEAT_MS)
     this.#timer.unref()
   }
 
@@ -108,7 +103,7 @@ export class WindowFiles implements WindowStates {
   #isOpen(name: string): boolean {
     if (!(this.#options.isRunning ?? isRunning)(name)) return false
     const stats = statSync(this.#path(name), { throwIfNoEntry: false })
-    return stats !== undefined && Date.now() - stats.mtimeMs < MAX_SILENCE_MS
+    return stats !== undefined && Date.now() - stats.mtimeMs < WINDOW_STALE_MS
   }
 
   async #confirm(): Promise<void> {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { LIST_PROCESSES_MS } from '../limits.ts'
 
 export interface ProcessRow {
   pid: number
@@ -34,7 +35,7 @@ export interface ProcessSystem {
 }
 
 const run = promisify(execFile)
-const LIST_OPTIONS = { maxBuffer: 16 << 20, timeout: 20_000, windowsHide: true }
+const LIST_OPTIONS = { maxBuffer: 16 << 20, timeout: LIST_PROCESSES_MS, windowsHide: true }
 
 export const operatingSystem: ProcessSystem = {
   platform: process.platform,

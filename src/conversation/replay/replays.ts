@@ -1,14 +1,11 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { LATE_REPLAY_MS } from '../../common/limits.ts'
+import { LATE_REPLAY_END_MS, LATE_REPLAY_MS } from '../../common/limits.ts'
 import type { ConversationState } from '../conversation-state.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Schedule } from '../turns.ts'
 import { Load, type Loaded } from './load.ts'
 import { runAllSteps, type SteppedWork } from './stepped-work.ts'
-
-/** A late replay is over after this time without an update. Milliseconds. */
-const LATE_REPLAY_END_MS = 2000
 
 /** A merge in progress. */
 interface Merging {

@@ -3,13 +3,9 @@ import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { type Place, placesOf } from '../../changes/hunk-navigation.ts'
 import { ChangeScope } from '../../changes/session-changes.ts'
 import { Owner } from '../../common/disposable.ts'
+import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
 import { BASE_SCHEME, pathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
-
-/** How long to wait for a review to show the next file after scrolling, in milliseconds. */
-const SCROLL_MS = 500
-/** How long to wait for an editor to load a file from disk, in milliseconds. */
-const RELOAD_MS = 1000
 
 /** Where the user is among agents' changes. Goes to another one in the same kind of editor: a file, a diff or a review. */
 export class ReviewCursor extends Owner {
@@ -104,7 +100,7 @@ export class ReviewCursor extends Owner {
     const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
     const isOld = () =>
       document && !document.isDirty && plain(document.getText()) !== plain(this.#tracker.views.at(path)?.text)
-    const end = Date.now() + RELOAD_MS
+    const end = Date.now() + EDITOR_RELOAD_MS
     while (isOld() && Date.now() < end)
       await happens(vscode.workspace.onDidChangeTextDocument, end - Date.now())
   }
@@ -128,7 +124,7 @@ export class ReviewCursor extends Owner {
       const nearest = inner.get(before ?? shown[0] ?? '')
       if (!nearest) return false
       const edge = before === undefined ? 0 : nearest.document.lineCount - 1
-      const scrolled = happens(vscode.window.onDidChangeVisibleTextEditors, SCROLL_MS)
+      const scrolled = happens(vscode.window.onDidChangeVisibleTextEditors, REVIEW_SCROLL_MS)
       nearest.revealRange(
         new vscode.Range(edge, 0, edge, 0),
         before === undefined ? vscode.TextEditorRevealType.InCenter : vscode.TextEditorRevealType.AtTop,

@@ -16,7 +16,8 @@ import { Emitter, type Event } from '../common/event.ts'
 import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
 import { ConversationState } from './conversation-state.ts'
 import { openRequests } from './entries/requests.ts'
-import { toolCallOf } from './entries/tool-call.ts'
+import { SUBAGENT } from './entries/subagent.ts'
+import { TOOL_CALL, toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
 import type { SessionPhase } from './phases.ts'
 import type { TurnOutcome } from './prompts/prompt.ts'
@@ -24,7 +25,7 @@ import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
-import { type ReducerState, reportedBackground } from './reducer/step.ts'
+import { positionsOf, type ReducerState, reportedBackground } from './reducer/step.ts'
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
@@ -586,7 +587,9 @@ async function cancelWork(
   const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
   for (const { memory, within } of all) {
     const position =
-      'toolCallId' in work ? memory.tools.get(work.toolCallId) : memory.subagents.get(work.subagentId)
+      'toolCallId' in work
+        ? positionsOf(memory, TOOL_CALL).get(work.toolCallId)
+        : positionsOf(memory, SUBAGENT).get(work.subagentId)
     const entry = state.entries[position ?? -1]
     if (entry?.kind === 'subagent' && entry.canCancel) cancelSubagent(entry.sessionId)
     if (entry?.kind !== 'tool_call' || !entry.canCancel) continue

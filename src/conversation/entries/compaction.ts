@@ -4,7 +4,7 @@ import type { ContentBlock, Open, SessionUpdate } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import { append, appendContent, entryAt, type Reducers, type Step, stopTime, touch } from '../reducer/step.ts'
+import { append, appendContent, entryAt, type Reducers, type Step, stopTime, touch, positionsOf } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -30,9 +30,14 @@ export const COMPACTION: EntryKind<CompactionEntry> = {
   },
   growing: ({ summary }) => summary,
   copy: entry => ({ ...entry, summary: copyBlocks(entry.summary) }),
-  restore: ({ memory }, { compactionId, status }, position) => {
-    memory.compactions.set(compactionId, position)
-    if (status === 'in_progress') memory.openCompactions.add(position)
+  restore: ({ memory }, { compactionId }, position) => {
+    positionsOf(memory, COMPACTION).set(compactionId, position)
+  },
+  agentGone: (step, entry, position) => {
+    if (isOver(entry)) return
+    entry.status = 'cancelled'
+    stopTime(step, entry)
+    touch(step, position)
   },
   markdown: entry => {
     const summary = blocksMarkdown(entry.summary)
@@ -52,7 +57,7 @@ type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T 
 /** Creates or changes a compaction: absent fields stay, `null` clears. */
 function compactionUpsert(step: Step, update: Update<'compaction'>): void {
   const { memory } = step.state
-  const found = memory.compactions.get(update.compactionId)
+  const found = positionsOf(memory, COMPACTION).get(update.compactionId)
   const position = found ?? createCompaction(step, update.compactionId)
   const entry = entryAt(step.state, position, COMPACTION)
   if (!entry) return
@@ -60,19 +65,14 @@ function compactionUpsert(step: Step, update: Update<'compaction'>): void {
   if (update.summary !== undefined) entry.summary = copyBlocks(update.summary)
   if (update.error === null) delete entry.error
   else if (update.error !== undefined) entry.error = update.error
-  if (update.status === 'completed' || update.status === 'failed' || update.status === 'cancelled') {
-    memory.openCompactions.delete(position)
-    stopTime(step, entry)
-  } else {
-    memory.openCompactions.add(position)
-    delete entry.endedAt
-  }
+  if (isOver(entry)) stopTime(step, entry)
+  else delete entry.endedAt
   if (found !== undefined) touch(step, position)
 }
 
 function compactionChunk(step: Step, { compactionId, content }: Update<'compaction_chunk'>): void {
   const { memory } = step.state
-  const position = memory.compactions.get(compactionId)
+  const position = positionsOf(memory, COMPACTION).get(compactionId)
   if (position === undefined) {
     createCompaction(step, compactionId, isBlank(content) ? [] : [content])
     return
@@ -81,23 +81,13 @@ function compactionChunk(step: Step, { compactionId, content }: Update<'compacti
   if (entry) appendContent(step, position, entry.summary, content)
 }
 
-/** Closes compactions that no update will close anymore. */
-export function closeCompactions(step: Step): void {
-  const { memory } = step.state
-  for (const position of [...memory.openCompactions]) {
-    const entry = entryAt(step.state, position, COMPACTION)
-    if (!entry) continue
-    entry.status = 'cancelled'
-    stopTime(step, entry)
-    memory.openCompactions.delete(position)
-    touch(step, position)
-  }
-}
-
 function createCompaction(step: Step, compactionId: string, content: readonly ContentBlock[] = []): number {
   const summary = copyBlocks(content)
   const position = append(step, COMPACTION, { compactionId, status: 'in_progress', summary })
-  step.state.memory.compactions.set(compactionId, position)
-  step.state.memory.openCompactions.add(position)
+  positionsOf(step.state.memory, COMPACTION).set(compactionId, position)
   return position
+}
+
+function isOver({ status }: CompactionEntry): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled'
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { ReducedKind, ReducerState } from '../reducer/step.ts'
+import type { ReducedKind, ReducerState, Step } from '../reducer/step.ts'
 import type { EntryBase, TerminalState } from '../state-base.ts'
 
 export type Terminals = ReadonlyMap<string, TerminalState>
@@ -27,6 +27,8 @@ export interface EntryKind<E extends EntryBase> extends ReducedKind<E> {
   copy?(entry: E): E
   /** Adds a stored entry to the reducer's indexes, so that later updates find it. `state`: of the session that reported it. */
   restore?(state: ReducerState, entry: E, position: number): void
+  /** The agent ended: closes an entry that no update will close anymore. Called for those in `positionsOf`. */
+  agentGone?(step: Step, entry: E, position: number): void
   /** As Markdown, for an export; empty if there is nothing to show. */
   markdown(entry: E, terminals: Terminals): string
   /** For the search. */

@@ -1,3 +1,4 @@
+import { entryAt, positionsOf, type Step } from '../reducer/step.ts'
 import { COMPACTION, COMPACTION_REDUCERS, type CompactionEntry } from './compaction.ts'
 import type { EntryKind } from './entry-kind.ts'
 import { MESSAGE, MESSAGE_REDUCERS, type MessageEntry } from './message.ts'
@@ -55,4 +56,15 @@ export function entryKind<E extends Entry>(entry: E): EntryKind<E> {
 export function entryKindOf(name: unknown): EntryKind<Entry> | undefined {
   const known = typeof name === 'string' && Object.hasOwn(ENTRY_KINDS, name)
   return known ? (ENTRY_KINDS[name as Entry['kind']] as unknown as EntryKind<Entry>) : undefined
+}
+
+/** The agent ended: closes the entries that no update will close anymore. */
+export function closeEntries(step: Step): void {
+  for (const kind of Object.values(ENTRY_KINDS) as unknown as EntryKind<Entry>[]) {
+    if (!kind.agentGone) continue
+    for (const position of positionsOf(step.state.memory, kind).values()) {
+      const entry = entryAt(step.state, position, kind)
+      if (entry) kind.agentGone(step, entry, position)
+    }
+  }
 }

@@ -10,15 +10,13 @@ import type {
 } from '../../acp/model.ts'
 import { lines } from '../block-text.ts'
 import { escaped, fenced, quoted } from '../markdown.ts'
-import {
-  append,
+import { append,
   entryAt,
   type ReducerState,
   type Step,
   stopTime,
   touch,
-  updateActivity,
-} from '../reducer/step.ts'
+  updateActivity, positionsOf } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 import { TOOL_CALL, toolCallUpsert } from './tool-call.ts'
@@ -174,7 +172,7 @@ export function permissionAsked(
     if (subject.terminalId !== undefined) fields.command.terminalId = subject.terminalId
     if (subject.toolCallId !== undefined) {
       fields.toolCallId = subject.toolCallId
-      if (!memory.tools.has(subject.toolCallId)) {
+      if (!positionsOf(memory, TOOL_CALL).has(subject.toolCallId)) {
         toolCallUpsert(step, { toolCallId: subject.toolCallId, title: subject.command, kind: 'execute' })
       }
     }
@@ -213,7 +211,7 @@ export function requestAnswered(
   close(step, requestId, position, outcome)
   if (rule && entry.kind === 'permission') entry.rule = rule
   if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
-    restartTime(step, memory.tools.get(entry.toolCallId))
+    restartTime(step, positionsOf(memory, TOOL_CALL).get(entry.toolCallId))
   }
   // The agent should report that it continues; not all do.
   if (!hasOpenRequests(step.state)) memory.actionReported = false

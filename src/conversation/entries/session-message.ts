@@ -4,15 +4,13 @@ import type { ContentBlock, SessionMessagePatch } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import {
-  append,
+import { append,
   appendContent,
   entryAt,
   patchField,
   type Reducers,
   type Step,
-  touch,
-} from '../reducer/step.ts'
+  touch, positionsOf } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -37,7 +35,7 @@ export const SESSION_MESSAGE: EntryKind<SessionMessageEntry> = {
   growing: ({ blocks }) => blocks,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
   restore: ({ memory }, { messageId }, position) => {
-    memory.sessionMessages.set(messageId, position)
+    positionsOf(memory, SESSION_MESSAGE).set(messageId, position)
   },
   markdown: ({ blocks }) => {
     const text = blocksMarkdown(blocks)
@@ -54,7 +52,7 @@ export const SESSION_MESSAGE_REDUCERS: Reducers<'session_message' | 'session_mes
 /** Creates or changes a message between sessions: absent fields stay, `null` clears. */
 function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
   const { memory } = step.state
-  const found = memory.sessionMessages.get(patch.messageId)
+  const found = positionsOf(memory, SESSION_MESSAGE).get(patch.messageId)
   const position = found ?? createMessage(step, patch.messageId)
   const entry = entryAt(step.state, position, SESSION_MESSAGE)
   if (!entry) return
@@ -69,7 +67,7 @@ function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
 /** A piece of a message between sessions; its sender and receiver may be reported later. */
 function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
   const { memory } = step.state
-  const position = memory.sessionMessages.get(messageId)
+  const position = positionsOf(memory, SESSION_MESSAGE).get(messageId)
   if (position === undefined) {
     createMessage(step, messageId, isBlank(content) ? [] : [content])
     return
@@ -80,6 +78,6 @@ function sessionMessageChunk(step: Step, messageId: string, content: ContentBloc
 
 function createMessage(step: Step, messageId: string, content: readonly ContentBlock[] = []): number {
   const position = append(step, SESSION_MESSAGE, { messageId, blocks: copyBlocks(content) })
-  step.state.memory.sessionMessages.set(messageId, position)
+  positionsOf(step.state.memory, SESSION_MESSAGE).set(messageId, position)
   return position
 }

@@ -3,8 +3,7 @@ import * as z from 'zod'
 import type { SubagentPatch, SubagentState } from '../../acp/model.ts'
 import { escaped } from '../markdown.ts'
 import { closeOpen } from '../reducer/reduce-turn.ts'
-import {
-  append,
+import { append,
   createSubagentState,
   entryAt,
   patchField,
@@ -13,8 +12,7 @@ import {
   type Step,
   stopTime,
   touch,
-  updateActivity,
-} from '../reducer/step.ts'
+  updateActivity, positionsOf } from '../reducer/step.ts'
 import type { Change, EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
@@ -42,8 +40,18 @@ export const SUBAGENT: EntryKind<SubagentEntry> = {
   mergeKey: ({ sessionId }) => [sessionId],
   merged: (known, reported) => ({ ...reported, ...known }),
   restore: (state, { sessionId }, position) => {
-    state.memory.subagents.set(sessionId, position)
+    positionsOf(state.memory, SUBAGENT).set(sessionId, position)
     addSubagentState(state, sessionId)
+  },
+  // its last state is unknown, except that it no longer works
+  agentGone: (step, entry, position) => {
+    if (!entry.canCancel && isAtRest(entry)) return
+    entry.canCancel = false
+    if (!isAtRest(entry)) {
+      delete entry.state
+      stopTime(step, entry)
+    }
+    touch(step, position)
   },
   markdown: ({ title }) => `*${escaped(title ? l10n.t('Subagent: {0}', title) : l10n.t('Subagent'))}*`,
   text: ({ title }) => ({ head: title ?? '', body: '' }),
@@ -64,10 +72,10 @@ export const SUBAGENT_REDUCERS: Reducers<'subagent'> = {
 /** Announces a subagent, or updates it: absent fields stay, `null` clears. */
 function subagentUpsert(step: Step, patch: SubagentPatch): void {
   const { memory } = step.state
-  const found = memory.subagents.get(patch.sessionId)
+  const found = positionsOf(memory, SUBAGENT).get(patch.sessionId)
   const position = found ?? append(step, SUBAGENT, { sessionId: patch.sessionId, canCancel: false })
   if (found === undefined) {
-    memory.subagents.set(patch.sessionId, position)
+    positionsOf(memory, SUBAGENT).set(patch.sessionId, position)
     addSubagentState(step.state, patch.sessionId)
   }
   const entry = entryAt(step.state, position, SUBAGENT)
@@ -96,21 +104,6 @@ function closeWork(step: Step, sessionId: string, { stopReason, error }: Subagen
   closeOpen({ state: subagent, now: step.now, changes }, cutShort, subagent.memory.background)
   step.changes.push(...changes)
   if (changes.length > 0) updateActivity(step)
-}
-
-/** The agent ended: the last state of its subagents is unknown, except that they no longer work. */
-export function forgetSubagents(step: Step): void {
-  const { memory } = step.state
-  for (const position of memory.subagents.values()) {
-    const entry = entryAt(step.state, position, SUBAGENT)
-    if (!entry || (!entry.canCancel && isAtRest(entry))) continue
-    entry.canCancel = false
-    if (!isAtRest(entry)) {
-      delete entry.state
-      stopTime(step, entry)
-    }
-    touch(step, position)
-  }
 }
 
 function isAtRest({ state }: SubagentEntry): boolean {

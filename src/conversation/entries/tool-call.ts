@@ -12,16 +12,14 @@ import type {
 } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { blockMarkdown, fenced, folded, jsonMarkdown, plain } from '../markdown.ts'
-import {
-  append,
+import { append,
   type Background,
   entryAt,
   type ReducerState,
   type Reducers,
   type Step,
   stopTime,
-  touch,
-} from '../reducer/step.ts'
+  touch, positionsOf } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import { toolOutput, withoutEscapes } from '../tool-output.ts'
 import type { EntryKind, Terminals } from './entry-kind.ts'
@@ -58,7 +56,7 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
   merged,
   copy: entry => ({ ...entry, content: [...entry.content] }),
   restore: ({ memory }, { toolCallId, status }, position) => {
-    memory.tools.set(toolCallId, position)
+    positionsOf(memory, TOOL_CALL).set(toolCallId, position)
     if (status === 'pending' || status === 'in_progress' || status === 'paused') {
       memory.openTools.add(position)
     }
@@ -118,7 +116,7 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false):
  * earlier turn isn't meant. The end of a canceled one may be reported later.
  */
 function findToolCall(state: ReducerState, patch: ToolCallPatch, isNew: boolean): number | undefined {
-  const position = state.memory.tools.get(patch.toolCallId)
+  const position = positionsOf(state.memory, TOOL_CALL).get(patch.toolCallId)
   const entry = isNew ? entryAt(state, position, TOOL_CALL) : undefined
   if (!entry || entry.turn === state.turn || !isFinalStatus(entry.status)) return position
   const endsLate = entry.status === 'cancelled' && patch.status && isFinalStatus(patch.status)
@@ -150,14 +148,14 @@ export function toolCallOf(state: ReducerState, { subject }: PermissionRequest):
   const known =
     subject.type === 'command' &&
     subject.toolCallId !== undefined &&
-    state.memory.tools.has(subject.toolCallId)
+    positionsOf(state.memory, TOOL_CALL).has(subject.toolCallId)
   return known ? toolCallWith(state, { toolCallId: subject.toolCallId ?? '' }, false) : undefined
 }
 
 /** Appends one piece of content to a tool call. */
 function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
   const { state } = step
-  const found = state.memory.tools.get(toolCallId)
+  const found = positionsOf(state.memory, TOOL_CALL).get(toolCallId)
   const position = found ?? createToolCall(step, toolCallId)
   const entry = entryAt(state, position, TOOL_CALL)
   if (!entry) return
@@ -193,7 +191,7 @@ export function closeToolCalls(
 function createToolCall(step: Step, toolCallId: string): number {
   const position = append(step, TOOL_CALL, { ...BLANK, toolCallId, content: [], locations: [] })
   const { memory } = step.state
-  memory.tools.set(toolCallId, position)
+  positionsOf(memory, TOOL_CALL).set(toolCallId, position)
   memory.openTools.add(position)
   memory.toolsWithoutStatus.add(position)
   return position
@@ -250,7 +248,7 @@ function setStatus(
 export function isBackgroundWork(state: ReducerState, background: Background, toolCallId: string): boolean {
   if (background.toolCalls.has(toolCallId)) return true
   if (background.terminals.size === 0) return false
-  const entry = entryAt(state, state.memory.tools.get(toolCallId), TOOL_CALL)
+  const entry = entryAt(state, positionsOf(state.memory, TOOL_CALL).get(toolCallId), TOOL_CALL)
   if (!entry) return false
   return entry.content.some(part => part.type === 'terminal' && background.terminals.has(part.terminalId))
 }

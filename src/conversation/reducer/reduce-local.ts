@@ -6,7 +6,7 @@ import type {
   PermissionRequest,
   TerminalPatch,
 } from '../../acp/model.ts'
-import { closeCompactions } from '../entries/compaction.ts'
+import { closeEntries } from '../entries/entry-kinds.ts'
 import { appendMessage, beginTurn, claimEcho, expectEcho } from '../entries/message.ts'
 import {
   closeRequests,
@@ -17,7 +17,6 @@ import {
   requestClosed,
   urlCompleted,
 } from '../entries/requests.ts'
-import { forgetSubagents } from '../entries/subagent.ts'
 import type { Change } from '../state-base.ts'
 import { setOption } from './reduce-head.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
@@ -131,8 +130,7 @@ function agentGone(step: Step, message: string | undefined, code: number | undef
   } else if (running) endWork(step, { stopReason: INTERRUPTED })
   closeOpen(step, running)
   closeRequests(step)
-  closeCompactions(step)
-  forgetSubagents(step)
+  closeEntries(step)
   for (const terminal of terminals.values()) {
     if (terminal.exit) continue
     terminal.exit = { exitCode: null, signal: null }

@@ -1,8 +1,10 @@
+import { SESSION_MESSAGE } from '../entries/session-message.ts'
+import { SUBAGENT } from '../entries/subagent.ts'
 import type { SessionUpdate } from '../../acp/model.ts'
 import type { Change } from '../state-base.ts'
 import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
-import { type ReducerState, updateActivity } from './step.ts'
+import { type ReducerState, updateActivity, positionsOf } from './step.ts'
 
 /**
  * Applies updates of a subagent's session, by that session's id: its entries are among those of the session
@@ -79,7 +81,7 @@ function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): S
       message: { messageId, ...to, ...(update.content === undefined ? {} : { content: update.content }) },
     }
   }
-  if (memory.sessionMessages.has(messageId)) {
+  if (positionsOf(memory, SESSION_MESSAGE).has(messageId)) {
     return { type: 'session_message_chunk', messageId, content: update.content }
   }
   return { type: 'session_message', message: { messageId, ...to, content: [update.content] } }
@@ -87,9 +89,9 @@ function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): S
 
 /** The session in which a subagent was announced. */
 function announcer(state: ReducerState, { within = '' }: ReducerState): ReducerState {
-  if (state.memory.subagents.has(within)) return state
+  if (positionsOf(state.memory, SUBAGENT).has(within)) return state
   for (const subagent of state.memory.subagentStates.values()) {
-    if (subagent.memory.subagents.has(within)) return subagent
+    if (positionsOf(subagent.memory, SUBAGENT).has(within)) return subagent
   }
   return state
 }

@@ -34,7 +34,8 @@ export interface Echo {
  * and which are open. Positions are indexes into `entries`, which only ever grows.
  */
 export interface ReducerMemory {
-  tools: Map<string, number>
+  /** where entries are, by their kind and the agent's id for what they show; see `positionsOf` */
+  positions: Map<string, Map<string, number>>
   /** by role and message id, the latest; of one that continues below other work, its last part */
   messages: Map<string, number>
   /** by role and message id: the parts of messages that continue below other work */
@@ -43,14 +44,9 @@ export interface ReducerMemory {
   roles: Map<string, MessageRole>
   /** opened URLs whose completion the agent may still report, by its id */
   visits: Map<string, number>
-  compactions: Map<string, number>
-  subagents: Map<string, number>
-  /** messages between sessions */
-  sessionMessages: Map<string, number>
   openTools: Set<number>
   /** those of `openTools` whose status was never reported */
   toolsWithoutStatus: Set<number>
-  openCompactions: Set<number>
   /** the last entry that is neither text of the agent nor unknown: later text comes below it */
   lastWork: number
   /** the message that a chunk without an id may continue */
@@ -107,18 +103,14 @@ export function createMemory({
   subagentStates,
 }: Pick<ReducerMemory, 'openRequests' | 'subagentStates'>): ReducerMemory {
   return {
-    tools: new Map(),
+    positions: new Map(),
     messages: new Map(),
     messageParts: new Map(),
     lastWork: -1,
     roles: new Map(),
     visits: new Map(),
-    compactions: new Map(),
-    subagents: new Map(),
-    sessionMessages: new Map(),
     openTools: new Set(),
     toolsWithoutStatus: new Set(),
-    openCompactions: new Set(),
     background: NO_BACKGROUND,
     running: false,
     ownTurn: false,
@@ -177,6 +169,16 @@ export function entryAt<E extends EntryBase>(
 ): E | undefined {
   const entry = position === undefined ? undefined : entries[position]
   return entry?.kind === kind.kind ? (entry as E) : undefined
+}
+
+/** Where the entries of a kind are, by the agent's ids for what they show, such as ids of tool calls. */
+export function positionsOf<E extends EntryBase>(
+  { positions }: ReducerMemory,
+  { kind }: Pick<ReducedKind<E>, 'kind'>,
+): Map<string, number> {
+  const known = positions.get(kind) ?? new Map<string, number>()
+  positions.set(kind, known)
+  return known
 }
 
 /** How the updates of these types change the state. */

@@ -1,9 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import type { SessionSetup, SessionUpdate } from '../../acp/model.ts'
+import { ENTRY_REDUCERS } from '../entries/entry-kinds.ts'
 import { reduce } from '../reducer/reduce.ts'
 import { reduceLocalWithin, reduceWithin } from '../reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
-import type { ReducerState } from '../reducer/step.ts'
+import { positionsOf, type ReducerState } from '../reducer/step.ts'
 import type { Change, NoticeEntry } from '../state.ts'
 import { isOfPrompt } from '../user-prompts.ts'
 import { mergeInSteps } from './merge-entries.ts'
@@ -19,23 +20,10 @@ export interface Loaded {
 /** A state with more entries than this is built in a separate step. */
 const LONG = 1000
 
-/** The updates that a replay of a conversation consists of. */
-const REPLAYED: ReadonlySet<SessionUpdate['type']> = new Set([
-  'message_chunk',
-  'message_end',
-  'message',
-  'tool_call',
-  'tool_call_content',
-  'terminal',
-  'terminal_output',
-  'notice',
-  'compaction',
-  'compaction_chunk',
-  'subagent',
-  'session_message',
-  'session_message_chunk',
-  'unknown',
-])
+/** Whether a replay of a conversation consists of such updates: those about entries, and about their terminals. */
+function isReplayed(type: SessionUpdate['type']): boolean {
+  return type === 'terminal' || type === 'terminal_output' || Object.hasOwn(ENTRY_REDUCERS, type)
+}
 
 /**
  * The conversation of a session while its agent loads or resumes it. A failed load loses nothing. The replay is merged
@@ -113,7 +101,7 @@ export class Load {
 
   /** Whether the update belongs to a late replay. If so, it's kept until `merge`. */
   takes(update: SessionUpdate, within?: string): boolean {
-    if (!this.#known || !REPLAYED.has(update.type)) return false
+    if (!this.#known || !isReplayed(update.type)) return false
     // a replay starts with a prompt; anything else may be a new message of the agent
     if (!this.#replay && !isOfPrompt(update, within)) return false
     this.#replay ??= createSessionState()
@@ -194,10 +182,7 @@ function keepNames(state: ReducerState, replay: ReducerState, positions: readonl
     }
   }
   copy(replay.memory.messages, memory.messages)
-  copy(replay.memory.tools, memory.tools)
-  copy(replay.memory.compactions, memory.compactions)
-  copy(replay.memory.subagents, memory.subagents)
-  copy(replay.memory.sessionMessages, memory.sessionMessages)
+  for (const [kind, positionsOfKind] of replay.memory.positions) copy(positionsOfKind, positionsOf(memory, { kind }))
   for (const [messageId, role] of replay.memory.roles) memory.roles.set(messageId, role)
 }
 

@@ -1,6 +1,8 @@
+import { TOOL_CALL } from '../entries/tool-call.ts'
+import { SUBAGENT } from '../entries/subagent.ts'
 import { openRequests } from '../entries/requests.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
-import type { ReducerState } from '../reducer/step.ts'
+import { type ReducerState, positionsOf } from '../reducer/step.ts'
 import type { Entry } from '../state.ts'
 
 /** The entries needed to draw the pending requests: their own, their tool calls' and their subagents'. */
@@ -11,7 +13,7 @@ export function entriesOfRequests(state: ReducingState): Entry[] {
     found.add(request)
     const asking: ReducerState | undefined =
       request.within === undefined ? state : subagentStates.get(request.within)
-    const tool = asking?.memory.tools.get(request.toolCallId ?? '')
+    const tool = asking && positionsOf(asking.memory, TOOL_CALL).get(request.toolCallId ?? '')
     if (tool !== undefined) found.add(state.entries[tool]!)
     for (let at: Entry | undefined = request; at; ) {
       at = announcementOf(state, at.within)
@@ -27,7 +29,7 @@ function announcementOf(state: ReducingState, subagent: string | undefined): Ent
   if (subagent === undefined) return undefined
   const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]
   for (const { memory } of all) {
-    const position = memory.subagents.get(subagent)
+    const position = positionsOf(memory, SUBAGENT).get(subagent)
     if (position !== undefined) return state.entries[position]
   }
   return undefined

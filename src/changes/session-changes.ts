@@ -147,7 +147,7 @@ export class ChangeScope {
     return this.tracker.shared
   }
 
-  /** Reads all tracked files from disk again. Never rejects. */
+  /** Reads all tracked files from disk again. */
   refresh(): Promise<void> {
     return this.tracker.disk.refresh()
   }
@@ -413,6 +413,12 @@ export class SessionChanges extends ChangeScope {
 
   endTurn(): Promise<void> {
     return this.tracker.turns.endTurn(this.session, this.reported)
+  }
+
+  /** Also waits until the tracker knows what tool calls have reported. */
+  override async refresh(): Promise<void> {
+    await this.reported
+    await super.refresh()
   }
 
   /** Settles when the tracker knows everything that tool calls have reported so far. */

@@ -67,13 +67,13 @@ function mochaSuites(
 /**
  * UI tests mostly wait, so two windows at once take little more than half the time of one. There are more steps than
  * lanes, so that all lanes end at about the same time. A failed test is retried once in a new window; one that passes
- * only then is a bug, and is listed at the end.
+ * only then is a bug, and is listed at the end. The longest test takes 40 s on a quiet machine, and a busy one needs several times that.
  */
 const uiSuites = mochaSuites(
   'UI',
   'test/ui',
   8,
-  ['--retries', '1', '--timeout', '90000', '--slow', '20000'],
+  ['--retries', '1', '--timeout', '240000', '--slow', '20000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
 /** The built webviews and the extension in plain Node, without a workbench. */

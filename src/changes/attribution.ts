@@ -192,8 +192,7 @@ export class Attribution {
     file: TrackedFile,
     { otherwise, isGits, changed }: { otherwise: Author; isGits: boolean; changed: number | undefined },
   ): Author {
-    const isEarlier = (began: Moment) => changed !== undefined && began.isAfter(changed)
-    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise, isGits, isEarlier)
+    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise, isGits, changed)
   }
 
   #authorOf(
@@ -201,7 +200,7 @@ export class Attribution {
     claims: readonly Claim[],
     otherwise: Author = 'user',
     isGits = false,
-    isEarlier: (began: Moment) => boolean = () => false,
+    changed?: number,
   ): Author {
     const naming = claims.find(
       ({ begun, applied, change, patch }) =>
@@ -209,7 +208,8 @@ export class Attribution {
     )
     if (naming) return naming.author
     if (isGits) return 'user'
-    const turns = this.workingTurns(file.path).filter(([, { began }]) => !isEarlier(began))
+    const isEarlier = ({ began }: RunningTurn) => changed !== undefined && began.isAfter(changed)
+    const turns = this.workingTurns(file.path).filter(([, turn]) => !isEarlier(turn))
     if (turns.length === 0) return otherwise
     return { turns: turns.flatMap(([, { author }]) => author.turns), uncertain: true }
   }

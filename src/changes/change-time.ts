@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises'
+import { isWrittenSince } from '../editor/files/file-system.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
 /**
@@ -27,7 +28,7 @@ export class Moment {
   /** Whether it's certain that this time, in milliseconds since the epoch, is before the moment. */
   isAfter(time: number): boolean {
     const drift = Date.now() - this.#time - (performance.now() - this.#elapsed)
-    return Math.abs(drift) < MAX_DRIFT_MS && time < this.#time - MAX_DRIFT_MS
+    return Math.abs(drift) < MAX_DRIFT_MS && !isWrittenSince(time, this.#time - MAX_DRIFT_MS)
   }
 }
 

@@ -147,7 +147,7 @@ export class ChangeScope {
     return this.tracker.shared
   }
 
-  /** Reads all tracked files from disk again. */
+  /** Reads all tracked files from disk again. Never rejects. */
   refresh(): Promise<void> {
     return this.tracker.disk.refresh()
   }

@@ -29,7 +29,7 @@ export async function replaceWord(workbench: Workbench, word: string, text: stri
   const editor = page.locator('.editor-group-container.active .monaco-editor').first()
   const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)
   await waitFor(`“${word}” selected`, async () => {
-    // without waiting until nothing covers it: lines move while the buttons above changes appear
+    // found again after a short wait: the line moves, or is covered, while the buttons above changes appear
     const line = editor.locator('.view-line').getByText(word).last()
     const clicked = await line.dblclick({ timeout: 3000 }).then(
       () => true,

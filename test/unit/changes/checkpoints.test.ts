@@ -309,16 +309,23 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
-  it('includes what a tool call has just reported, once it has been refreshed', async () => {
+  /** A second turn edits the last line, which its tool call is just reporting. */
+  const reportLastLine = async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await changes.endTurn()
     begin(2)
     writeFileSync(file('a.txt'), 'one\n2\n3\n')
     const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
-    void changes.tool({ toolCallId: 'c', begun: true, done: true }, [{ changes: [change] }], [])
+    const reporting = changes.tool({ toolCallId: 'c', begun: true, done: true }, [{ changes: [change] }], [])
+    return { reporting }
+  }
+
+  it('includes what a tool call has just reported, once it has been refreshed', async () => {
+    const { reporting } = await reportLastLine()
     await changes.refresh()
     assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+    await reporting
   })
 
   it("doesn't include what was changed before the turn and is only noticed in it", async () => {
@@ -347,13 +354,7 @@ describe('a checkpoint', () => {
   })
 
   it('includes what a tool call reports right before its turn ends', async () => {
-    begin(1)
-    await write('a.txt', 'one\n2\nthree\n')
-    await changes.endTurn()
-    begin(2)
-    writeFileSync(file('a.txt'), 'one\n2\n3\n')
-    const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
-    const reporting = changes.tool({ toolCallId: 'c', begun: true, done: true }, [{ changes: [change] }], [])
+    const { reporting } = await reportLastLine()
     await changes.endTurn()
     await reporting
     assert.deepEqual(

@@ -81,7 +81,7 @@ const pageSuites = mochaSuites(
   'page',
   'test/page',
   4,
-  ['--retries', '1', '--timeout', '60000', '--slow', '5000'],
+  ['--retries', '1', '--timeout', '180000', '--slow', '5000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
 const browserSuites: Step[] = [

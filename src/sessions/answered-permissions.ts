@@ -1,6 +1,8 @@
 import type { FileChange, Roots } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
+import { SUBAGENT } from '../conversation/entries/subagent.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
+import { positionsOf } from '../conversation/reducer/step.ts'
 import type { Session } from '../conversation/session.ts'
 import type { PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
 import { commandsOfInput } from '../conversation/tool-command.ts'
@@ -139,7 +141,7 @@ export function subagentRoots(
   isAbsolute: (path: string) => boolean,
 ): Roots | undefined {
   for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
-    const entry = state.entries[memory.subagents.get(sessionId) ?? -1]
+    const entry = state.entries[positionsOf(memory, SUBAGENT).get(sessionId) ?? -1]
     if (entry?.kind !== 'subagent') continue
     const { cwd, additionalDirectories } = entry
     const own = cwd !== undefined && isAbsolute(cwd) ? cwd : undefined

@@ -4,7 +4,16 @@ import type { ContentBlock, Open, SessionUpdate } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import { append, appendContent, entryAt, type Reducers, type Step, stopTime, touch, positionsOf } from '../reducer/step.ts'
+import {
+  append,
+  appendContent,
+  entryAt,
+  positionsOf,
+  type Reducers,
+  type Step,
+  stopTime,
+  touch,
+} from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 

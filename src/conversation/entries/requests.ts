@@ -10,13 +10,16 @@ import type {
 } from '../../acp/model.ts'
 import { lines } from '../block-text.ts'
 import { escaped, fenced, quoted } from '../markdown.ts'
-import { append,
+import {
+  append,
   entryAt,
+  positionsOf,
   type ReducerState,
   type Step,
   stopTime,
   touch,
-  updateActivity, positionsOf } from '../reducer/step.ts'
+  updateActivity,
+} from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 import { TOOL_CALL, toolCallUpsert } from './tool-call.ts'

@@ -4,13 +4,16 @@ import type { ContentBlock, SessionMessagePatch } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { copyBlocks, isBlank, textOf } from '../blocks.ts'
 import { blocksMarkdown, folded } from '../markdown.ts'
-import { append,
+import {
+  append,
   appendContent,
   entryAt,
   patchField,
+  positionsOf,
   type Reducers,
   type Step,
-  touch, positionsOf } from '../reducer/step.ts'
+  touch,
+} from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 

@@ -3,16 +3,19 @@ import * as z from 'zod'
 import type { SubagentPatch, SubagentState } from '../../acp/model.ts'
 import { escaped } from '../markdown.ts'
 import { closeOpen } from '../reducer/reduce-turn.ts'
-import { append,
+import {
+  append,
   createSubagentState,
   entryAt,
   patchField,
+  positionsOf,
   type ReducerState,
   type Reducers,
   type Step,
   stopTime,
   touch,
-  updateActivity, positionsOf } from '../reducer/step.ts'
+  updateActivity,
+} from '../reducer/step.ts'
 import type { Change, EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 

@@ -12,14 +12,17 @@ import type {
 } from '../../acp/model.ts'
 import { blockText, lines } from '../block-text.ts'
 import { blockMarkdown, fenced, folded, jsonMarkdown, plain } from '../markdown.ts'
-import { append,
+import {
+  append,
   type Background,
   entryAt,
+  positionsOf,
   type ReducerState,
   type Reducers,
   type Step,
   stopTime,
-  touch, positionsOf } from '../reducer/step.ts'
+  touch,
+} from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import { toolOutput, withoutEscapes } from '../tool-output.ts'
 import type { EntryKind, Terminals } from './entry-kind.ts'

@@ -176,9 +176,12 @@ export function positionsOf<E extends EntryBase>(
   { positions }: ReducerMemory,
   { kind }: Pick<ReducedKind<E>, 'kind'>,
 ): Map<string, number> {
-  const known = positions.get(kind) ?? new Map<string, number>()
-  positions.set(kind, known)
-  return known
+  let ofKind = positions.get(kind)
+  if (!ofKind) {
+    ofKind = new Map()
+    positions.set(kind, ofKind)
+  }
+  return ofKind
 }
 
 /** How the updates of these types change the state. */

@@ -182,7 +182,8 @@ function keepNames(state: ReducerState, replay: ReducerState, positions: readonl
     }
   }
   copy(replay.memory.messages, memory.messages)
-  for (const [kind, positionsOfKind] of replay.memory.positions) copy(positionsOfKind, positionsOf(memory, { kind }))
+  for (const [kind, positionsOfKind] of replay.memory.positions)
+    copy(positionsOfKind, positionsOf(memory, { kind }))
   for (const [messageId, role] of replay.memory.roles) memory.roles.set(messageId, role)
 }
 

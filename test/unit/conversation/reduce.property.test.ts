@@ -2,9 +2,12 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { ChangeSet } from '../../../src/conversation/change-set.ts'
-import { isFinalStatus } from '../../../src/conversation/entries/tool-call.ts'
+import { SESSION_MESSAGE } from '../../../src/conversation/entries/session-message.ts'
+import { SUBAGENT } from '../../../src/conversation/entries/subagent.ts'
+import { isFinalStatus, TOOL_CALL } from '../../../src/conversation/entries/tool-call.ts'
 import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
+import { positionsOf } from '../../../src/conversation/reducer/step.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { block, eventSequences, type SessionEvent, update } from './arbitrary-updates.ts'
 import { snapshotOf } from './updates.ts'
@@ -167,20 +170,21 @@ function assertConsistent(state: ReducingState): void {
     if (entry.within !== undefined) assert(entry.kind !== 'message' || entry.role !== 'user')
     if (entry.kind === 'tool_call') {
       // the last one of that id, which starts anew only if the one before it has finished
-      assert(memory.tools.get(entry.toolCallId)! >= position)
-      if (memory.tools.get(entry.toolCallId) !== position) assert(isFinalStatus(entry.status))
+      assert(positionsOf(memory, TOOL_CALL).get(entry.toolCallId)! >= position)
+      if (positionsOf(memory, TOOL_CALL).get(entry.toolCallId) !== position)
+        assert(isFinalStatus(entry.status))
       assert.equal(memory.openTools.has(position), !isFinalStatus(entry.status))
     }
     if (entry.kind === 'permission') {
       assert.equal(memory.openRequests.get(entry.requestId) === position, entry.outcome === undefined)
-      if (entry.toolCallId !== undefined) assert(memory.tools.has(entry.toolCallId))
+      if (entry.toolCallId !== undefined) assert(positionsOf(memory, TOOL_CALL).has(entry.toolCallId))
     }
     if (entry.kind === 'elicitation') {
       assert.equal(memory.openRequests.get(entry.requestId) === position, entry.outcome === undefined)
     }
-    if (entry.kind === 'subagent') assert.equal(memory.subagents.get(entry.sessionId), position)
+    if (entry.kind === 'subagent') assert.equal(positionsOf(memory, SUBAGENT).get(entry.sessionId), position)
     if (entry.kind === 'session_message') {
-      assert.equal(memory.sessionMessages.get(entry.messageId), position)
+      assert.equal(positionsOf(memory, SESSION_MESSAGE).get(entry.messageId), position)
     }
     if (entry.kind === 'turn_end') assert.notEqual(entry.stopReason, 'end_turn')
     if (entry.endedAt !== undefined) assert(entry.startedAt !== undefined && entry.startedAt <= entry.endedAt)

@@ -119,6 +119,8 @@ async function runCardAction(
       return controller.current?.session.abandonTurn()
     case 'dismiss':
       return controller.dismiss(cardId)
+    default:
+      action satisfies never
   }
 }
 

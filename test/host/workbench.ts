@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
 import type { Server } from './server.ts'
 import { type Theme, type ThemeKind, themes, VsCodeWindow } from './vscode-window.ts'
@@ -49,7 +50,7 @@ export class Workbench extends VsCodeWindow {
     await this.page
       .locator('.monaco-workbench .part.statusbar .statusbar-item')
       .first()
-      .waitFor({ timeout: 60_000 })
+      .waitFor({ timeout: 2 * PATIENCE_MS })
   }
 
   /**

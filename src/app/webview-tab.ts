@@ -35,11 +35,6 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
     this.#show(this.#workbench.openTab(this.#tab), true)
   }
 
-  /** Gives the tab the focus again that a dialog took, since VS Code gives it only to the frame around the page. */
-  protected returnFocus(): void {
-    if (this.#panel?.active) this.#panel.reveal()
-  }
-
   /** Restores the tab after a reload. */
   restore(shown: ShownTab): void {
     // the user has opened it again already

@@ -16,6 +16,7 @@ export const agentsMessages = {
   'manageAgents/act': z.object({
     action: z.enum([
       'install',
+      'confirmInstall',
       'cancel',
       'remove',
       'newSession',

@@ -9,7 +9,7 @@ export interface AgentCheck {
   details: Array<{ label: string; text: string }>
 }
 
-export interface AgentRow extends Pick<AgentOffer, 'plan' | 'running' | 'failed'> {
+export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running' | 'failed'> {
   section: 'installed' | 'found' | 'settings' | 'registry'
   /** unique on the page */
   key: string

@@ -50,7 +50,10 @@ describe('the folders and servers of a session', () => {
     for (const name of ['planets-web', 'notes'])
       await details.getByText(new RegExp(`${name}\\s*accessible`)).waitFor()
     for (const name of ['clock', 'library'])
-      await row(details, name).getByLabel('Passed to the agent').waitFor()
+      await row(details, name)
+        .getByLabel('Passed to the agent')
+        .and(details.locator('.codicon-server'))
+        .waitFor()
     // the agent has no way to sign in
     assert.equal(await details.getByRole('button', { name: /^Sign In/ }).count(), 0)
 

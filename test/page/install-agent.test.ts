@@ -59,7 +59,7 @@ describe('installing an agent', () => {
     await button.waitFor()
     const isRetry = await row().getByRole('button', { name: 'Retry installing Codex' }).isVisible()
     await button.click()
-    if (!isRetry) await runInstall(workbench.page)
+    if (!isRetry) await runInstall(row())
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
   }
   let letNpm = () => {}
@@ -95,14 +95,33 @@ describe('installing an agent', () => {
     assert.equal(registry.requests.length, 0)
   })
 
+  it('asks in place, with the focus on Run Install, and installs nothing after Escape or Cancel', async () => {
+    const asked = npm.server.requests.length
+    const button = (name: string) => row().getByRole('button', { name })
+    const { keyboard } = workbench.page
+    await button('Install Codex').focus()
+    for (const cancel of ['Escape', 'Enter']) {
+      await keyboard.press('Enter')
+      await conversation.waitForFocus(button('Run Install: Codex'))
+      if (cancel === 'Enter') {
+        await keyboard.press('Tab')
+        await conversation.waitForFocus(button('Cancel: Codex'))
+      }
+      await keyboard.press(cancel)
+      await conversation.waitForFocus(button('Install Codex'))
+    }
+    assert.equal(npm.server.requests.length, asked)
+  })
+
   it('shows an error in place, with the output and a way to retry', async () => {
     const asked = npm.server.requests.length
     await click('Install Codex')
-    const dialog = workbench.page.getByRole('dialog')
-    await dialog.getByText('Runs: npm install --ignore-scripts @example/codex@1.0.0').waitFor()
+    const question = row().getByRole('group', { name: 'Install Codex 1.0.0?' })
+    await question.getByText('Runs: npm install --ignore-scripts @example/codex@1.0.0').waitFor()
+    assert.equal(await row().getByRole('button', { name: 'Install Codex' }).count(), 0)
     await workbench.screenshot('install-confirmation')
     assert.equal(npm.server.requests.length, asked, 'it was installed before it was said what runs')
-    await runInstall(workbench.page)
+    await runInstall(row())
     await row()
       .getByRole('alert')
       .getByText("The npm registry doesn't have the package @example/codex@1.0.0.")
@@ -120,7 +139,7 @@ describe('installing an agent', () => {
     await install()
     await click('Cancel installing Codex')
     await click('Install Codex')
-    await runInstall(workbench.page)
+    await runInstall(row())
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
     await conversation.composer.getByText(/^Ask Codex…/).waitFor()
     await conversation.send('/markdown')
@@ -204,11 +223,8 @@ describe('an agent whose package manager is missing', () => {
     const offer = frame.locator('.offer', { hasText: 'Codex' })
     const asked = npm.server.requests.length
     await offer.getByRole('button', { name: 'Install Codex' }).click()
-    await workbench.page
-      .getByRole('dialog')
-      .getByText(/Requires Node.js with npm\./)
-      .waitFor()
-    await runInstall(workbench.page)
+    await offer.getByText('Requires Node.js with npm.', { exact: true }).waitFor()
+    await runInstall(offer)
     const why = offer.getByRole('alert')
     await why
       .getByText('npm is needed to install this agent. Install Node.js, which includes npm, and try again.')
@@ -226,7 +242,7 @@ describe('an agent whose package manager is missing', () => {
     const snake = row('In the Registry', 'Snake')
     await snake.getByText('Requires uv. Runs: uv tool install snake@1.0.0').waitFor()
     await snake.getByRole('button', { name: 'Install: Snake' }).click()
-    await runInstall(workbench.page)
+    await runInstall(snake)
     const reason = snake.getByRole('alert')
     await reason.getByText('uv is needed to install this agent. Install uv and try again.').waitFor()
     assert.match(

@@ -88,7 +88,7 @@ describe('Manage Agents', () => {
     const page = await manage(workbench)
     const outdated = installed(page, 'Outdated')
     await press(offered(page, 'Outdated'), 'Install: Outdated')
-    await runInstall(workbench.page)
+    await runInstall(page)
     await press(outdated, 'Check: Outdated')
     await outdated.getByText('Running', { exact: true }).waitFor()
     agents.outdated!.version = '1.1.0'
@@ -97,7 +97,7 @@ describe('Manage Agents', () => {
     await outdated.getByText('Runs: npm install --ignore-scripts @example/outdated@1.1.0').waitFor()
     await workbench.screenshot('manage-agents-update')
     await press(outdated, 'Update: Outdated')
-    await runInstall(workbench.page)
+    await runInstall(page)
     await workbench.notification('Restart Outdated to use the new version.').waitFor()
     await outdated.getByText('1.1.0', { exact: true }).waitFor()
     await outdated.getByRole('button', { name: 'Update: Outdated' }).waitFor({ state: 'detached' })

@@ -66,12 +66,10 @@ describe('the first minute', () => {
     }
 
     await click(install)
-    const dialog = workbench.page.getByRole('dialog')
-    await dialog.getByText(/Runs: npm install --ignore-scripts @google\/gemini-cli@0\.61\.0/).waitFor()
-    await click(dialog.getByRole('button', { name: 'Run Install' }))
+    await offer.getByText(/Runs: npm install --ignore-scripts @google\/gemini-cli@0\.61\.0/).waitFor()
+    await click(offer.getByRole('button', { name: /^Run Install/ }))
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
     await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor()
-    // VS Code gives the focus back a moment after the dialog is gone; keys before that reach nothing
     await conversation.waitForFocus(conversation.composer)
     await workbench.page.keyboard.type('please [[hello /there]]')
     await workbench.page.keyboard.press('Enter')

@@ -59,7 +59,7 @@ describe('installing an agent', () => {
     await button.waitFor()
     const isRetry = await row().getByRole('button', { name: 'Retry installing Codex' }).isVisible()
     await button.click()
-    if (!isRetry) await runInstall(workbench.page)
+    if (!isRetry) await runInstall(row())
     await row().getByRole('progressbar', { name: 'Installing Codex' }).waitFor()
   }
   let letNpm = () => {}

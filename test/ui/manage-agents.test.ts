@@ -111,7 +111,11 @@ describe('Manage Agents', () => {
 
     const open = holdNpm()
     await keyboard.press('Enter')
-    await workbench.page.getByRole('dialog').getByRole('button', { name: 'Run Install' }).waitFor()
+    await focus.waitFor(/^Run Install: Codex/)
+    await keyboard.press('Escape')
+    await focus.waitFor(/^Install: Codex/)
+    await keyboard.press('Enter')
+    await focus.waitFor(/^Run Install: Codex/)
     await keyboard.press('Enter')
     await focus.waitFor(/^Cancel: Codex/)
     open()
@@ -170,7 +174,7 @@ describe('Manage Agents', () => {
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
     await press(offered(page, 'Unwanted'), 'Install: Unwanted')
-    await runInstall(workbench.page)
+    await runInstall(page)
     await press(unwanted, 'New Session: Unwanted')
     const conversation = await ConversationPage.find(workbench)
     await conversation.waitForAgent('Unwanted')
@@ -194,9 +198,9 @@ describe('Manage Agents', () => {
     const open = holdNpm()
     const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
     const before = packages()
-    for (const [at, page] of pages.entries()) {
+    for (const page of pages) {
       await press(offered(page, 'Shared'), 'Install: Shared')
-      await runInstall(workbenches[at]!.page)
+      await runInstall(page)
     }
     await waitFor('a window that waits', async () => {
       const waits = pages.map(page => page.getByText('Waiting for another window…').count())
@@ -221,7 +225,7 @@ describe('Manage Agents', () => {
     const open = holdNpm()
     const asked = npm.server.requests.length
     await press(offered(page, 'Interrupted'), 'Install: Interrupted')
-    await runInstall(workbench.page)
+    await runInstall(page)
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     assert.ok(existsSync(join(storage(), 'interrupted')))
     const hosts = processesStartedIn(vscode.server.root.directory).filter(({ command }) =>
@@ -234,7 +238,7 @@ describe('Manage Agents', () => {
     const again = await manage(workbench)
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'interrupted')))
     await press(offered(again, 'Interrupted'), 'Install: Interrupted')
-    await runInstall(workbench.page)
+    await runInstall(again)
     await installed(again, 'Interrupted').getByText('1.0.0', { exact: true }).waitFor()
   })
 })

@@ -101,7 +101,7 @@ describe("VS Code's network settings", () => {
     await row(page, 'In the Registry', name)
       .getByRole('button', { name: `Install: ${name}` })
       .click()
-    await runInstall(page.page())
+    await runInstall(page)
   }
   const isInstalled = (page: Frame, name: string) =>
     row(page, 'Installed', name)

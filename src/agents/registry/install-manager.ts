@@ -19,12 +19,14 @@ import type { RegistryAgent } from './registry-format.ts'
 export type InstallStatus =
   /** `share`: 0 to 1; absent if unknown */
   | { state: 'running'; step: string; share?: number }
+  /** The user was asked where the agent is listed; see {@link InstallManager.answer}. */
+  | { state: 'asking'; agent: RegistryAgent; plan: InstallPlan; replaced: string | undefined }
   /** `output`: the last lines of the package manager. `help`: a page that explains how to get what is missing. */
   | { state: 'failed'; message: string; output: string; help?: string }
 
 export type InstallOutcome = 'installed' | 'failed' | 'canceled'
 
-/** Asks the user about an installation. */
+/** Asks the user about an installation in dialogs. */
 export interface InstallConfirmation {
   /** Shows what will run. `replaced`: the installed version. Resolves with whether the user agrees. */
   plan(agent: RegistryAgent, plan: InstallPlan, replaced: string | undefined): Promise<boolean>
@@ -57,10 +59,11 @@ const HELP = {
 export class InstallManager extends Owner {
   readonly #options: InstallManagerOptions
   readonly #changed = this.register(new Emitter<void>())
-  readonly #answer = this.register(new Emitter<void>())
   readonly #statuses = new Map<string, InstallStatus>()
   readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
   readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
+  /** Answers the question of an installation in {@link InstallStatus}. */
+  readonly #questions = new Map<string, (agreed: boolean) => void>()
   /** What the user confirmed and didn't succeed: a retry of the same isn't asked about again. */
   readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
@@ -68,8 +71,6 @@ export class InstallManager extends Owner {
 
   /** The registry, a status, a plan or what is installed changed. */
   readonly onDidChange = this.#changed.event
-  /** The user answered whether to install something; the dialog is closed. */
-  readonly onDidAnswer = this.#answer.event
 
   constructor(options: InstallManagerOptions) {
     super()
@@ -186,9 +187,9 @@ export class InstallManager extends Owner {
 
   /**
    * Asks the user whether to install the registry's version of an agent, or update to it, and installs exactly what they
-   * confirm. Concurrent calls get the same outcome.
+   * confirm. Concurrent calls get the same outcome. `inPlace`: asks in {@link InstallStatus} instead of a dialog.
    */
-  install(id: string): Promise<InstallOutcome> {
+  install(id: string, { inPlace = false } = {}): Promise<InstallOutcome> {
     const running = this.#running.get(id)
     if (running) return running.outcome
     if (!this.#options.trusted())
@@ -198,11 +199,16 @@ export class InstallManager extends Owner {
     const isRetry = this.status(id)?.state === 'failed'
     const abort = new AbortController()
     this.#setStatus(id, { state: 'running', step: l10n.t('Reading the agent registry…') })
-    const outcome = this.#install(id, { signal: abort.signal, isRetry }).finally(() =>
+    const outcome = this.#install(id, { signal: abort.signal, isRetry, inPlace }).finally(() =>
       this.#running.delete(id),
     )
     this.#running.set(id, { abort, outcome })
     return outcome
+  }
+
+  /** The user's answer to whether to install an agent, where it's listed. */
+  answer(id: string, agreed: boolean): void {
+    this.#questions.get(id)?.(agreed)
   }
 
   cancel(id: string): void {
@@ -228,17 +234,14 @@ export class InstallManager extends Owner {
     super.dispose()
   }
 
-  async #install(
-    id: string,
-    { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
-  ): Promise<InstallOutcome> {
+  async #install(id: string, { signal, isRetry, inPlace }: InstallRequest): Promise<InstallOutcome> {
     const { log } = this.#options
     try {
       await this.refresh()
       signal.throwIfAborted()
       const agent = this.find(id)
       if (!agent) throw new Error(this.#problem ?? l10n.t("The agent registry doesn't list this agent."))
-      while (!(await this.#installConfirmed(agent, { signal, isRetry })));
+      while (!(await this.#installConfirmed(agent, { signal, isRetry, inPlace })));
       this.#confirmed.delete(id)
       this.#setStatus(id, undefined)
       return 'installed'
@@ -260,7 +263,7 @@ export class InstallManager extends Owner {
   /** Resolves with `false` if what would be installed changed after the user confirmed it. */
   async #installConfirmed(
     agent: RegistryAgent,
-    { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
+    { signal, isRetry, inPlace }: InstallRequest,
   ): Promise<boolean> {
     const { id } = agent
     const { confirmation, installed } = this.#options
@@ -268,11 +271,15 @@ export class InstallManager extends Owner {
     const plan = await installer.plan(agent)
     const confirmed = this.#confirmed.get(id)
     if (!confirmed || !isSamePlan(plan, confirmed)) {
-      this.#setStatus(id, { state: 'running', step: l10n.t('Waiting for confirmation…') })
-      const asked = confirmation.plan(agent, plan, installed.get(id)?.version)
-      const agreed = await raceAbort(asked, signal)
-      this.#answer.fire()
+      const replaced = installed.get(id)?.version
+      const ask = () => {
+        if (inPlace) return this.#ask({ agent, plan, replaced })
+        this.#setStatus(id, { state: 'running', step: l10n.t('Waiting for confirmation…') })
+        return confirmation.plan(agent, plan, replaced)
+      }
+      const agreed = await raceAbort(ask(), signal).finally(() => this.#questions.delete(id))
       if (!agreed) throw new CancelledError()
+      if (inPlace) this.#setStatus(id, { state: 'running', step: l10n.t('Preparing…') })
     }
     this.#confirmed.set(id, plan)
     try {
@@ -292,11 +299,29 @@ export class InstallManager extends Owner {
     }
   }
 
+  #ask(question: {
+    agent: RegistryAgent
+    plan: InstallPlan
+    replaced: string | undefined
+  }): Promise<boolean> {
+    return new Promise(resolve => {
+      const { id } = question.agent
+      this.#questions.set(id, resolve)
+      this.#setStatus(id, { state: 'asking', ...question })
+    })
+  }
+
   #setStatus(id: string, status: InstallStatus | undefined): void {
     if (status) this.#statuses.set(id, status)
     else this.#statuses.delete(id)
     this.#changed.fire()
   }
+}
+
+interface InstallRequest {
+  signal: AbortSignal
+  isRetry: boolean
+  inPlace: boolean
 }
 
 /** The name that Parley has for a well-known agent everywhere else. */

@@ -4,6 +4,7 @@ import type { InstallPlan } from '../../agents/registry/install-plan.ts'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import { installQuestion } from './install-confirmation.ts'
 
 const hasNone = (agents: AgentDirectory) =>
   agents.isSearched() && agents.list().every(({ source }) => source === 'demo')
@@ -22,10 +23,25 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
       description: preset.description(),
       icon: installs.iconOf(id),
       ...(plan && { plan: planText(plan) }),
-      ...(status?.state === 'running' && { running: status }),
-      ...(status?.state === 'failed' && { failed: failureNote(status) }),
+      ...statusNotes(status),
     }
   })
+}
+
+/** The state of an installation for a page. */
+export function statusNotes(
+  status: InstallStatus | undefined,
+): Pick<AgentOffer, 'asking' | 'running' | 'failed'> {
+  switch (status?.state) {
+    case 'asking':
+      return { asking: installQuestion(status) }
+    case 'running':
+      return { running: status }
+    case 'failed':
+      return { failed: failureNote(status) }
+    case undefined:
+      return {}
+  }
 }
 
 /** Determines what the offers would run, as soon as it's known that there is no agent. Fetches nothing. */
@@ -53,7 +69,7 @@ export function planText(plan: InstallPlan | Error): string {
 }
 
 /** A failed installation for a page. */
-export function failureNote({
+function failureNote({
   message,
   output,
   help,

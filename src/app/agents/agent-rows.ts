@@ -6,7 +6,7 @@ import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import type { AccountNote } from '../../bridge/conversation.ts'
-import { failureNote, planText } from './agent-offers.ts'
+import { planText, statusNotes } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
   installs: Pick<
@@ -120,12 +120,7 @@ function currentCheck(
 function installNotes(
   id: string,
   { installs }: AgentRowsOptions,
-): Pick<AgentRow, 'plan' | 'running' | 'failed'> {
+): Pick<AgentRow, 'plan' | 'asking' | 'running' | 'failed'> {
   const plan = installs.planOf(id)
-  const status = installs.status(id)
-  return {
-    ...(plan && { plan: planText(plan) }),
-    ...(status?.state === 'running' && { running: status }),
-    ...(status?.state === 'failed' && { failed: failureNote(status) }),
-  }
+  return { ...(plan && { plan: planText(plan) }), ...statusNotes(installs.status(id)) }
 }

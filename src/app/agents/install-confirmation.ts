@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
-import type { InstallConfirmation } from '../../agents/registry/install-manager.ts'
+import type { InstallConfirmation, InstallStatus } from '../../agents/registry/install-manager.ts'
 import type { InstallPlan, InstallScript } from '../../agents/registry/install-plan.ts'
+import type { AgentOffer } from '../../bridge/conversation.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { visible } from '../../common/visible.ts'
 import type { Dialogs } from '../workbench.ts'
@@ -9,14 +10,11 @@ import { quoted, quotedEnvironment } from './quoted.ts'
 /** Asks in modal dialogs, which show all of what would run. */
 export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallConfirmation {
   return {
-    async plan({ name, version }, plan, replaced) {
+    async plan(agent, plan, replaced) {
       const run = l10n.t('Run Install')
-      const text =
-        replaced === undefined
-          ? l10n.t('Install {0} {1}?', name, version)
-          : l10n.t('Update {0} to {1}?', name, version)
-      const detail = planDetails(plan, replaced)
-      return (await dialogs.confirm(plainMessage(text), { detail }, run)) === run
+      const text = plainMessage(questionOf(agent, replaced))
+      const detail = planDetails(plan, replaced).join('\n')
+      return (await dialogs.confirm(text, { detail }, run)) === run
     },
 
     async scripts({ name }, scripts) {
@@ -33,8 +31,26 @@ export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallC
   }
 }
 
+/** The same question for a page. */
+export function installQuestion({
+  agent,
+  plan,
+  replaced,
+}: Extract<InstallStatus, { state: 'asking' }>): NonNullable<AgentOffer['asking']> {
+  return { question: questionOf(agent, replaced), facts: planDetails(plan, replaced) }
+}
+
+function questionOf(
+  { name, version }: { name: string; version: string },
+  replaced: string | undefined,
+): string {
+  return replaced === undefined
+    ? l10n.t('Install {0} {1}?', name, version)
+    : l10n.t('Update {0} to {1}?', name, version)
+}
+
 /** Everything that an installation runs and that the agent is started with, one fact a line. */
-function planDetails(plan: InstallPlan, replaced: string | undefined): string {
+function planDetails(plan: InstallPlan, replaced: string | undefined): string[] {
   const { distribution, action, program, args, env, sha256, missing } = plan
   const lines = [
     distribution === 'binary' ? l10n.t('Downloads: {0}', action) : l10n.t('Runs: {0}', action),
@@ -53,7 +69,7 @@ function planDetails(plan: InstallPlan, replaced: string | undefined): string {
     distribution === 'uvx' &&
       l10n.t('Python packages that uv has to build run code when they are installed.'),
   ]
-  return lines.filter(line => line !== false).join('\n')
+  return lines.filter(line => line !== false)
 }
 
 /** The scripts of packages, one a line. */

@@ -68,7 +68,6 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     })
     for (const event of [installs.onDidChange, agents.onDidChange, runners.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
-    own.add(installs.onDidAnswer(() => this.returnFocus()))
     own.add(workbench.settings.onDidChange('agentRegistry', () => void this.#load(true)))
   }
 
@@ -99,12 +98,14 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     if (registryId !== undefined)
       switch (action) {
         case 'install': {
-          const outcome = await installs.install(registryId)
+          const outcome = await installs.install(registryId, { inPlace: true })
           const runner = runners.peek(agentIdOf(registryId))
           if (outcome === 'installed' && runner?.running)
             void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))
           return
         }
+        case 'confirmInstall':
+          return installs.answer(registryId, true)
         case 'cancel':
           return installs.cancel(registryId)
         case 'remove':

@@ -44,8 +44,6 @@ export interface ConversationBridgeOptions {
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   previews: PreviewStore
-  /** Shows the conversation and focuses its composer. */
-  reveal?: () => Promise<void>
   /** only for the side bar, which lists the conversations in editor tabs */
   tabs?: OpenTabs
   log: Logger

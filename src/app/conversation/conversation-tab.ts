@@ -35,7 +35,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#indicators = indicators
     this.controller = this.register(options.controller)
     this.#panel = panel
-    this.#bridge = this.register(new ConversationBridge(page, { ...options, reveal: () => this.reveal() }))
+    this.#bridge = this.register(new ConversationBridge(page, options))
     this.register(this.#bridge.onDidFocus(onFocus))
     this.register(
       panel.onDidChangeState(() => {

@@ -16,7 +16,6 @@ export interface SessionHandlersOptions {
   organizer: SessionOrganizer
   installs: InstallManager
   tabs?: OpenTabs
-  reveal?: () => Promise<void>
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
 }
 
@@ -26,7 +25,6 @@ export function sessionHandlers({
   organizer,
   installs,
   tabs,
-  reveal,
   workbench: { dialogs, editors },
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
@@ -70,14 +68,12 @@ export function sessionHandlers({
     'agents/install': ({ id }) => {
       const offer = installs.featured().find(one => one.id === id)
       if (!offer) return
-      // the dialog took the focus, and VS Code gives it back only to the frame around the page
-      const answered = installs.onDidAnswer(() => void reveal?.())
       const installing = installs
-        .install(id)
+        .install(id, { inPlace: true })
         .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
-        .finally(() => answered.dispose())
       return controller.opener.startAfter(offer.preset.name, installing)
     },
+    'agents/confirmInstall': ({ id }) => installs.answer(id, true),
     'agents/cancelInstall': ({ id }) => installs.cancel(id),
   } satisfies Partial<Handlers<ConversationMessages>>
 }

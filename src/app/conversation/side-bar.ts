@@ -78,10 +78,8 @@ export class SideBar implements ConversationSurface {
   show(view: SideBarView, page: PageChannel): void {
     const first = this.#view === undefined
     this.#view = view
-    const bridge = new ConversationBridge(
-      page,
-      { ...this.#options, reveal: () => this.reveal() },
-      connection => this.#history.listen('sideBar', connection, () => this.#isShown('history')),
+    const bridge = new ConversationBridge(page, this.#options, connection =>
+      this.#history.listen('sideBar', connection, () => this.#isShown('history')),
     )
     this.#bridge = bridge
     bridge.showPage(this.#page, false)

@@ -7,7 +7,7 @@ import type { HostClient } from '../host/connection.ts'
 import { plural, t } from '../l10n.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
-import { InstallFailure, InstallProgress } from '../ui/install-state.tsx'
+import { InstallConfirmation, InstallFailure, InstallProgress } from '../ui/install-state.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
 import { useAgentKeys } from './agent-keys.ts'
 
@@ -163,7 +163,7 @@ interface AgentViewProps {
 
 /** An agent: its description, source, state and buttons. */
 function AgentView({ row, trusted, act }: AgentViewProps) {
-  const { name, description, icon, version, update, isDefault, isRunning, running, failed } = row
+  const { name, description, icon, version, update, isDefault, isRunning, asking, running, failed } = row
   const facts = [row.source, row.license, row.account?.text].filter(Boolean).join(' · ')
   return (
     <li class={`agent in-${row.section}`} data-agent={row.registryId ?? row.agentId}>
@@ -182,14 +182,23 @@ function AgentView({ row, trusted, act }: AgentViewProps) {
           {t('Command:')} <code>{row.command}</code>
         </div>
       )}
-      {row.plan !== undefined && (row.section === 'registry' || update !== undefined) && (
+      {row.plan !== undefined && !asking && (row.section === 'registry' || update !== undefined) && (
         <div class="agent-facts quiet">{row.plan}</div>
       )}
       {running && <InstallProgress name={name} running={running} />}
       {failed && !running && <InstallFailure failed={failed} />}
-      <div class="agent-buttons">
-        <Actions row={row} trusted={trusted} act={act} />
-      </div>
+      {asking ? (
+        <InstallConfirmation
+          name={name}
+          asking={asking}
+          onRun={() => act('confirmInstall')}
+          onCancel={() => act('cancel')}
+        />
+      ) : (
+        <div class="agent-buttons">
+          <Actions row={row} trusted={trusted} act={act} />
+        </div>
+      )}
       <CheckResult row={row} />
     </li>
   )

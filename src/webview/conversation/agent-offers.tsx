@@ -1,8 +1,9 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { AgentIcon } from '../ui/icon.tsx'
-import { InstallFailure, InstallProgress } from '../ui/install-state.tsx'
+import { InstallConfirmation, InstallFailure, InstallProgress } from '../ui/install-state.tsx'
 import { useApp } from './context.ts'
 
 /** Agents that can be installed, with the command, the progress and errors. */
@@ -18,12 +19,23 @@ export function Offers({ offers }: { offers: readonly AgentOffer[] }) {
 
 function Offer({ offer }: { offer: AgentOffer }) {
   const { host, composer } = useApp()
-  const { id, name, description, icon, plan, running, failed } = offer
-  const install = () => {
-    host.send('agents/install', { id })
+  const { id, name, description, icon, plan, asking, running, failed } = offer
+  const button = useRef<HTMLButtonElement>(null)
+  const isCanceled = useRef(false)
+  const run = () => {
+    host.send('agents/confirmInstall', { id })
     // the user can write the prompt meanwhile
     composer.current?.focus()
   }
+  const cancel = () => {
+    isCanceled.current = true
+    host.send('agents/cancelInstall', { id })
+  }
+  useLayoutEffect(() => {
+    if (asking || running || !isCanceled.current) return
+    isCanceled.current = false
+    if (document.activeElement === document.body) button.current?.focus()
+  }, [asking, running])
   return (
     <li class="offer">
       <div class="offer-line">
@@ -33,19 +45,23 @@ function Offer({ offer }: { offer: AgentOffer }) {
           <div class="offer-about">{description}</div>
         </div>
         {running ? (
-          <Button
-            label={t('Cancel installing {0}', name)}
-            onClick={() => host.send('agents/cancelInstall', { id })}
-          >
+          <Button label={t('Cancel installing {0}', name)} onClick={cancel}>
             {t('Cancel')}
           </Button>
         ) : (
-          <Button label={failed ? t('Retry installing {0}', name) : t('Install {0}', name)} onClick={install}>
-            {failed ? t('Retry') : t('Install')}
-          </Button>
+          !asking && (
+            <Button
+              buttonRef={button}
+              label={failed ? t('Retry installing {0}', name) : t('Install {0}', name)}
+              onClick={() => host.send('agents/install', { id })}
+            >
+              {failed ? t('Retry') : t('Install')}
+            </Button>
+          )
         )}
       </div>
-      {!running && !failed && plan && <div class="offer-plan">{plan}</div>}
+      {!asking && !running && !failed && plan && <div class="offer-plan">{plan}</div>}
+      {asking && <InstallConfirmation name={name} asking={asking} onRun={run} onCancel={cancel} />}
       {running && <InstallProgress name={name} running={running} />}
       {failed && !running && <InstallFailure failed={failed} />}
     </li>

@@ -1,7 +1,72 @@
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import { t } from '../l10n.ts'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { PlainCode } from './scroll-area.tsx'
+
+interface InstallConfirmationProps {
+  name: string
+  asking: NonNullable<AgentOffer['asking']>
+  onRun: () => void
+  onCancel: () => void
+}
+
+/**
+ * Asks whether to install an agent, with everything that would run. Takes the focus, unless the user meanwhile moved it
+ * elsewhere; Escape cancels.
+ */
+export function InstallConfirmation({ name, asking, onRun, onCancel }: InstallConfirmationProps) {
+  const group = useRef<HTMLDivElement>(null)
+  const run = useRef<HTMLButtonElement>(null)
+  const id = useId()
+  useLayoutEffect(() => {
+    const { activeElement, body } = document
+    // the button that was pressed may be gone
+    const isHere = activeElement === body || group.current?.parentElement?.contains(activeElement)
+    if (document.hasFocus() && isHere) run.current?.focus()
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+    <div
+      ref={group}
+      class="offer-asking"
+      role="group"
+      aria-labelledby={`${id}-question`}
+      aria-describedby={`${id}-facts`}
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || event.isComposing) return
+        event.preventDefault()
+        onCancel()
+      }}
+    >
+      <strong id={`${id}-question`} dir="auto">
+        {asking.question}
+      </strong>
+      <ul id={`${id}-facts`} class="offer-facts">
+        {asking.facts.map(fact => (
+          <li key={fact} dir="auto">
+            {fact}
+          </li>
+        ))}
+      </ul>
+      <div class="agent-buttons">
+        <Button
+          class="act-confirm"
+          buttonRef={run}
+          primary
+          label={`${t('Run Install')}: ${name}`}
+          onClick={onRun}
+        >
+          {t('Run Install')}
+        </Button>
+        <Button class="act-cancel" label={`${t('Cancel')}: ${name}`} onClick={onCancel}>
+          {t('Cancel')}
+        </Button>
+      </div>
+    </div>
+  )
+}
 
 interface InstallProgressProps {
   name: string

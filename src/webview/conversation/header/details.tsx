@@ -119,7 +119,8 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
       {servers.map(server => (
         <div key={server.name} class={`details-row${server.passed ? '' : ' details-missing'}`}>
           <Icon
-            name={server.passed ? 'check' : 'circle-slash'}
+            // that it was passed doesn't say whether the agent is connected to it
+            name={server.passed ? 'server' : 'circle-slash'}
             label={server.passed ? t('Passed to the agent') : t('Not passed to the agent')}
           />
           <span class="details-name">{server.name}</span>

@@ -180,6 +180,31 @@ describe('InstallManager', () => {
     assert.equal(asked.length, 2)
   })
 
+  it('asks where the agent is listed, and installs it after the answer', async () => {
+    const question = () =>
+      new Promise<InstallPlan>(resolve => {
+        const following = installs.onDidChange(() => {
+          const status = installs.status('mine')
+          if (status?.state !== 'asking') return
+          following.dispose()
+          resolve(status.plan)
+        })
+      })
+    answer = () => assert.fail('A dialog asked')
+    let done = installs.install('mine', { inPlace: true })
+    assert.equal((await question()).action, stated)
+    installs.cancel('mine')
+    assert.equal(await done, 'canceled')
+    assert.equal(installs.status('mine'), undefined)
+    installs.answer('mine', true)
+    assert.deepEqual(installs.installed, [])
+
+    done = installs.install('mine', { inPlace: true })
+    asked = [await question()]
+    installs.answer('mine', true)
+    assert.equal(await done, 'installed')
+  })
+
   it('asks again if what would be installed changed after the user confirmed it', async () => {
     install = async agent => {
       if (asked.length === 1) throw new InstallError('changed', 'It changed.')

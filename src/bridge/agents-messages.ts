@@ -7,6 +7,9 @@ export type AgentsMessages = typeof agentsMessages
 
 export type AgentAction = Params<AgentsMessages['manageAgents/act']>['action']
 
+/** of a row */
+const key = z.string().min(1).max(512)
+
 export const agentsMessages = {
   /** The page can draw; asks for the agents. */
   'manageAgents/ready': nothing,
@@ -16,7 +19,6 @@ export const agentsMessages = {
   'manageAgents/act': z.object({
     action: z.enum([
       'install',
-      'confirmInstall',
       'cancel',
       'remove',
       'newSession',
@@ -29,8 +31,10 @@ export const agentsMessages = {
       'check',
       'openRepository',
     ]),
-    key: z.string().min(1).max(512),
+    key,
   }),
+  /** The user confirmed what installing the agent runs, as the question with this id shows it. */
+  'manageAgents/confirmInstall': z.object({ key, question: z.number().int() }),
 } as const
 
 /** What the host sends to the Manage Agents page. */

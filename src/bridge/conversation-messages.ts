@@ -285,8 +285,8 @@ export const conversationMessages = {
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
   /** Installs an agent from the empty state, once the user has confirmed what runs, and starts a session with it. */
   'agents/install': z.object({ id: registryId }),
-  /** The user confirmed what installing the agent runs. */
-  'agents/confirmInstall': z.object({ id: registryId }),
+  /** The user confirmed what installing the agent runs, as the question with this id shows it. */
+  'agents/confirmInstall': z.object({ id: registryId, question: z.number().int() }),
   'agents/cancelInstall': z.object({ id: registryId }),
 
   // ---- changed files -----------------------------------------------------------------------------------------------

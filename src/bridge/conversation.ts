@@ -85,7 +85,7 @@ export interface AgentOffer {
   /** what an installation runs or downloads, as a sentence */
   plan?: string
   /** the question whether to install it, and everything that would run, one fact a line */
-  asking?: { question: string; facts: string[] }
+  asking?: { id: number; text: string; facts: string[] }
   /** `share`: 0 to 1; absent if unknown */
   running?: { step: string; share?: number }
   /** `help`: a page that explains how to get what is missing, and the button's label */

@@ -101,8 +101,11 @@ describe('installing an agent', () => {
     const { keyboard } = workbench.page
     await button('Install Codex').focus()
     for (const cancel of ['Escape', 'Enter']) {
-      await keyboard.press('Enter')
+      await keyboard.down('Enter')
       await conversation.waitForFocus(button('Run Install: Codex'))
+      // still held down
+      await keyboard.down('Enter')
+      await keyboard.up('Enter')
       if (cancel === 'Enter') {
         await keyboard.press('Tab')
         await conversation.waitForFocus(button('Cancel: Codex'))

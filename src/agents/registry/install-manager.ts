@@ -19,10 +19,20 @@ import type { RegistryAgent } from './registry-format.ts'
 export type InstallStatus =
   /** `share`: 0 to 1; absent if unknown */
   | { state: 'running'; step: string; share?: number }
-  /** The user was asked where the agent is listed; see {@link InstallManager.answer}. */
-  | { state: 'asking'; agent: RegistryAgent; plan: InstallPlan; replaced: string | undefined }
+  /** The user was asked where the agent is listed; see {@link InstallManager.confirm}. */
+  | ({ state: 'asking' } & InstallQuestion)
   /** `output`: the last lines of the package manager. `help`: a page that explains how to get what is missing. */
   | { state: 'failed'; message: string; output: string; help?: string }
+
+/** Whether to install an agent, where it's listed. */
+export interface InstallQuestion {
+  /** identifies the question, since another one follows if the plan changes */
+  id: number
+  agent: RegistryAgent
+  plan: InstallPlan
+  /** the installed version */
+  replaced: string | undefined
+}
 
 export type InstallOutcome = 'installed' | 'failed' | 'canceled'
 
@@ -62,8 +72,9 @@ export class InstallManager extends Owner {
   readonly #statuses = new Map<string, InstallStatus>()
   readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
   readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
-  /** Answers the question of an installation in {@link InstallStatus}. */
-  readonly #questions = new Map<string, (agreed: boolean) => void>()
+  /** By agent: the question in {@link InstallStatus} and what continues when the user agrees. */
+  readonly #questions = new Map<string, { id: number; agree: () => void }>()
+  #lastQuestion = 0
   /** What the user confirmed and didn't succeed: a retry of the same isn't asked about again. */
   readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
@@ -206,9 +217,10 @@ export class InstallManager extends Owner {
     return outcome
   }
 
-  /** The user's answer to whether to install an agent, where it's listed. */
-  answer(id: string, agreed: boolean): void {
-    this.#questions.get(id)?.(agreed)
+  /** The user agreed to what the question shows. Does nothing if it's not the current one. */
+  confirm(id: string, question: number): void {
+    const current = this.#questions.get(id)
+    if (current?.id === question) current.agree()
   }
 
   cancel(id: string): void {
@@ -299,15 +311,12 @@ export class InstallManager extends Owner {
     }
   }
 
-  #ask(question: {
-    agent: RegistryAgent
-    plan: InstallPlan
-    replaced: string | undefined
-  }): Promise<boolean> {
+  /** Resolves when the user agrees. A cancellation ends the installation. */
+  #ask(question: Omit<InstallQuestion, 'id'>): Promise<true> {
     return new Promise(resolve => {
-      const { id } = question.agent
-      this.#questions.set(id, resolve)
-      this.#setStatus(id, { state: 'asking', ...question })
+      const id = ++this.#lastQuestion
+      this.#questions.set(question.agent.id, { id, agree: () => resolve(true) })
+      this.#setStatus(question.agent.id, { state: 'asking', id, ...question })
     })
   }
 

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import type { InstallConfirmation, InstallStatus } from '../../agents/registry/install-manager.ts'
+import type { InstallConfirmation, InstallQuestion } from '../../agents/registry/install-manager.ts'
 import type { InstallPlan, InstallScript } from '../../agents/registry/install-plan.ts'
 import type { AgentOffer } from '../../bridge/conversation.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -33,11 +33,12 @@ export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallC
 
 /** The same question for a page. */
 export function installQuestion({
+  id,
   agent,
   plan,
   replaced,
-}: Extract<InstallStatus, { state: 'asking' }>): NonNullable<AgentOffer['asking']> {
-  return { question: questionOf(agent, replaced), facts: planDetails(plan, replaced) }
+}: InstallQuestion): NonNullable<AgentOffer['asking']> {
+  return { id, text: questionOf(agent, replaced), facts: planDetails(plan, replaced) }
 }
 
 function questionOf(

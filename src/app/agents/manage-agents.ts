@@ -51,6 +51,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     this.#isRefreshing = true
     // a hidden tab loads its page again when it's shown
     let readsRegistry = isAsked
+    const rowWith = (key: string) => this.#rows().find(one => one.key === key)
     connection.handle(agentsMessages, {
       'manageAgents/ready': () => {
         const loading = this.#load(readsRegistry)
@@ -59,11 +60,15 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       },
       'manageAgents/refresh': () => this.#load(true),
       'manageAgents/act': async ({ action, key }) => {
-        const row = this.#rows().find(one => one.key === key)
+        const row = rowWith(key)
         if (!row) return
         await this.#act(action, row).catch((error: unknown) => {
           void workbench.dialogs.error(plainMessage(messageOf(error)))
         })
+      },
+      'manageAgents/confirmInstall': ({ key, question }) => {
+        const id = rowWith(key)?.registryId
+        if (id !== undefined) installs.confirm(id, question)
       },
     })
     for (const event of [installs.onDidChange, agents.onDidChange, runners.onDidChange, accounts.onDidChange])
@@ -104,8 +109,6 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
             void dialogs.info(plainMessage(l10n.t('Restart {0} to use the new version.', name)))
           return
         }
-        case 'confirmInstall':
-          return installs.answer(registryId, true)
         case 'cancel':
           return installs.cancel(registryId)
         case 'remove':

@@ -73,7 +73,7 @@ export function sessionHandlers({
         .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
       return controller.opener.startAfter(offer.preset.name, installing)
     },
-    'agents/confirmInstall': ({ id }) => installs.answer(id, true),
+    'agents/confirmInstall': ({ id, question }) => installs.confirm(id, question),
     'agents/cancelInstall': ({ id }) => installs.cancel(id),
   } satisfies Partial<Handlers<ConversationMessages>>
 }

@@ -139,6 +139,7 @@ function Section({ title, rows, trusted, host }: SectionProps) {
             row={row}
             trusted={trusted}
             act={action => host.send('manageAgents/act', { action, key: row.key })}
+            confirm={question => host.send('manageAgents/confirmInstall', { key: row.key, question })}
           />
         ))}
       </ul>
@@ -159,10 +160,12 @@ interface AgentViewProps {
   row: AgentRow
   trusted: boolean
   act: (action: AgentAction) => void
+  /** Confirms the question with this id. */
+  confirm: (question: number) => void
 }
 
 /** An agent: its description, source, state and buttons. */
-function AgentView({ row, trusted, act }: AgentViewProps) {
+function AgentView({ row, trusted, act, confirm }: AgentViewProps) {
   const { name, description, icon, version, update, isDefault, isRunning, asking, running, failed } = row
   const facts = [row.source, row.license, row.account?.text].filter(Boolean).join(' · ')
   return (
@@ -188,12 +191,7 @@ function AgentView({ row, trusted, act }: AgentViewProps) {
       {running && <InstallProgress name={name} running={running} />}
       {failed && !running && <InstallFailure failed={failed} />}
       {asking ? (
-        <InstallConfirmation
-          name={name}
-          asking={asking}
-          onRun={() => act('confirmInstall')}
-          onCancel={() => act('cancel')}
-        />
+        <InstallConfirmation name={name} asking={asking} onRun={confirm} onCancel={() => act('cancel')} />
       ) : (
         <div class="agent-buttons">
           <Actions row={row} trusted={trusted} act={act} />
@@ -208,7 +206,7 @@ function Tag({ children }: { children: ComponentChildren }) {
   return <span class="agent-tag">{children}</span>
 }
 
-function Actions({ row, trusted, act }: AgentViewProps) {
+function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
   const { name, agentId, registryId, running, failed, update, section, isDefault } = row
   const signedIn = row.account?.signedIn
   const one = (action: AgentAction, words: string, more: { primary?: boolean; disabled?: boolean } = {}) => (

@@ -22,8 +22,8 @@ function Offer({ offer }: { offer: AgentOffer }) {
   const { id, name, description, icon, plan, asking, running, failed } = offer
   const button = useRef<HTMLButtonElement>(null)
   const isCanceled = useRef(false)
-  const run = () => {
-    host.send('agents/confirmInstall', { id })
+  const run = (question: number) => {
+    host.send('agents/confirmInstall', { id, question })
     // the user can write the prompt meanwhile
     composer.current?.focus()
   }

@@ -8,7 +8,8 @@ import { PlainCode } from './scroll-area.tsx'
 interface InstallConfirmationProps {
   name: string
   asking: NonNullable<AgentOffer['asking']>
-  onRun: () => void
+  /** `question`: the id of what was confirmed */
+  onRun: (question: number) => void
   onCancel: () => void
 }
 
@@ -35,13 +36,15 @@ export function InstallConfirmation({ name, asking, onRun, onCancel }: InstallCo
       aria-labelledby={`${id}-question`}
       aria-describedby={`${id}-facts`}
       onKeyDown={event => {
+        // still held down from the press that opened the question, which nobody has read yet
+        if (event.repeat) event.preventDefault()
         if (event.key !== 'Escape' || event.isComposing) return
         event.preventDefault()
         onCancel()
       }}
     >
       <strong id={`${id}-question`} dir="auto">
-        {asking.question}
+        {asking.text}
       </strong>
       <ul id={`${id}-facts`} class="offer-facts">
         {asking.facts.map(fact => (
@@ -56,7 +59,7 @@ export function InstallConfirmation({ name, asking, onRun, onCancel }: InstallCo
           buttonRef={run}
           primary
           label={`${t('Run Install')}: ${name}`}
-          onClick={onRun}
+          onClick={() => onRun(asking.id)}
         >
           {t('Run Install')}
         </Button>

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InstallError, type InstallOptions } from '../../../../src/agents/registry/agent-installer.ts'
-import { InstallManager } from '../../../../src/agents/registry/install-manager.ts'
+import { InstallManager, type InstallQuestion } from '../../../../src/agents/registry/install-manager.ts'
 import type { InstallPlan } from '../../../../src/agents/registry/install-plan.ts'
 import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
 import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/registry/registry-client.ts'
@@ -182,26 +182,30 @@ describe('InstallManager', () => {
 
   it('asks where the agent is listed, and installs it after the answer', async () => {
     const question = () =>
-      new Promise<InstallPlan>(resolve => {
+      new Promise<InstallQuestion>(resolve => {
         const following = installs.onDidChange(() => {
           const status = installs.status('mine')
           if (status?.state !== 'asking') return
           following.dispose()
-          resolve(status.plan)
+          resolve(status)
         })
       })
     answer = () => assert.fail('A dialog asked')
     let done = installs.install('mine', { inPlace: true })
-    assert.equal((await question()).action, stated)
+    const canceled = await question()
+    assert.equal(canceled.plan.action, stated)
     installs.cancel('mine')
     assert.equal(await done, 'canceled')
     assert.equal(installs.status('mine'), undefined)
-    installs.answer('mine', true)
+    installs.confirm('mine', canceled.id)
     assert.deepEqual(installs.installed, [])
 
     done = installs.install('mine', { inPlace: true })
-    asked = [await question()]
-    installs.answer('mine', true)
+    const { id, plan } = await question()
+    asked = [plan]
+    installs.confirm('mine', canceled.id)
+    assert.equal(installs.status('mine')?.state, 'asking', 'an old question was confirmed')
+    installs.confirm('mine', id)
     assert.equal(await done, 'installed')
   })
 

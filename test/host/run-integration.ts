@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     verbose: { type: 'boolean', default: false },
   },
 })
-const timeout = 600_000
+const timeout = 1_200_000
 exitOnSignals()
 
 const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])

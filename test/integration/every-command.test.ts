@@ -171,9 +171,8 @@ const INSIDE = /\bat \S+ \(|\bError:|undefined|\[object|is not a function|Cannot
 
 const recorder = new ShownRecorder()
 
-describe('every command shows something other than an error', function () {
+describe('every command shows something other than an error', () => {
   // each test runs nearly a hundred commands
-  this.timeout(120_000)
   /** Restores the state of the test, whatever the previous command did. */
   type Prepare = () => Promise<void>
 

@@ -25,7 +25,7 @@ export async function run(): Promise<void> {
   await foldersOpen()
   // works in every Node, unlike `require` of an ES module
   const { default: Mocha } = await import('mocha')
-  const mocha = new Mocha({ timeout: 30_000, color: false, grep: process.env[grepVariable] ?? '' })
+  const mocha = new Mocha({ timeout: 180_000, color: false, grep: process.env[grepVariable] ?? '' })
   const suite = join(__dirname, '..')
   for (const file of readdirSync(suite, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.test.cjs')) mocha.addFile(join(suite, file))

@@ -14,8 +14,7 @@ describe('axe finds no problems in four themes with', () => {
   let workbench: PageWindow
   let looks: ThemeLook[] | undefined
 
-  beforeEach(async function () {
-    this.timeout(120_000)
+  beforeEach(async () => {
     workbench = await vscode.sharedWindow()
     if (looks) return
     await workbench.openViewContainer('Parley')

@@ -191,9 +191,8 @@ describe('an agent with a configured protocol version or system prompt', () => {
     ['Loading', 'session/load'],
     ['Resuming', 'session/resume'],
   ] as const)
-    it(`gets the session's own system prompt in ${method}, not the current one`, async function () {
+    it(`gets the session's own system prompt in ${method}, not the current one`, async () => {
       // opens a window, reloads it, and starts two sessions
-      this.timeout(180_000)
       const own = { mode: 'append', content: text('Be brief.') }
       const workbench = await vscode.open()
       await ConversationPage.open(workbench)

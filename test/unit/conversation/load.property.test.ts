@@ -85,9 +85,7 @@ async function load(turns: readonly Turn[]) {
   return { session, opened, clock, doIt, answer, outcomes }
 }
 
-describe('a long load that is merged in several steps', function () {
-  this.timeout(120_000)
-
+describe('a long load that is merged in several steps', () => {
   const turns = fc
     .array(fc.record({ isKnown: fc.boolean(), isReplayed: fc.boolean() }), { minLength: 60, maxLength: 90 })
     .map(list => list.map((turn, id): Turn => ({ id, ...turn })))

@@ -167,7 +167,7 @@ describe('the stored changes of agents', () => {
             for (const { text } of Object.values(undone(path))) await again().put(Buffer.from(text))
         } else assert.equal(blobs().length, count, `cut at ${cut}`)
       }
-    }).timeout(60_000)
+    })
 
     it('have what is added later, and what was cut off stays until it is too old', async () => {
       for (const path of PATHS) await store.addUndone(HEAD, undone(path))

@@ -13,8 +13,7 @@ import { FakeAgent } from '../conversation/fake-agent.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 
-describe('no secret that Parley holds is in the database', function () {
-  this.timeout(60_000)
+describe('no secret that Parley holds is in the database', () => {
   let directory: string
   beforeEach(function () {
     if (!sqlite) this.skip()

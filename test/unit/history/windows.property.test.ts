@@ -107,8 +107,7 @@ class TestWindow {
   }
 }
 
-describe('a session in several windows (property)', function () {
-  this.timeout(120_000)
+describe('a session in several windows (property)', () => {
   before(function () {
     if (!sqlite) this.skip()
   })

@@ -222,5 +222,5 @@ describe('the prompts of a view', () => {
       }),
       { numRuns: 150 },
     )
-  }).timeout(60_000)
+  })
 })

@@ -209,8 +209,7 @@ describe('random command lines', () => {
     // dash works the same with any name
     const met = shell === '/bin/dash' && existsSync(shell) && realpathSync('/bin/sh') === realpathSync(shell)
     const test = existsSync(shell) && !met ? it : it.skip
-    test(`are run by ${shell} as they were parsed, unless the parser was unsure`, function () {
-      this.timeout(120_000)
+    test(`are run by ${shell} as they were parsed, unless the parser was unsure`, () => {
       const lines = fc
         .sample(likely, { numRuns: 4000 })
         .filter(text => parseCommandLine(text, 'linux').sure)

@@ -67,8 +67,7 @@ describe('command lines that rules with * allow', () => {
     for (const one of cases) {
       const name = [one.program, one.rest].filter(Boolean).join(' ')
       const test = process.platform === 'linux' && exists(one.program) ? it : it.skip
-      test(`${title}: ${name}`, async function () {
-        this.timeout(120_000)
+      test(`${title}: ${name}`, async () => {
         const project = new Project()
         try {
           await tryOut(one, name, project)

@@ -471,7 +471,7 @@ describe('the prompt queue, from the composer to the agent', () => {
       ),
       { numRuns: 200 },
     )
-  }).timeout(60_000)
+  })
 
   it('never loses or duplicates text with several windows, edits, stops and failures', async () => {
     const step = fc.oneof(
@@ -500,5 +500,5 @@ describe('the prompt queue, from the composer to the agent', () => {
       ),
       { numRuns: 200 },
     )
-  }).timeout(60_000)
+  })
 })

@@ -3,8 +3,7 @@ import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('conversation page: actions', function () {
-  this.timeout(60_000)
+describe('conversation page: actions', () => {
   let page: Page
   let ran: Array<{ command: string; key: string; entryId: string }> = []
   const drafts: string[] = []

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import type { AgentRow, AgentsState } from '../../../../src/bridge/agents.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('Manage Agents page', function () {
-  this.timeout(60_000)
+describe('Manage Agents page', () => {
   let page: Page
 
   const row = (name: string, more: Partial<AgentRow> = {}): AgentRow => ({

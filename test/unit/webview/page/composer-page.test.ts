@@ -17,8 +17,7 @@ const file = (path: string): composer.MentionRow => ({
   attaches: { id: path, label: path, icon: 'file-code', content: { type: 'file', uri: `file:///${path}` } },
 })
 
-describe('composer page', function () {
-  this.timeout(60_000)
+describe('composer page', () => {
   let page: Page
   let revision = 0
   let rows: composer.MentionRow[]

@@ -4,8 +4,7 @@ import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('conversation page: content', function () {
-  this.timeout(60_000)
+describe('conversation page: content', () => {
   let page: Page
   let reported: Array<[string, unknown]>
 

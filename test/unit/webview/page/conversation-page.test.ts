@@ -9,8 +9,7 @@ import { openPage, type Page } from './page.ts'
 
 const written = (text: string): Draft<never> => ({ text, marks: [], items: [] })
 
-describe('conversation page', function () {
-  this.timeout(60_000)
+describe('conversation page', () => {
   let page: Page
   let revision = 0
   const ready: boolean[] = []

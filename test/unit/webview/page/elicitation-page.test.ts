@@ -47,8 +47,7 @@ function form(id: string, more: Partial<ElicitationEntry> = {}): ElicitationEntr
   }
 }
 
-describe('conversation page: requests of an agent', function () {
-  this.timeout(60_000)
+describe('conversation page: requests of an agent', () => {
   let page: Page
   const answers: Array<[requestId: string, answer: ElicitationOutcome]> = []
 

@@ -11,8 +11,7 @@ class Marked extends Set<Range> {
   }
 }
 
-describe('conversation page: find', function () {
-  this.timeout(60_000)
+describe('conversation page: find', () => {
   let page: Page
   let searches: Array<{
     key: string

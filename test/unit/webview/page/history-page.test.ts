@@ -3,8 +3,7 @@ import type * as bridge from '../../../../src/bridge/history.ts'
 import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('history page', function () {
-  this.timeout(60_000)
+describe('history page', () => {
   let page: Page
   const acts: Array<{ action: string; sessionId: string }> = []
   const started: string[] = []

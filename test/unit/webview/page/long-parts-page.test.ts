@@ -14,8 +14,7 @@ const MAX_NODES = 3000
 const line = (i: number) => `const value${i} = compute("text ${i}") // and a comment`
 const code = Array.from({ length: 5000 }, (_, i) => line(i))
 
-describe('conversation page: long content', function () {
-  this.timeout(180_000)
+describe('conversation page: long content', () => {
   let page: Page
   let marks: Map<string, Set<Range>>
   let find: { id: number; query: { text: string } } | undefined

@@ -5,8 +5,7 @@ import type { Preview } from '../../../../src/bridge/preview.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('the preview in a page', function () {
-  this.timeout(60_000)
+describe('the preview in a page', () => {
   let page: Page
   let taken: Array<{ key: string; revision: number; preview: Preview }>
 

@@ -3,8 +3,7 @@ import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, permission } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('the focus when a request arrives', function () {
-  this.timeout(60_000)
+describe('the focus when a request arrives', () => {
   let page: Page
   let revision = 0
   /** callbacks for the next frame, while frames are held back */

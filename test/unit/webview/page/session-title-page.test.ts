@@ -3,8 +3,7 @@ import type * as bridge from '../../../../src/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe("the session's title in the header", function () {
-  this.timeout(60_000)
+describe("the session's title in the header", () => {
   let page: Page
   let revision = 0
   const renamed: string[] = []

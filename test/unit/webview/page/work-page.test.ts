@@ -4,8 +4,7 @@ import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
-describe('conversation page: work of an agent', function () {
-  this.timeout(60_000)
+describe('conversation page: work of an agent', () => {
   let page: Page
   let revision = 0
   const heard: unknown[] = []

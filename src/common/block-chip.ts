@@ -43,14 +43,26 @@ export function chipOf(block: Block): Chip {
   }
   const named = block.title ?? block.name
   if (/^https?:/i.test(uri)) return { label: named ?? uri, icon: 'globe', detail: uri }
-  const lines = /#L(\d+)(?:-L?(\d+))?$/i.exec(uri)
-  const label = named ?? `${nameIn(uri)}${lines ? `:${lines[1]}${lines[2] ? `-${lines[2]}` : ''}` : ''}`
+  const lines = LINES.test(uri)
+  const label = named ?? nameOfUri(uri)
   const isFolder = /\/(#.*)?$/.test(uri)
   return {
     label,
     icon: isFolder ? 'folder' : lines ? 'list-selection' : fileIcon(nameIn(uri)),
-    detail: readable(uri),
+    detail: readable(uri.replace(LINES, linesText)),
   }
+}
+
+/** The last name in a URI with its lines, as a user reads it: `a.ts:3`, `a.ts:3-5`. */
+export function nameOfUri(uri: string): string {
+  const lines = LINES.exec(uri)
+  return `${nameIn(uri)}${lines ? linesText(lines[0], lines[1], lines[2]) : ''}`
+}
+
+const LINES = /#L(\d+)(?:-L?(\d+))?$/i
+
+function linesText(_fragment: string, from?: string, to?: string): string {
+  return `:${from}${to === undefined || to === from ? '' : `-${to}`}`
 }
 
 /** The last name in a URI, as a user reads it. */

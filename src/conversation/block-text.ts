@@ -1,5 +1,6 @@
 /** The searchable text of content: the same for the host, which searches, and the webview, which shows the matches. */
 import type { ContentBlock } from '../acp/model.ts'
+import { nameOfUri } from '../common/block-chip.ts'
 import { markdownText } from '../common/markdown-text.ts'
 
 /** `markdown`: rendered as such, so its markup isn't visible */
@@ -10,21 +11,12 @@ export function blockText(block: ContentBlock, markdown: boolean): string {
     case 'resource_link':
       return block.title ?? block.name
     case 'resource':
-      return lines([nameOf(block.uri), block.text])
+      return lines([nameOfUri(block.uri), block.text])
     case 'image':
     case 'audio':
       return ''
     case 'unknown':
       return JSON.stringify(block.raw) ?? ''
-  }
-}
-
-function nameOf(uri: string): string {
-  const name = uri.slice(uri.lastIndexOf('/') + 1)
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
   }
 }
 

@@ -1,6 +1,7 @@
 /** Content as Markdown, for exported conversations and messages to agents. */
 import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
+import { nameOfUri } from '../common/block-chip.ts'
 import { escapeHtml } from '../common/escape-html.ts'
 import { withoutEscapes } from './tool-output.ts'
 
@@ -22,8 +23,8 @@ export function blockMarkdown(content: ContentBlock): string {
     case 'resource_link':
       return `[${escaped(content.title ?? content.name)}](${destination(content.uri)})`
     case 'resource': {
-      const link = `[${escaped(nameOf(content.uri))}](${destination(content.uri)})`
-      return content.text === undefined ? link : folded(nameOf(content.uri), [fenced(content.text)])
+      const link = `[${escaped(nameOfUri(content.uri))}](${destination(content.uri)})`
+      return content.text === undefined ? link : folded(nameOfUri(content.uri), [fenced(content.text)])
     }
     case 'unknown':
       return jsonMarkdown(content.raw)
@@ -41,15 +42,6 @@ export function jsonMarkdown(value: unknown): string {
 /** A URL as the destination of a link. */
 export function destination(uri: string): string {
   return `<${uri.replace(/[<>\s\\]/g, character => encodeURIComponent(character))}>`
-}
-
-function nameOf(uri: string): string {
-  const name = uri.slice(uri.lastIndexOf('/') + 1) || uri
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }
 
 /** Output of a program as text. */

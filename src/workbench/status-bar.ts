@@ -4,6 +4,7 @@ import type { ConversationSurfaces } from '../app/conversation/conversation-surf
 import { CommandId } from '../app/ids.ts'
 import { Owner } from '../common/disposable.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
+import { needsAnswerText } from '../conversation/requests/pending-text.ts'
 import { isError } from '../sessions/failures.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
@@ -80,14 +81,14 @@ function describe(
   working: number,
   ended: { done: number; failed: number },
 ): { icon: string; word: string; attention: boolean } {
-  if (waiting > 0) return { icon: 'bell-dot', word: l10n.t('needs your answer'), attention: true }
-  if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('starting'), attention: false }
-  if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('loading'), attention: false }
-  if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
-  if (ended.failed > 0) return { icon: 'error', word: l10n.t('failed'), attention: false }
-  if (ended.done > 0) return { icon: 'pass', word: l10n.t('done'), attention: false }
+  if (waiting > 0) return { icon: 'bell-dot', word: needsAnswerText(l10n.t), attention: true }
+  if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('Starting'), attention: false }
+  if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('Loading'), attention: false }
+  if (working > 0) return { icon: 'sync~spin', word: l10n.t('Working'), attention: false }
+  if (ended.failed > 0) return { icon: 'error', word: l10n.t('Failed'), attention: false }
+  if (ended.done > 0) return { icon: 'pass', word: l10n.t('Done'), attention: false }
   // the conversation continues, since something else failed
   if (phase === 'ended' || (failed && phase !== 'ready'))
-    return { icon: 'error', word: l10n.t('stopped'), attention: false }
-  return { icon: 'comment-discussion', word: l10n.t('ready'), attention: false }
+    return { icon: 'error', word: l10n.t('Stopped'), attention: false }
+  return { icon: 'comment-discussion', word: l10n.t('Ready'), attention: false }
 }

@@ -201,6 +201,48 @@ describe('the composer', () => {
     assert.deepEqual(sent, [{ type: 'text', text: '日本' }])
   })
 
+  it('goes to turns with Alt and the arrow keys, Home and End, also while a prompt with a chip is written', async () => {
+    await begin('Capable')
+    const { frame } = conversation
+    // a turn is taller than the view
+    for (const name of ['first', 'second', 'third']) await conversation.runTurn(`${name} [[flood 1500 8]]`)
+    const isShown = (turn: string) =>
+      waitFor(`the ${turn} prompt at the top`, async () => {
+        const top = await frame.evaluate<string>(
+          `(() => {
+            const { left, top, width } = document.querySelector('.transcript').getBoundingClientRect()
+            return document.elementFromPoint(left + width / 2, top + 24)?.closest('.row-prompt')?.textContent ?? ''
+          })()`,
+        )
+        return top.includes(turn)
+      })
+    const isAtEnd = () => conversation.button('Scroll to Latest Message').waitFor({ state: 'detached' })
+    for (const draft of ['', 'Compare @plnjs']) {
+      await conversation.composer.focus()
+      await type(draft)
+      if (draft !== '') {
+        await rows().filter({ hasText: 'planets.js' }).first().waitFor()
+        await press('Enter')
+        await chips().filter({ hasText: 'planets.js' }).waitFor()
+      }
+      const written = await conversation.composerText()
+      await press('Alt+Home')
+      await isShown('first')
+      await press('Alt+ArrowDown')
+      await isShown('second')
+      await press('Alt+End')
+      await isAtEnd()
+      await press('Alt+ArrowUp')
+      await isShown('third')
+      await press('Alt+ArrowUp')
+      await isShown('second')
+      assert.equal(await conversation.composerText(), written)
+      await conversation.waitForFocus(conversation.composer)
+    }
+    await press('Control+a')
+    await press('Delete')
+  })
+
   it('finds a file that was just created', async () => {
     await begin('Capable')
     await type('@planets')

@@ -50,7 +50,7 @@ describe('permission requests', () => {
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
     const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
     await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
-    await offers.getByText('Demo Agent may do this without asking: Commands that start with echo.').waitFor()
+    await offers.getByText('Demo Agent may do this without asking.').waitFor()
     await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
     await offers.waitFor({ state: 'detached' })
     await conversation.button(/^Allowed once/).waitFor()

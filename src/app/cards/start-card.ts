@@ -30,7 +30,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
         ...base,
         title: l10n.t("{0} couldn't start", agentName),
         text: sentence(failure.message),
-        details: texts([l10n.t('Command'), failure.command]),
+        details: texts([l10n.t('Program'), failure.command]),
         buttons: way,
       }
     case 'exited':
@@ -66,7 +66,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
           [l10n.t('Message'), moreThanSaid(failure.error.message)],
           [l10n.t('Detail'), failure.error.detail],
           [l10n.t('Error output'), failure.stderrTail],
-          [l10n.t('Command'), failure.command],
+          [l10n.t('Program'), failure.command],
         ),
         buttons: way,
       }
@@ -79,7 +79,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
           failure.offered,
           failure.supported.join(', '),
         ),
-        details: texts([l10n.t('Command'), failure.command]),
+        details: texts([l10n.t('Program'), failure.command]),
         buttons: way,
       }
     case 'cancelled':
@@ -101,7 +101,7 @@ function lastOutput(
 ): Pick<CardContent, 'details' | 'unfolded'> {
   const words = texts([l10n.t('Error output'), stderr], [l10n.t('Non-protocol output'), stdout])
   return {
-    details: [...words, ...texts([l10n.t('Command'), command])],
+    details: [...words, ...texts([l10n.t('Program'), command])],
     ...(words.length > 0 && { unfolded: true }),
   }
 }

@@ -3,6 +3,7 @@ import { newestFirst } from '../../common/date-groups.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import {
@@ -187,13 +188,13 @@ function placeName(place: 'side-bar' | 'tab'): string {
 function wordOf(indicator: SessionIndicator): string {
   switch (indicator) {
     case 'waiting':
-      return l10n.t('needs your answer')
+      return needsAnswerText(l10n.t)
     case 'running':
-      return l10n.t('running')
+      return l10n.t('Running')
     case 'failed':
-      return l10n.t('failed')
+      return l10n.t('Failed')
     case 'done':
-      return l10n.t('done')
+      return l10n.t('Done')
     case 'idle':
       return ''
   }

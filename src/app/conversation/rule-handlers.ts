@@ -35,7 +35,7 @@ export function ruleHandlers(
     const found = await suggest(key, requestId)
     return (found?.suggestions ?? []).map(({ rule }) => {
       const label = ruleText(rule)
-      const preview = l10n.t('{0} may do this without asking: {1}.', found?.open.agentName ?? '', label)
+      const preview = l10n.t('{0} may do this without asking.', found?.open.agentName ?? '')
       return { label, preview, json: jsonOf(rule) }
     })
   }

@@ -1,4 +1,5 @@
 import type { ConversationHead, TabNote } from '../../bridge/conversation.ts'
+import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import { plural, t } from '../l10n.ts'
 import { useApp } from './context.ts'
 
@@ -48,7 +49,7 @@ function stateText({ state }: TabNote): string {
     case 'running':
       return t('Running')
     case 'waiting':
-      return t('Needs your answer')
+      return needsAnswerText(t)
     case 'done':
       return t('Done')
     case 'failed':

@@ -18,7 +18,7 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
       ))}
       {folded && (
         <details class="fold history-resting">
-          <summary>{t("{0} agents aren't running", resting.length)}</summary>
+          <summary>{t("Sessions of {0} more agents aren't listed yet", resting.length)}</summary>
           {resting.map(note => (
             <AgentNote key={note.agentId} note={note} />
           ))}
@@ -28,10 +28,13 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   )
 }
 
-/** The size of the saved conversations, and a button to change the limit. */
+/** Fewer saved conversations aren't worth a line if their size isn't limited. */
+const MIN_NOTABLE_BYTES = 10_000_000
+
+/** The size of the saved conversations, and a button to change the limit. Absent below 1% of the limit. */
 export function StorageNote({ storage: { used, max } }: { storage: HistorySummary['storage'] }) {
   const { host } = useHistory()
-  if (used === 0) return null
+  if (used < (max > 0 ? max / 100 : MIN_NOTABLE_BYTES)) return null
   const megabytes = (bytes: number) =>
     (bytes / 1_000_000).toLocaleString(undefined, { maximumFractionDigits: 1 })
   return (
@@ -156,11 +159,11 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
 }
 
 /** Who is signed in, below the agent's other information. */
-function Account({ note: { account } }: { note: HistoryAgentNote }) {
+function Account({ note: { name, account } }: { note: HistoryAgentNote }) {
   return account === undefined ? null : (
     <>
       <br />
-      {account}
+      {name} · {account}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { HistoryHit, HistoryPlace, HistoryRow } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
+import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import { plural, t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -205,24 +206,24 @@ function dotOf(row: HistoryRow): string {
 }
 
 function stateOf(row: HistoryRow): string | undefined {
-  if (row.activity === 'running') return t('running')
-  if (row.activity === 'requires_action') return t('needs your answer')
-  if (row.ended === 'failed') return t('failed')
-  if (row.ended === 'done') return t('done')
-  if (row.ended === 'interrupted') return t('interrupted')
-  if (row.open) return t('open')
-  return row.archived ? t('archived') : undefined
+  if (row.activity === 'running') return t('Running')
+  if (row.activity === 'requires_action') return needsAnswerText(t)
+  if (row.ended === 'failed') return t('Failed')
+  if (row.ended === 'done') return t('Done')
+  if (row.ended === 'interrupted') return t('Interrupted')
+  if (row.open) return t('Open in this window')
+  return row.archived ? t('Archived') : undefined
 }
 
 /** The agent's report about a session that isn't open here, as a longer text. */
 function elsewhereOf(row: HistoryRow): string | undefined {
   switch (row.elsewhere) {
     case 'running':
-      return t('running elsewhere')
+      return t('Running elsewhere')
     case 'requires_action':
-      return t('needs an answer elsewhere')
+      return t('Needs an answer elsewhere')
     case 'open':
-      return t('open elsewhere')
+      return t('Open elsewhere')
     default:
       return undefined
   }

@@ -77,7 +77,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
           <dl>
             {usage.tokens && (
               <>
-                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Counted tokens')}</dt>
+                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Tokens')}</dt>
                 <dd>
                   {t(
                     '{0} tokens in, {1} tokens out',

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
-import { CONTEXT_SCHEME, chipOf, fileIcon } from '../../../common/block-chip.ts'
+import { chipOf, fileIcon, nameOfUri } from '../../../common/block-chip.ts'
 import { visibleWords } from '../../../common/visible.ts'
 import { formatSize, t } from '../../l10n.ts'
 import { languageOfPath } from '../../markdown/languages.ts'
@@ -21,7 +21,7 @@ interface PictureProps {
 /** An image, which a click enlarges. */
 export function Picture({ data, mimeType, name }: PictureProps) {
   const [broken, setBroken] = useState(false)
-  const label = name ? decodeName(name) : t('Image')
+  const label = name ? nameOfUri(name) : t('Image')
   if (broken || !/^image\/[\w.+-]+$/.test(mimeType)) {
     return <Blob name={label} mimeType={mimeType} data={data} icon="file-media" />
   }
@@ -76,7 +76,7 @@ function sizeOf(base64: string): string {
 /** A link to a resource. */
 export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   const { host } = useApp()
-  const name = link.title || link.name || decodeName(link.uri)
+  const name = link.title || link.name || nameOfUri(link.uri)
   const web = /^https?:/i.test(link.uri)
   const { title, host: target } = linkTarget(link.uri, name)
   return (
@@ -97,35 +97,26 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
 /** An embedded resource: text is collapsed and highlighted; anything else is shown as a file. */
 export function Resource({ resource }: { resource: ResourceBlock }) {
   const [open, setOpen] = useState(false)
-  const name = decodeName(resource.uri)
+  const name = nameOfUri(resource.uri)
+  const file = nameOfUri(resource.uri.replace(/#.*$/s, ''))
   const { text, blob, mimeType } = resource
   if (text === undefined) {
     if (blob !== undefined && mimeType && /^image\/(?!svg)[\w.+-]+$/.test(mimeType))
       return <Picture data={blob} mimeType={mimeType} name={resource.uri} />
-    return <Blob name={name} mimeType={mimeType} data={blob ?? ''} icon={fileIcon(name)} />
+    return <Blob name={name} mimeType={mimeType} data={blob ?? ''} icon={fileIcon(file)} />
   }
   return (
     <details class="fold resource" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary title={resource.uri}>
-        <Icon name={fileIcon(name)} />
+      <summary title={chipOf(resource).detail ?? resource.uri}>
+        <Icon name={fileIcon(file)} />
         <span class="chip-label">{name}</span>
         <span class="quiet">{formatSize(new TextEncoder().encode(text).length)}</span>
       </summary>
-      {open && <HighlightedCode text={text} language={languageOfPath(name) || languageOfType(mimeType)} />}
+      {open && <HighlightedCode text={text} language={languageOfPath(file) || languageOfType(mimeType)} />}
     </details>
   )
 }
 
 function languageOfType(mimeType: string | undefined): string {
   return /^(?:text|application)\/(?:x-)?([\w+]+)/.exec(mimeType ?? '')?.[1] ?? ''
-}
-
-function decodeName(uri: string): string {
-  if (uri.startsWith(CONTEXT_SCHEME)) return chipOf({ type: 'resource', uri }).label
-  const name = baseName(uri)
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }

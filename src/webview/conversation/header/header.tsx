@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
+import { needsAnswerText } from '../../../conversation/requests/pending-text.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -164,7 +165,7 @@ function dotLabel(state: DotState): string {
     case 'running':
       return t('Running')
     case 'waiting':
-      return t('Needs your answer')
+      return needsAnswerText(t)
     case 'ended':
       return t('Ended')
   }

@@ -25,8 +25,9 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     return
   }
   if (answersAtOnce(event, target)) return
-  const empty = target?.closest('.composer-text') && app.composer.current?.isEmpty
-  const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || empty)
+  // the composer has no keys of its own for these; other fields may
+  const inComposer = target?.closest('.composer-text') != null
+  const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || inComposer)
   const to = alt ? jumpOf(event) : undefined
   if (to) {
     event.preventDefault()

@@ -149,7 +149,7 @@ describe('history page', () => {
     const content = page.document.body.textContent!
     assert.match(content, /X doesn't list sessions/)
     assert.match(content, /Y said no\./)
-    assert.match(content, /Z isn't running\. Start to List Sessions\s*Not signed in/)
+    assert.match(content, /Z isn't running\. Start to List Sessions\s*Z · Not signed in/)
     assert.match(content, /A · Signed in as ada@example\.org/)
     page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
     await page.until(() => started.length === 1)
@@ -200,7 +200,13 @@ describe('history page', () => {
     assert.equal(context.parleySessionId, '1')
     assert.equal(context.parleyCanFork, true)
     assert.equal(context.parleyCanDelete, false)
-    assert.match(page.document.body.textContent!, /running elsewhere/)
+    assert.match(page.document.body.textContent!, /Running elsewhere/)
+  })
+
+  it("doesn't mention saved conversations that use little of the allowed space", async () => {
+    await show([row('1', {})], { storage: { used: 100_000, max: 1_000_000_000 }, search: {} })
+    await page.until(() => page.document.querySelectorAll('.history-row').length === 1)
+    assert.doesNotMatch(page.document.body.textContent!, /Saved conversations/)
   })
 
   it('says what is deleted if the agent keeps its own history, and how much space is used', async () => {

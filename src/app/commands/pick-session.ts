@@ -187,13 +187,13 @@ function placeName(place: 'side-bar' | 'tab'): string {
 function wordOf(indicator: SessionIndicator): string {
   switch (indicator) {
     case 'waiting':
-      return l10n.t('needs your answer')
+      return l10n.t('Needs your answer')
     case 'running':
-      return l10n.t('running')
+      return l10n.t('Running')
     case 'failed':
-      return l10n.t('failed')
+      return l10n.t('Failed')
     case 'done':
-      return l10n.t('done')
+      return l10n.t('Done')
     case 'idle':
       return ''
   }

@@ -15,9 +15,9 @@ const Offers = lazy(async () => {
   return module.Offers
 })
 
-const OpenTabs = lazy(async () => {
-  const [module] = await Promise.all([import('./open-tabs.tsx'), loadStyles('later')])
-  return module.OpenTabs
+const StartSessions = lazy(async () => {
+  const [module] = await Promise.all([import('./start-sessions.tsx'), loadStyles('later')])
+  return module.StartSessions
 })
 
 /** The view without a session: the available agents, the folder, and how to start. */
@@ -34,7 +34,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         <SendingPrompts head={head} draft={draft} />
-        {head.tabs && <OpenTabs tabs={head.tabs} />}
+        {head.sessions && <StartSessions head={head} sessions={head.sessions} />}
         {!untrusted && head.looking && real.length === 0 && (
           <p class="quiet" role="status">
             {t('Looking for agents on this machine…')}
@@ -43,7 +43,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {offers && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 || head.tabs ? t('Start with an agent') : t('Set Up an Agent')}
+              {real.length > 0 || head.sessions ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
             {real.length === 0 && !head.cards.some(({ id }) => id === 'no-agent') && (
               <p class="quiet">
@@ -58,14 +58,16 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         )}
         {(offers || head.cards.length === 0) && (
           <div class="empty-links">
-            <button
-              type="button"
-              class="link-button"
-              onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
-            >
-              <Icon name="history" />
-              <span>{t('Open Session History')}</span>
-            </button>
+            {!head.sessions && (
+              <button
+                type="button"
+                class="link-button"
+                onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
+              >
+                <Icon name="history" />
+                <span>{t('Open Session History')}</span>
+              </button>
+            )}
             <button
               type="button"
               class="link-button"

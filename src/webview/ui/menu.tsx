@@ -1,12 +1,13 @@
-import type { RefObject } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
-import { Icon } from './icon.tsx'
+import { AgentIcon, Icon } from './icon.tsx'
 import { Popup } from './popup.tsx'
 
 interface MenuProps {
   anchor: RefObject<HTMLElement | null>
   label: string
+  class?: string
   choices: readonly MenuChoice[]
   /** the current value */
   current?: string
@@ -26,7 +27,17 @@ const MAX_ROWS = 500
  * A dropdown list, controlled by the arrow keys, Home, End, typing, Enter and Escape. Long lists can be searched and are
  * rendered in part.
  */
-export function Menu({ anchor, label, choices, current, starred, onStar, onChoose, onClose }: MenuProps) {
+export function Menu({
+  anchor,
+  label,
+  class: className,
+  choices,
+  current,
+  starred,
+  onStar,
+  onChoose,
+  onClose,
+}: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
   const [active, setActive] = useState(() =>
@@ -90,7 +101,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
   const activeId = matches[active] ? `menu-${active}` : undefined
 
   return (
-    <Popup anchor={anchor} onClose={close} class="menu" label={label}>
+    <Popup anchor={anchor} onClose={close} class={className ? `menu ${className}` : 'menu'} label={label}>
       {searchable && (
         <div class="menu-search">
           <Icon name="search" />
@@ -182,15 +193,7 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
         onPointerMove={onPoint}
         onClick={onChoose}
       >
-        {choice.icon ? (
-          <Icon name={choice.icon} />
-        ) : (
-          <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
-        )}
-        <span class="menu-text">
-          <span class="menu-name">{choice.name}</span>
-          {choice.description && <span class="menu-description">{choice.description}</span>}
-        </span>
+        {choice.content ?? <MenuText choice={choice} chosen={chosen} />}
         {star !== undefined && (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the list has a key for it
           <span
@@ -211,6 +214,22 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
   )
 }
 
+function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {
+  return (
+    <>
+      {choice.icon ? (
+        <AgentIcon icon={choice.icon} />
+      ) : (
+        <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
+      )}
+      <span class="menu-text">
+        <span class="menu-name">{choice.name}</span>
+        {choice.description && <span class="menu-description">{choice.description}</span>}
+      </span>
+    </>
+  )
+}
+
 /** The next row after the active one whose name starts with the letter. */
 function typeAhead(choices: readonly MenuChoice[], active: number, letter: string): number {
   const low = letter.toLocaleLowerCase()
@@ -226,8 +245,10 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
-  /** codicon, instead of the check mark */
+  /** as in `AgentIcon`, instead of the check mark */
   icon?: string
+  /** replaces the icon, the name and the description */
+  content?: ComponentChildren
   /** A copy further up in the list, which search ignores. */
   again?: boolean
 }

@@ -103,6 +103,12 @@ export class ConversationPage {
     return details
   }
 
+  /** Selects an entry of the agent's menu in the header. */
+  async chooseFromAgentMenu(name: string): Promise<void> {
+    await this.frame.locator('.header-agent').click()
+    await this.frame.getByRole('listbox', { name: 'Switch Agent' }).getByRole('option', { name }).click()
+  }
+
   /** A card, by its title. */
   card(title: string | RegExp): Locator {
     return this.frame.getByRole('region', { name: title })

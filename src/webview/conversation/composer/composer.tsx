@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
@@ -154,7 +153,7 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder(head, width.value)}
+          placeholder={placeholder(head)}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}
@@ -211,32 +210,27 @@ function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
-/** In a narrow side bar, omit the agent's name in favor of the hints, and then everything else. CSS pixels. */
-const NARROW = 340
-const NARROWEST = 295
-
-const width = signal(0)
-const measure = () => {
-  width.value = window.innerWidth
-}
-measure()
-window.addEventListener('resize', measure)
-
-function placeholder(head: ConversationHead | undefined, room: number): string {
+/** The agent's name comes first: in a narrow side bar, the end of the hints is truncated. */
+function placeholder(head: ConversationHead | undefined): string {
   if (!head || head.phase === 'ended') return t("The agent isn't running")
   if (head.preparing !== undefined)
     return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
   if (head.cards.some(({ id }) => id === 'untrusted')) return t('Trust this workspace first')
   if (head.noAgent) {
-    if (head.tabs) return t('Choose an agent for a new session')
+    if (head.sessions) return t('Choose an agent for a new session')
     return head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first')
   }
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
-  const ask = name && room >= NARROW ? t('Ask {0}…', name) : t('Ask…')
-  if (head.commands.length === 0) return `${ask}  ${t('@ for context')}`
-  const hints = t('@ for context, / for commands')
-  return room < NARROWEST ? hints : `${ask}  ${hints}`
+  const ask = name ? t('Ask {0}…', shortened(name)) : t('Ask…')
+  const hints = head.commands.length === 0 ? t('@ for context') : t('@ for context, / for commands')
+  return `${ask}  ${hints}`
+}
+
+/** A name that leaves space for the sentence around it. */
+function shortened(name: string): string {
+  const letters = Array.from(name)
+  return letters.length > 32 ? `${letters.slice(0, 31).join('').trimEnd()}…` : name
 }
 
 interface Sending {

@@ -25,7 +25,9 @@ describe("the session's title in the header", function () {
       terminals: [],
       draft: { text: '', marks: [], items: [] },
     })
-  const title = () => page.document.querySelector<HTMLElement>('.header-rename')
+  const title = () => page.document.querySelector<HTMLElement>('.header-sessions')
+  const twice = () =>
+    title()!.dispatchEvent(new page.document.defaultView!.MouseEvent('dblclick', { bubbles: true }))
   const field = () => page.document.querySelector<HTMLInputElement>('.title-field')
 
   beforeEach(async () => {
@@ -44,8 +46,8 @@ describe("the session's title in the header", function () {
   })
   afterEach(() => page.close())
 
-  it('can be edited after a click or F2; Enter accepts, Escape cancels', async () => {
-    title()!.click()
+  it('can be edited after a double click or F2; Enter accepts, Escape cancels', async () => {
+    twice()
     await page.until(() => field() && page.document.activeElement === field())
     assert.equal(field()!.value, 'As the agent says')
     field()!.value = 'Nothing'
@@ -60,7 +62,7 @@ describe("the session's title in the header", function () {
   })
 
   it("isn't affected by keys of the view, and stops being edited for another session", async () => {
-    title()!.click()
+    twice()
     await page.until(() => field())
     page.key(field()!, 'x')
     assert.equal(page.document.activeElement, field())
@@ -72,7 +74,7 @@ describe("the session's title in the header", function () {
   it('leaves F2 with a modifier, and other shortcuts during editing, to VS Code', async () => {
     const seen: string[] = []
     page.document.defaultView!.addEventListener('keydown', ({ key }) => void seen.push(key))
-    title()!.click()
+    twice()
     await page.until(() => field())
     seen.length = 0
     page.key(field()!, 'P', { ctrlKey: true, shiftKey: true })

@@ -374,6 +374,8 @@ export interface PermissionRequest {
   description?: string
   subject: PermissionSubject
   options: PermissionOption[]
+  /** Only in Parley's own questions: the names of the options say all that they do, their kinds nothing. */
+  isChoice?: true
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }
 

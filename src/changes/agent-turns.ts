@@ -2,6 +2,7 @@
 import type { FileText } from '../editor/diff-texts.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { type Attribution, originalState, type ToolChange } from './attribution.ts'
+import { Moment } from './change-time.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import { encodingOf, type FileReader } from './file-reader.ts'
@@ -56,6 +57,7 @@ export class AgentTurns {
     isWorking: () => boolean,
     ranGit: () => boolean,
   ): void {
+    const began = new Moment()
     const { rules } = this.#shared
     let real = roots
     const covers = (path: string) => real.some(root => rules.contains(root, path))
@@ -65,7 +67,7 @@ export class AgentTurns {
     void repositories.then(all => {
       for (const one of all) this.#disk.followRepository(one)
     })
-    this.#attribution.beginTurn(session, { author, isWorking, covers, ranGit, repositories })
+    this.#attribution.beginTurn(session, { author, began, isWorking, covers, ranGit, repositories })
     void Promise.all(roots.map(root => this.#files.realPath(root))).then(paths => {
       real = paths
     })

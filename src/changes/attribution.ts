@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import type { FileChange } from '../acp/model.ts'
 import { expectedText, originalText, othersPart } from '../editor/diff-texts.ts'
 import { mergeLines, splitLines } from '../editor/line-edits.ts'
+import type { Moment } from './change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from './change-versions.ts'
 import { type FileState, sameButEnds, sameState, textState } from './file-state.ts'
 import type { StateOf } from './folder-scan.ts'
@@ -28,6 +29,7 @@ interface Claim extends ToolChange {
 
 export interface RunningTurn {
   author: AgentAuthor
+  began: Moment
   /** The agent may be changing files now. */
   isWorking: () => boolean
   covers: (path: string) => boolean
@@ -181,19 +183,33 @@ export class Attribution {
     return file.edit(now, author)
   }
 
-  /** The author of a change that no tool call reported completely. */
-  authorOf(key: string, file: TrackedFile, otherwise: Author, isGits: boolean): Author {
-    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise, isGits)
+  /**
+   * The author of a change that no tool call reported completely. `changed`: when the file changed at the latest, if known, in
+   * milliseconds since the epoch.
+   */
+  authorOf(
+    key: string,
+    file: TrackedFile,
+    { otherwise, isGits, changed }: { otherwise: Author; isGits: boolean; changed: number | undefined },
+  ): Author {
+    return this.#authorOf(file, this.#claims.get(key) ?? [], otherwise, isGits, changed)
   }
 
-  #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user', isGits = false): Author {
+  #authorOf(
+    file: TrackedFile,
+    claims: readonly Claim[],
+    otherwise: Author = 'user',
+    isGits = false,
+    changed?: number,
+  ): Author {
     const naming = claims.find(
       ({ begun, applied, change, patch }) =>
         begun && !applied && (!change || expectedText(change, file.text, patch) === undefined),
     )
     if (naming) return naming.author
     if (isGits) return 'user'
-    const turns = this.workingTurns(file.path)
+    const isEarlier = ({ began }: RunningTurn) => changed !== undefined && began.isAfter(changed)
+    const turns = this.workingTurns(file.path).filter(([, turn]) => !isEarlier(turn))
     if (turns.length === 0) return otherwise
     return { turns: turns.flatMap(([, { author }]) => author.turns), uncertain: true }
   }

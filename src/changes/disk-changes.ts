@@ -6,6 +6,7 @@ import { Emitter } from '../common/event.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { mergeLines, splitLines, withLineEndsOf } from '../editor/line-edits.ts'
 import type { Attribution } from './attribution.ts'
+import { latestChange } from './change-time.ts'
 import type { Author } from './change-versions.ts'
 import { CommittedChanges } from './committed-changes.ts'
 import type { FileReader } from './file-reader.ts'
@@ -166,6 +167,9 @@ export class DiskChanges extends Owner {
     if (!file.gone && sameState(file.state, now)) return
     const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
     const isGits = await this.#attribution.isGits(file.path, now, stateWith)
+    const working = this.#attribution.workingTurns(file.path)
+    const covers = (path: string) => working.some(([, turn]) => turn.covers(path))
+    const latest = await latestChange(file.path, this.#shared.rules, covers)
     const isOtherText = file.text !== now.text
     const unsaved = this.#files.document(file.path)
     const typed = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
@@ -179,7 +183,7 @@ export class DiskChanges extends Owner {
     // or it has saved that, and the file was written again since
     let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
-    const rest = this.#attribution.authorOf(key, file, otherwise, isGits)
+    const rest = this.#attribution.authorOf(key, file, { otherwise, isGits, changed: latest })
     const isConflict = isOtherText && unsaved?.isDirty() === true
     const isFirst = isConflict && !this.#unsaved.isStale(key)
     if (isConflict) this.#unsaved.changedOnDisk(key, before, now)

@@ -415,6 +415,12 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.turns.endTurn(this.session, this.reported)
   }
 
+  /** Also waits until the tracker knows what tool calls have reported. */
+  override async refresh(): Promise<void> {
+    await this.reported
+    await super.refresh()
+  }
+
   /** Settles when the tracker knows everything that tool calls have reported so far. */
   get reported(): Promise<unknown> {
     return Promise.all(this.#reports)

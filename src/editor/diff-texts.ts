@@ -137,7 +137,24 @@ export function originalText(
   const texts = diffTexts(change, { current, ...(patch && { patch }) })
   const completed = texts && (texts.newText === current || texts.oldText === current)
   if (completed) return texts.oldText
+  const without = withoutWholeChange(change, current)
+  if (without !== undefined && without !== current) return without
   return done ? undefined : current
+}
+
+/**
+ * A text without a change of the whole text, if others, such as the agent's next tool call, have changed other lines since.
+ * It's the text itself if the change isn't in it, and `undefined` if the changes can't be separated or the change is of a
+ * fragment.
+ */
+function withoutWholeChange({ oldText, newText }: FileChange, current: string): string | undefined {
+  if (oldText === undefined || newText === undefined) return undefined
+  const end = lineEnd(current)
+  const linesOf = (text: string) => splitLines(end ? withLineEnd(text, end) : text)
+  const [was, meant, now] = [linesOf(oldText), linesOf(newText), splitLines(current)]
+  const changed = lineEdits(meant, now).reduce((sum, { lines }) => sum + lines.length, 0)
+  const isWhole = changed * 2 < now.length
+  return isWhole ? mergeLines(meant, was, now)?.join('') : undefined
 }
 
 /** The file after a change that an agent reports; `undefined` if that is unknown. */

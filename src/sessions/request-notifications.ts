@@ -138,6 +138,8 @@ function describe(
 ): RequestSummary {
   const { requestId } = request
   if (request.kind === 'elicitation') return { requestId, ...shown(request.message), count, options: [] }
+  // answers with Parley's wording would say something else
+  if (request.isChoice) return { requestId, ...shown(request.title), count, options: [] }
   const tool = session.permission(requestId)?.tool
   const command =
     request.command?.command ?? (tool?.toolKind === 'execute' ? commandOf(tool)?.command : undefined)

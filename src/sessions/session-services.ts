@@ -236,6 +236,7 @@ function askMergeInConversation(session: Session): AskMerge {
           { optionId: 'theirs', name: l10n.t("Use the agent's lines"), kind: 'allow_once' },
           { optionId: 'refuse', name: l10n.t('Reject'), kind: 'reject_once' },
         ],
+        isChoice: true,
       },
       signal,
     )

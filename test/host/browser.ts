@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { PATIENCE_MS } from '../support/patience.ts'
 import type { Server } from './server.ts'
 import { findBrowser } from './system-packages.ts'
 
@@ -61,12 +62,14 @@ export async function newContext(
   browser: Browser,
   { viewport = defaultViewport, scale = 1, motion = false }: ContextOptions = {},
 ): Promise<BrowserContext> {
-  return browser.newContext({
+  const context = await browser.newContext({
     viewport,
     deviceScaleFactor: scale,
     reducedMotion: motion ? 'no-preference' : 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  context.setDefaultTimeout(PATIENCE_MS)
+  return context
 }
 
 /** Loads the workbench in a new page of a context. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Frame, Locator, Page } from 'playwright-core'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { outDirectory } from './paths.ts'
 import { succeeds, waitFor } from './wait-for.ts'
 
@@ -115,7 +116,7 @@ export abstract class VsCodeWindow {
    * Finds the frame of a webview by its content, since the order of open webviews is undefined. VS Code nests each in two
    * frames, which it creates again when the webview is shown again.
    */
-  webview(selector: string, { timeout = 30_000 } = {}): Promise<Frame> {
+  webview(selector: string, { timeout = PATIENCE_MS } = {}): Promise<Frame> {
     return waitFor(`webview with ${selector}`, () => this.#frameWith(selector), { timeout })
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENCE_MS } from '../support/patience.ts'
 
 /**
  * Polls until the result is neither false nor undefined, and resolves to it.
@@ -7,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export async function waitFor<T>(
   what: string,
   ask: () => T | Promise<T>,
-  { timeout = 30_000, interval = 50 } = {},
+  { timeout = PATIENCE_MS, interval = 50 } = {},
 ): Promise<Exclude<T, false | undefined>> {
   const end = Date.now() + timeout
   for (;;) {

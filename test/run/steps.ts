@@ -67,13 +67,13 @@ function mochaSuites(
 /**
  * UI tests mostly wait, so two windows at once take little more than half the time of one. There are more steps than
  * lanes, so that all lanes end at about the same time. A failed test is retried once in a new window; one that passes
- * only then is a bug, and is listed at the end.
+ * only then is a bug, and is listed at the end. A busy machine takes several times as long as a quiet one.
  */
 const uiSuites = mochaSuites(
   'UI',
   'test/ui',
   8,
-  ['--retries', '1', '--timeout', '90000', '--slow', '20000'],
+  ['--retries', '1', '--timeout', '240000', '--slow', '20000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
 /** The built webviews and the extension in plain Node, without a workbench. */
@@ -81,7 +81,7 @@ const pageSuites = mochaSuites(
   'page',
   'test/page',
   4,
-  ['--retries', '1', '--timeout', '60000', '--slow', '5000'],
+  ['--retries', '1', '--timeout', '180000', '--slow', '5000'],
   ['package', 'install the browser', `install VS Code ${current.version}`],
 )
 const browserSuites: Step[] = [

@@ -1,3 +1,5 @@
+import { PATIENCE_MS } from './patience.ts'
+
 /**
  * Polls until a condition is true; fails if it never becomes true.
  * @param what names the condition in the error
@@ -5,7 +7,7 @@
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what = 'the condition',
-  withinMs = 15_000,
+  withinMs = PATIENCE_MS,
 ): Promise<void> {
   const end = Date.now() + withinMs
   while (!(await condition())) {

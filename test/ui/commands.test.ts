@@ -65,21 +65,22 @@ describe('commands', () => {
     await shown.text('You rejected the edit').waitFor()
   })
 
-  it("say why they can't run, and aren't offered if the agent doesn't support them", async () => {
+  it("say why they can't run, and aren't offered where they can't do anything", async () => {
     // a new window, without a conversation
     const workbench = await vscode.open()
-    await workbench.runCommand('Parley: Go to Next Turn')
-    const why = workbench.notification('No conversation is open.')
+    await workbench.runCommand('Parley: Restore Last Reverted Changes')
+    const why = workbench.notification('There are no reverted changes to restore.')
     await why.waitFor()
     await why.locator('.codicon-info').waitFor()
     const offered = async (title: string) => (await workbench.commandTitles(title)).includes(title)
-    for (const title of ['Parley: Change Model…', 'Parley: Fork Session'])
-      assert.ok(!(await offered(title)), title)
+    for (const title of ['Change Model…', 'Fork Session', 'Go to Next Turn', 'Go to Next Pending Request'])
+      assert.ok(!(await offered(`Parley: ${title}`)), title)
 
-    await ConversationPage.startSession(workbench, 'Demo Agent')
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await waitFor('Change Model in the palette', () => offered('Parley: Change Model…'))
-    await workbench.runCommand('Parley: Go to Next Pending Request')
-    await workbench.notification('No pending requests').waitFor()
+    await conversation.send('/help')
+    await waitFor('Go to Next Turn in the palette', () => offered('Parley: Go to Next Turn'))
+    assert.ok(!(await offered('Parley: Go to Next Pending Request')))
 
     await ConversationPage.startSession(workbench, 'Honest')
     await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))

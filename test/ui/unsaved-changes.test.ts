@@ -98,7 +98,10 @@ describe('a file with unsaved changes that an agent changes', () => {
     const card = conversation.permission
     await card.getByText('Replace your unsaved changes in').waitFor()
     await workbench.screenshot('unsaved-question')
+    assert.equal(await card.getByText('Allow once').count(), 0)
+    assert.equal(await card.locator('[data-primary]').count(), 0)
     await card.getByRole('button', { name: 'Keep my lines' }).click()
+    await conversation.frame.locator('.answered .answer', { hasText: 'Keep my lines' }).waitFor()
     await isSaved()
     await conversation.frame.getByText('write error').waitFor()
     await editorLine('two mine').waitFor()

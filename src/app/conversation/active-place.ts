@@ -52,6 +52,8 @@ export class ActivePlace<Place> extends Owner {
     if (focus === 'left') this.#left(place)
     else this.#focused.add(place)
     if (focus === 'used') {
+      // the focus isn't in any other page, even if a busy one reports only later that it lost it
+      for (const other of this.#focused) if (other !== place) this.#focused.delete(other)
       this.#inUse = place
       this.set(place)
     } else this.#activateFocusedSoon()

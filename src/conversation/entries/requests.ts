@@ -58,6 +58,8 @@ export interface PermissionEntry extends EntryBase {
   /** Its subject, if that is of a kind that this version of Parley doesn't know. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
+  /** As in `PermissionRequest`. */
+  isChoice?: true
   /** Absent while it is pending. */
   outcome?: PermissionOutcome
   /** Set if a permission rule answered it. */
@@ -164,6 +166,7 @@ export function permissionAsked(
   }
   if (request.description !== undefined) fields.description = request.description
   if (refusal !== undefined) fields.refusal = refusal
+  if (request.isChoice) fields.isChoice = true
   if (subject.type === 'tool_call') {
     const position = toolCallUpsert(step, subject.toolCall, true)
     fields.toolCallId = subject.toolCall.toolCallId

@@ -29,7 +29,13 @@ export async function replaceWord(workbench: Workbench, word: string, text: stri
   const editor = page.locator('.editor-group-container.active .monaco-editor').first()
   const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)
   await waitFor(`“${word}” selected`, async () => {
-    await editor.locator('.view-line').getByText(word).last().dblclick()
+    // found again after a short wait: the line moves, or is covered, while the buttons above changes appear
+    const line = editor.locator('.view-line').getByText(word).last()
+    const clicked = await line.dblclick({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    )
+    if (!clicked) return false
     if (!(await editor.and(page.locator('.focused')).isVisible())) return false
     return selected.waitFor({ timeout: 3000 }).then(
       () => true,

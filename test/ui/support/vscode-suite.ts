@@ -58,12 +58,12 @@ export class VsCodeSuite {
   constructor(options: VsCodeSuiteOptions = {}) {
     const suite = this
     before(async function () {
-      this.timeout(120_000)
+      this.timeout(240_000)
       await suite.#start(options)
     })
     beforeEach(async function () {
       if (!suite.#isSpoiled) return
-      this.timeout(180_000)
+      this.timeout(240_000)
       suite.#isSpoiled = false
       await suite.#stop().catch((problem: unknown) => suite.#problems.push(problem))
       await suite.#start(options)
@@ -72,7 +72,7 @@ export class VsCodeSuite {
       await suite.#endTest(this.currentTest)
     })
     after(async function () {
-      this.timeout(120_000)
+      this.timeout(240_000)
       await suite.#stop()
       for (const problem of suite.#problems) throw problem
     })

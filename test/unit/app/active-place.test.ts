@@ -62,6 +62,15 @@ describe('the active conversation', () => {
     assert.equal(await command(), 'side bar')
   })
 
+  it('is the one that the user acted in, even if the page before it reports only later that it lost the focus', async () => {
+    tell('tab', 'came', 'used')
+    tell('side bar', 'came', 'used')
+    tell('side bar', 'left')
+    later()
+    tell('tab', 'left')
+    assert.equal(await command(), 'side bar')
+  })
+
   it('is the one that has the focus when the previous one reports that it lost it', () => {
     tell('side bar', 'used')
     tell('tab', 'came')
@@ -146,6 +155,8 @@ describe('the active conversation', () => {
       at: place,
       /** by a shortcut, which is an action in the page, or else by mouse after the focus moved there */
       byKey: fc.boolean(),
+      /** whether the page that had the focus before is so busy that it reports its loss only after the palette opened */
+      isLate: fc.boolean(),
       /** where VS Code moves the focus when the palette closes: the active editor, or outside of Parley */
       back: fc.constantFrom<Place | undefined>('tab', 'side bar', undefined),
       /** when each of the three messages arrives: the page that lost the focus, the one that got it, the command */
@@ -157,8 +168,11 @@ describe('the active conversation', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async steps => {
         begin()
         let focus: Place | undefined
-        for (const { at, byKey, back, order, pauses } of steps) {
-          if (focus !== undefined && focus !== at) tell(focus, 'left')
+        for (const { at, byKey, isLate, back, order, pauses } of steps) {
+          const lost = focus !== at ? focus : undefined
+          // acting in a page shows that the focus is there, whatever other pages report
+          let late = byKey && isLate && lost !== back ? lost : undefined
+          if (lost !== undefined && late === undefined) tell(lost, 'left')
           if (focus !== at) tell(at, 'came')
           if (byKey) tell(at, 'used')
           // before using the mouse, the user sees where the focus is
@@ -173,6 +187,8 @@ describe('the active conversation', () => {
             else if (one === 'command') asked.push(await command())
             else if (back !== undefined) tell(back, 'came')
             mock.timers.tick(pauses[index]!)
+            if (late !== undefined) tell(late, 'left')
+            late = undefined
           }
           assert.deepEqual(asked, [at])
           focus = back

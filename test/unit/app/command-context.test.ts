@@ -6,25 +6,29 @@ import { Emitter } from '../../../src/common/event.ts'
 import type { Rewind } from '../../../src/conversation/state.ts'
 
 describe('the context keys of commands', () => {
-  const look = new Emitter<void>()
+  const visibility = new Emitter<void>()
   const change = new Emitter<void>()
   const keys = new Map<string, unknown>()
   const state = { turn: 0, activity: 'idle', entries: [] as object[], configOptions: [] }
   const session = { state, onDidChange: change.event, agent: undefined }
   const controller: { current: object | undefined; phase: string } = { current: undefined, phase: 'empty' }
-  const surfaces = { active: { controller }, onDidChange: look.event, onDidLook: look.event }
+  const surfaces = {
+    active: { controller },
+    onDidChange: visibility.event,
+    onDidChangeVisibility: visibility.event,
+  }
   const context = new CommandContext(surfaces as unknown as ConversationSurfaces, {
     setContext: async (key, value) => keys.set(key, value),
   })
   const shown = () => {
-    look.fire()
+    visibility.fire()
     return [ContextKey.hasSession, ContextKey.hasPrompts, ContextKey.canUndoRestore].map(
       key => keys.get(key) ?? false,
     )
   }
   after(() => {
     context.dispose()
-    look.dispose()
+    visibility.dispose()
     change.dispose()
   })
 

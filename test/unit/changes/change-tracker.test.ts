@@ -218,6 +218,24 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
+    it('by a tool call that reports whole texts after the next one has already written', async () => {
+      writeFileSync(file('a.txt'), '1\ntwo\n3\n')
+      for (const [id, from, to] of [
+        ['first', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'],
+        ['second', '1\ntwo\nthree\n', '1\ntwo\n3\n'],
+      ] as const) {
+        await tool('running', change('a.txt', from, to), changes, id)
+        await tool('done', change('a.txt', from, to), changes, id)
+      }
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
+      assert.deepEqual(
+        changes.hunks(file('a.txt')).map(({ authors }) => authors[0]?.toolCallId),
+        ['first', 'second'],
+      )
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
     it("by a tool call that only reports a file's location", async () => {
       await changes.tool({ toolCallId: 't', begun: true, done: false }, [], [file('a.txt')])
       await writeFile(file('a.txt'), 'one\n2\nthree\n')

@@ -193,10 +193,12 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       world.touch(name, session)
       const content = world.edited(name, `${session}-${world.turns.get(session)}-`, place)
       const roots = { cwd: world.root, additionalDirectories: [] }
-      const files = new SessionFiles(world.shared, { roots, askAccess: async () => 'refuse' })
-      await changes.writing(path, content, tracked =>
-        files.writeTextFile({ path, content }, undefined, tracked),
-      )
+      // where both changed the same lines, the user's stay
+      const askMerge = async () => (place.add % 2 === 0 ? 'mine' : 'refuse') as 'mine' | 'refuse'
+      const files = new SessionFiles(world.shared, { roots, askAccess: async () => 'refuse', askMerge })
+      await changes
+        .writing(path, content, tracked => files.writeTextFile({ path, content }, undefined, tracked))
+        .catch((error: { reason?: string }) => assert.equal(error.reason, 'refused'))
       editor.reload()
       return
     }

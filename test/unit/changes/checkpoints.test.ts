@@ -5,9 +5,11 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +19,7 @@ import type { CheckpointLimits } from '../../../src/changes/checkpoints.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
+import { waitFor } from '../../host/wait-for.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
 
@@ -306,7 +309,8 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
-  it('includes what a tool call reports right before its turn ends', async () => {
+  /** A second turn edits the last line, which its tool call is just reporting. */
+  const reportLastLine = async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await changes.endTurn()
@@ -314,6 +318,43 @@ describe('a checkpoint', () => {
     writeFileSync(file('a.txt'), 'one\n2\n3\n')
     const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
     const reporting = changes.tool({ toolCallId: 'c', begun: true, done: true }, [{ changes: [change] }], [])
+    return { reporting }
+  }
+
+  it('includes what a tool call has just reported, once it has been refreshed', async () => {
+    const { reporting } = await reportLastLine()
+    await changes.refresh()
+    assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+    await reporting
+  })
+
+  it("doesn't include what was changed before the turn and is only noticed in it", async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    await write('b.txt', 'agent\n')
+    await changes.endTurn()
+    writeFileSync(file('a.txt'), 'one\n2\n3\n')
+    rmSync(file('b.txt'))
+    const { ctimeMs } = statSync(file('.'))
+    await waitFor('a later moment', () => Date.now() > ctimeMs + 150)
+    changes.beginTurn(2, () => true)
+    await tracker.disk.refresh()
+    await changes.endTurn()
+    assert.deepEqual(listed(2), [])
+    // what is moved into place in the turn is the turn's, however old its text is
+    changes.beginTurn(3, () => true)
+    writeFileSync(file('a.new'), 'one\n2\nIII\n')
+    utimesSync(file('a.new'), new Date(0), new Date(0))
+    renameSync(file('a.new'), file('a.txt'))
+    await tracker.disk.refresh()
+    assert.deepEqual(
+      listed(3).map(({ name, uncertain }) => [name, uncertain]),
+      [['a.txt', 'all']],
+    )
+  })
+
+  it('includes what a tool call reports right before its turn ends', async () => {
+    const { reporting } = await reportLastLine()
     await changes.endTurn()
     await reporting
     assert.deepEqual(

@@ -11,7 +11,7 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { attachmentOf } from '../../../src/conversation/attachment.ts'
 import { isReturned } from '../../../src/conversation/prompts/prompt-states.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
-import type { Documents } from '../../../src/editor/files/documents.ts'
+import { noDocuments } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
 import type { KnownAgent, LocalSession } from '../../../src/history/session-store.ts'
@@ -410,8 +410,6 @@ export function memoryStore(): KeyValueStore {
     },
   }
 }
-
-const noDocuments: Documents = { find: () => undefined } as unknown as Documents
 
 function launch(agentId: string): AgentLaunch {
   return { command: agentId, args: [], env: {}, cwd: '/' }

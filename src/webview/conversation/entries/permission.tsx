@@ -66,7 +66,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const first = store.waiting.value[0] === slot.id
   const call = store.toolCallOf(slot)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
-  const primary = primaryOption(entry.options)
+  const primary = primaryOption(entry)
   const all = store.waiting.value
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
   const label = t('Permission needed: {0}', visibleWords(entry.title))
@@ -107,7 +107,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       )}
       <Subject entry={entry} tool={tool} slot={call} />
       {entry.refusal && <div class="quiet permission-description">{visibleWords(entry.refusal)}</div>}
-      <div class={`permission-options${needsRows(entry.options) ? ' rows' : ''}`}>
+      <div class={`permission-options${needsRows(entry) ? ' rows' : ''}`}>
         {entry.options.map((option, i) => (
           <button
             key={option.optionId}
@@ -115,8 +115,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
             data-option={i + 1}
             data-primary={option === primary ? '' : undefined}
-            data-kind={option.kind}
-            title={titleWithKey(option, entry.options)}
+            data-kind={entry.isChoice ? undefined : option.kind}
+            title={entry.isChoice ? undefined : titleWithKey(option, entry.options)}
             onPointerDown={event => answerOnRelease(event, () => answer(option.optionId))}
             onClick={() => answer(option.optionId)}
           >
@@ -128,7 +128,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             <span class="button-label" dir="auto">
               {optionName(option, t)}
             </span>
-            <OptionHint option={option} />
+            {!entry.isChoice && <OptionHint option={option} />}
           </button>
         ))}
         {entry.options.length === 0 && (
@@ -207,8 +207,9 @@ function titleWithKey(option: PermissionOption, options: readonly PermissionOpti
 }
 
 /** More options than fit side by side in a side bar are stacked, which is easier to read than wrapped lines. */
-function needsRows(options: PermissionEntry['options']): boolean {
-  const letters = options.reduce((all, option) => all + optionTitle(option).length + 6, 0)
+function needsRows({ options, isChoice }: PermissionEntry): boolean {
+  const title = isChoice ? ({ name }: PermissionOption) => name : optionTitle
+  const letters = options.reduce((all, option) => all + title(option).length + 6, 0)
   return options.length > 1 && letters > 44
 }
 
@@ -343,7 +344,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const chosen =
     outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
-  const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen)
+  const answer = ruleAnswer(entry.rule) ?? outcomeName(entry, chosen)
   const open = slot.open.value
   // the line above already names the subject
   const repeats = call?.index === slot.index - 1 && !folds(call)
@@ -365,7 +366,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         <div class="work-body">
           {entry.rule && <RuleLine rule={entry.rule} />}
           <div dir="auto">{questionTitle(entry, tool, app.store.head.value?.roots)}</div>
-          {chosen && (
+          {chosen && !entry.isChoice && (
             <div class="quiet" dir="auto">
               {t('Your answer: {0}', optionTitle(chosen))}
             </div>
@@ -377,9 +378,13 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
-function outcomeName(outcome: PermissionEntry['outcome'], chosen: PermissionOption | undefined): string {
+function outcomeName(
+  { outcome, isChoice }: PermissionEntry,
+  chosen: PermissionOption | undefined,
+): string {
   if (outcome?.type === 'cancelled') return t('Canceled')
-  return chosen ? outcomeText(chosen.kind, t) : t('Answered')
+  if (!chosen) return t('Answered')
+  return isChoice ? optionName(chosen, t) : outcomeText(chosen.kind, t)
 }
 
 function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
@@ -405,7 +410,7 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
   )
 }
 
-/** Enter selects the first option that allows once, never one that allows always. */
-export function primaryOption(options: readonly PermissionOption[]): PermissionOption | undefined {
-  return options.find(option => option.kind === 'allow_once')
+/** Enter selects the first option that allows once, never one that allows always, nor one of a choice. */
+export function primaryOption({ options, isChoice }: PermissionEntry): PermissionOption | undefined {
+  return isChoice ? undefined : options.find(option => option.kind === 'allow_once')
 }

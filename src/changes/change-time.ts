@@ -1,0 +1,36 @@
+import { lstat } from 'node:fs/promises'
+import { isWrittenSince } from '../editor/files/file-system.ts'
+import type { PathRules } from '../editor/path-rules.ts'
+
+/**
+ * When a file was last changed, replaced, moved or deleted at the latest. Milliseconds since the epoch, by the clock of the
+ * file system. Programs can set the time of a file's text, but not that of the file's last change (`ctime`). A folder can be
+ * replaced with all its files, so the folders above count as long as `covers` selects them. `undefined` if nothing can be read.
+ */
+export async function latestChange(
+  path: string,
+  rules: PathRules,
+  covers: (path: string) => boolean,
+): Promise<number | undefined> {
+  let latest: number | undefined
+  for (let at = path, below = ''; at !== below && covers(at); below = at, at = rules.dirname(at)) {
+    const info = await lstat(at).catch(() => undefined)
+    if (info) latest = Math.max(latest ?? 0, info.ctimeMs)
+  }
+  return latest
+}
+
+/** A moment, by the clock of the file system and by one that nobody sets. */
+export class Moment {
+  readonly #time = Date.now()
+  readonly #elapsed = performance.now()
+
+  /** Whether it's certain that this time, in milliseconds since the epoch, is before the moment. */
+  isAfter(time: number): boolean {
+    const drift = Date.now() - this.#time - (performance.now() - this.#elapsed)
+    return Math.abs(drift) < MAX_DRIFT_MS && !isWrittenSince(time, this.#time - MAX_DRIFT_MS)
+  }
+}
+
+/** A file system's clock may be behind by as much. If the system's clock was set by more, times can't be compared. Milliseconds. */
+const MAX_DRIFT_MS = 100

@@ -41,7 +41,9 @@ describe('a request in a notification', () => {
   })
 
   it('shows the title of a choice, which is made only in the conversation', () => {
-    const question = ask(permissionRequest({ title: 'Whose lines stay?', description: 'x\ny', isChoice: true }))
+    const question = ask(
+      permissionRequest({ title: 'Whose lines stay?', description: 'x\ny', isChoice: true }),
+    )
     assert.equal(question?.text, 'Whose lines stay?')
     assert.deepEqual(question?.options, [])
   })

@@ -378,10 +378,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
-function outcomeName(
-  { outcome, isChoice }: PermissionEntry,
-  chosen: PermissionOption | undefined,
-): string {
+function outcomeName({ outcome, isChoice }: PermissionEntry, chosen: PermissionOption | undefined): string {
   if (outcome?.type === 'cancelled') return t('Canceled')
   if (!chosen) return t('Answered')
   return isChoice ? optionName(chosen, t) : outcomeText(chosen.kind, t)
@@ -411,6 +408,9 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
 }
 
 /** Enter selects the first option that allows once, never one that allows always, nor one of a choice. */
-export function primaryOption({ options, isChoice }: PermissionEntry): PermissionOption | undefined {
+export function primaryOption({
+  options,
+  isChoice,
+}: Pick<PermissionEntry, 'options' | 'isChoice'>): PermissionOption | undefined {
   return isChoice ? undefined : options.find(option => option.kind === 'allow_once')
 }

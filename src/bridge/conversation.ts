@@ -181,7 +181,7 @@ export interface ConversationHead {
   agents: AgentChoice[]
   /** the agent that New Session starts */
   defaultAgentId?: string
-  /** in the empty phase, and while the session switcher is open: the most important sessions, at least one */
+  /** in the empty phase, and while the session switcher is open: the most important sessions */
   sessions?: HistoryRow[]
   /** agents to install, if there is none */
   offers?: AgentOffer[]

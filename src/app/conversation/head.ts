@@ -105,10 +105,10 @@ function beginning({
   sessions,
   isSwitching = false,
 }: HeadSources): Pick<ConversationHead, 'sessions' | 'offers' | 'looking' | 'noAgent' | 'preparing'> {
-  if (!trusted) return {}
-  const shown = phase === 'empty' || isSwitching ? sessions.list() : NONE
-  const listed = shown.length > 0 && { sessions: shown }
-  if (phase !== 'empty') return { ...listed }
+  const listed = (isSwitching || (phase === 'empty' && trusted)) && {
+    sessions: trusted ? sessions.list() : NONE,
+  }
+  if (phase !== 'empty' || !trusted) return { ...listed }
   if (!agents.isSearched()) return { ...listed, looking: true }
   return {
     ...listed,

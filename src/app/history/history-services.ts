@@ -84,7 +84,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const recent = own.add(
     new RecentSessions({
       rows: () => historyState(history, surroundings(around)).rows,
-      hasFolder: () => workbench.folders().length > 0,
+      folders: () => workbench.folders().map(({ path }) => path),
       open: (agentId, sessionId) => historyView.open(agentId, sessionId),
       refresh: () => void history.refresh(),
       changes: [history.onDidChange, indicators.onDidChange],

@@ -27,7 +27,8 @@ function rankOf({ activity, ended }: HistoryRow): number {
 export interface RecentSessionsOptions {
   /** all sessions */
   rows: () => HistoryRow[]
-  hasFolder: () => boolean
+  /** the paths of the workspace folders */
+  folders: () => string[]
   /** Shows the session in the active place, or where it's shown already. */
   open: (agentId: string, sessionId: string) => Promise<void>
   /** Lists the sessions of running agents again. */
@@ -46,7 +47,7 @@ export type SessionsToOpen = Pick<RecentSessions, 'list' | 'open' | 'refresh' | 
 export class RecentSessions extends Owner {
   readonly #options: RecentSessionsOptions
   readonly #change = this.register(new Emitter<void>())
-  #known: HistoryRow[] | undefined
+  #known: { rows: HistoryRow[]; folders: string } | undefined
   readonly open: RecentSessionsOptions['open']
   readonly refresh: RecentSessionsOptions['refresh']
 
@@ -67,7 +68,10 @@ export class RecentSessions extends Owner {
   }
 
   list(): HistoryRow[] {
-    this.#known ??= firstSessions(this.#options.rows(), this.#options.hasFolder())
-    return this.#known
+    const paths = this.#options.folders()
+    const folders = paths.join('\n')
+    if (this.#known?.folders !== folders)
+      this.#known = { rows: firstSessions(this.#options.rows(), paths.length > 0), folders }
+    return this.#known.rows
   }
 }

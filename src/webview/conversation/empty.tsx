@@ -24,6 +24,7 @@ const StartSessions = lazy(async () => {
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
+  const sessions = head.sessions ?? []
   const { host } = useApp()
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
@@ -34,7 +35,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         <SendingPrompts head={head} draft={draft} />
-        {head.sessions && <StartSessions head={head} sessions={head.sessions} />}
+        {sessions.length > 0 && <StartSessions head={head} sessions={sessions} />}
         {!untrusted && head.looking && real.length === 0 && (
           <p class="quiet" role="status">
             {t('Looking for agents on this machine…')}
@@ -43,7 +44,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {offers && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 || head.sessions ? t('Start with an agent') : t('Set Up an Agent')}
+              {real.length > 0 || sessions.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
             {real.length === 0 && !head.cards.some(({ id }) => id === 'no-agent') && (
               <p class="quiet">
@@ -58,7 +59,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         )}
         {(offers || head.cards.length === 0) && (
           <div class="empty-links">
-            {!head.sessions && (
+            {sessions.length === 0 && (
               <button
                 type="button"
                 class="link-button"

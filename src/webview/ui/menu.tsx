@@ -40,12 +40,10 @@ export function Menu({
 }: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
-  const [active, setActive] = useState(() =>
-    Math.max(
-      0,
-      choices.findIndex(choice => choice.value === current),
-    ),
-  )
+  /** what the user moved to, which stays active when choices are added or moved */
+  const [picked, setPicked] = useState<MenuChoice>()
+  const active = Math.max(0, indexOf(matches, picked, query === '' ? current : undefined))
+  const setActive = (index: number) => setPicked(matches[index])
   const list = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const searchable = choices.length > MAX_WITHOUT_SEARCH
@@ -118,7 +116,7 @@ export function Menu({
             spellcheck={false}
             onInput={event => {
               setQuery(event.currentTarget.value)
-              setActive(0)
+              setPicked(undefined)
             }}
             onKeyDown={onKeyDown}
           />
@@ -136,7 +134,7 @@ export function Menu({
       >
         {shown.map((choice, i) => (
           <MenuRow
-            key={`${choice.again ? choice.group : ''}/${choice.value}`}
+            key={keyOf(choice)}
             id={`menu-${i}`}
             choice={choice}
             group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
@@ -148,7 +146,7 @@ export function Menu({
             onChoose={() => choose(choice)}
           />
         ))}
-        {matches.length === 0 && <div class="menu-empty">{t('No matches')}</div>}
+        {matches.length === 0 && query !== '' && <div class="menu-empty">{t('No matches')}</div>}
         {matches.length > shown.length && (
           <div class="menu-empty">
             {t('{0} more. Type to narrow the list.', matches.length - shown.length)}
@@ -228,6 +226,21 @@ function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {
       </span>
     </>
   )
+}
+
+function keyOf({ again, group, value }: MenuChoice): string {
+  return `${again ? group : ''}/${value}`
+}
+
+/** Of the picked choice, or of another one with the same value; -1 if it's gone. */
+function indexOf(
+  choices: readonly MenuChoice[],
+  picked: MenuChoice | undefined,
+  current: string | undefined,
+): number {
+  const same = picked ? choices.findIndex(choice => keyOf(choice) === keyOf(picked)) : -1
+  const value = picked ? picked.value : current
+  return same >= 0 ? same : choices.findIndex(choice => choice.value === value)
 }
 
 /** The next row after the active one whose name starts with the letter. */

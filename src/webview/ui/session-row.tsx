@@ -70,7 +70,7 @@ export function sessionTooltip(row: HistoryRow): string {
   const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
   const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
   const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
-  return [row.title, former, row.cwd, time, saved].filter(Boolean).join('\n')
+  return [row.title, former, row.agentName, row.cwd, time, saved].filter(Boolean).join('\n')
 }
 
 function dotOf(row: HistoryRow): string {

@@ -35,15 +35,16 @@ describe('the sessions on the start page', () => {
     assert.deepEqual(idsOf(rows, false), ['here', 'there', 'open there'])
   })
 
-  it('are listed again only after a change', () => {
+  it('are listed again only after a change, also of the folders', () => {
     const change = new Emitter<void>()
     let listed = 0
+    let folders = ['/p']
     const recent = new RecentSessions({
       rows: () => {
         listed += 1
         return [historyRow('s')]
       },
-      hasFolder: () => true,
+      folders: () => folders,
       open: async () => {},
       refresh: () => {},
       changes: [change.event],
@@ -57,6 +58,9 @@ describe('the sessions on the start page', () => {
     change.fire()
     recent.list()
     assert.deepEqual([listed, changes], [2, 1])
+    folders = ['/p', '/q']
+    recent.list()
+    assert.equal(listed, 3)
     recent.dispose()
   })
 })

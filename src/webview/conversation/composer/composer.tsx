@@ -12,6 +12,7 @@ import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } 
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
+import { usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
@@ -128,6 +129,7 @@ export function Composer({ draft }: { draft: Draft }) {
       host.send('conversation/link', { href: content.uri })
   }
 
+  const placeholder = usePlaceholder(head, area)
   const called = calledCommand(commands, text)
   return (
     <div ref={area} class="composer-area">
@@ -153,7 +155,7 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder(head)}
+          placeholder={placeholder}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}
@@ -208,29 +210,6 @@ function fresh(attachment: Attachment): Attachment {
 
 function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
-}
-
-/** The agent's name comes first: in a narrow side bar, the end of the hints is truncated. */
-function placeholder(head: ConversationHead | undefined): string {
-  if (!head || head.phase === 'ended') return t("The agent isn't running")
-  if (head.preparing !== undefined)
-    return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
-  if (head.cards.some(({ id }) => id === 'untrusted')) return t('Trust this workspace first')
-  if (head.noAgent) {
-    if (head.sessions) return t('Choose an agent for a new session')
-    return head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first')
-  }
-  const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
-  const name = head.agent?.name ?? chosen?.name
-  const ask = name ? t('Ask {0}…', shortened(name)) : t('Ask…')
-  const hints = head.commands.length === 0 ? t('@ for context') : t('@ for context, / for commands')
-  return `${ask}  ${hints}`
-}
-
-/** A name that leaves space for the sentence around it. */
-function shortened(name: string): string {
-  const letters = Array.from(name)
-  return letters.length > 32 ? `${letters.slice(0, 31).join('').trimEnd()}…` : name
 }
 
 interface Sending {

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 import type { HistoryRow } from '../../../bridge/history.ts'
 import { t } from '../../l10n.ts'
@@ -26,17 +26,19 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
     host.send('conversation/switcher', { isOpen: true })
     return () => host.send('conversation/switcher', { isOpen: false })
   }, [host])
+  const order = useRef<string[]>([])
   if (!head) return null
-  const sessions = head.sessions ?? []
+  const sessions = inOrder(head.sessions ?? [], order.current)
+  order.current = sessions.map(choiceOf)
   return (
     <Menu
       anchor={anchor}
       label={t('Switch Session')}
       class="switcher"
-      choices={choicesOf(head, sessions)}
-      current={head.sessionId === undefined ? undefined : choiceOf(head.agent?.agentId, head.sessionId)}
+      choices={head.sessions ? choicesOf(head, sessions) : NONE}
+      current={currentOf(head)}
       onChoose={value => {
-        const row = sessions.find(row => choiceOf(row.agentId, row.sessionId) === value)
+        const row = sessions.find(row => choiceOf(row) === value)
         if (row) host.send('conversation/openSession', { agentId: row.agentId, sessionId: row.sessionId })
         else if (value === RENAME) onRename()
         else host.send('conversation/command', { command: value })
@@ -47,11 +49,12 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
 }
 
 const RENAME = 'rename'
+const NONE: readonly MenuChoice[] = []
 
 function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): MenuChoice[] {
   const folder = hasFolders(sessions)
   const rows = sessions.map(row => ({
-    value: choiceOf(row.agentId, row.sessionId),
+    value: choiceOf(row),
     name: row.title,
     group: t('Sessions'),
     content: <SessionRow row={row} icon={iconOf(head, row.agentId)} folder={folder} />,
@@ -60,7 +63,7 @@ function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): Men
   return [
     ...rows,
     command('parley.openHistory', 'history', t('Show All'), t('Sessions')),
-    command('parley.newSession', 'add', t('New Session'), t('This session')),
+    command('parley.newSession', 'add', t('New Session'), t('Sessions')),
     ...(head.sessionId === undefined
       ? []
       : [command(RENAME, 'edit', t('Rename Session… (F2)'), t('This session'))]),
@@ -68,8 +71,21 @@ function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): Men
 }
 
 /** Identifies a session among the choices of the menu. */
-function choiceOf(agentId: string | undefined, sessionId: string): string {
+function choiceOf({ agentId, sessionId }: Pick<HistoryRow, 'agentId' | 'sessionId'>): string {
   return JSON.stringify([agentId, sessionId])
+}
+
+function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
+  return agent && sessionId !== undefined ? choiceOf({ agentId: agent.agentId, sessionId }) : undefined
+}
+
+/** Rows stay in their place while the menu is open, so that none moves under the pointer. New ones are last. */
+function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
+  const placeOf = (row: HistoryRow) => {
+    const place = order.indexOf(choiceOf(row))
+    return place < 0 ? order.length : place
+  }
+  return [...sessions].sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** The sessions are in different folders, so each says in which. */

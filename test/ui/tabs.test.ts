@@ -75,11 +75,15 @@ describe('several sessions', () => {
     await first.permission.getByRole('button', { name: 'Allow', exact: true }).click()
     await marked('First', 'idle')
 
-    await workbench.runCommand('Parley: Open Session…')
+    const { keyboard } = workbench.page
+    await keyboard.press("Control+'")
+    await keyboard.press('o')
     const rows = workbench.palette.locator('.monaco-list-row .label-name')
     await rows.filter({ hasText: 'Third' }).waitFor()
     await waitFor('the one that works first', async () => /Third/.test((await rows.allInnerTexts())[0] ?? ''))
-    await workbench.pick('Second')
+    await keyboard.type('Second')
+    await waitFor('one row', async () => /^Second$/.test((await rows.allInnerTexts()).join().trim()))
+    await keyboard.press('Enter')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
     const starts = receivedParams(vscode.server.root, 'Fixture', 'initialize').length

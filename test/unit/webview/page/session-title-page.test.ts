@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type * as bridge from '../../../../src/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
+import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
 describe("the session's title in the header", function () {
@@ -87,6 +88,39 @@ describe("the session's title in the header", function () {
     for (const other of [{ ctrlKey: true }, { shiftKey: true }, { altKey: true }])
       assert.ok(!page.key(title()!, 'F2', other).defaultPrevented)
     assert.ok(page.key(title()!, 'F2').defaultPrevented)
+  })
+
+  it('shows the other sessions after a click, to be chosen with the keyboard; rows keep their places', async () => {
+    const opened: string[] = []
+    const switching: boolean[] = []
+    page.hear('conversation/openSession', ({ sessionId }) => void opened.push(sessionId))
+    page.hear('conversation/switcher', ({ isOpen }) => void switching.push(isOpen))
+    const list = () => page.document.querySelector<HTMLElement>('.switcher [role="listbox"]')
+    const names = () =>
+      [...page.document.querySelectorAll('.switcher .session-title')].map(name => name.textContent)
+    const active = () => page.document.querySelector('.switcher [data-active]')?.textContent ?? ''
+    title()!.click()
+    await page.until(() => list() && switching.length === 1)
+    // nothing can be chosen by accident before the sessions are known
+    page.key(list()!, 'Enter')
+    assert.equal(names().length, 0)
+    assert.ok(list())
+    const rows = [
+      historyRow('a', { title: 'Waiting', open: true, activity: 'requires_action' }),
+      historyRow('b', { title: 'Planets', open: true }),
+      historyRow('c', { title: 'Rockets' }),
+    ]
+    await show({ sessions: rows })
+    await page.until(() => names().length === 3)
+    page.key(list()!, 'r')
+    await page.until(() => active().startsWith('Rockets'))
+    await show({ sessions: [rows[2]!, historyRow('d', { title: 'New' }), rows[1]!, rows[0]!] })
+    await page.until(() => names().length === 4)
+    assert.deepEqual(names(), ['Waiting', 'Planets', 'Rockets', 'New'])
+    assert.ok(active().startsWith('Rockets'))
+    page.key(list()!, 'Enter')
+    await page.until(() => opened.length === 1 && switching.length === 2)
+    assert.deepEqual([opened, switching, commands], [['c'], [true, false], []])
   })
 
   it('is next to the account, and to Fork if the agent supports it', async () => {

@@ -43,7 +43,10 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
         </span>
         {second || (
           <span class="session-line">
-            <span class="session-about">{aboutOf(row, folder)}</span>
+            <span class="session-about">
+              <span class="session-agent">{row.agentName}</span>
+              <span class="session-rest">{restOf(row, folder)}</span>
+            </span>
             {actions}
           </span>
         )}
@@ -53,16 +56,17 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
   )
 }
 
-function aboutOf(row: HistoryRow, folder: boolean): string {
+/** What follows the agent's name in the second line. */
+function restOf(row: HistoryRow, folder: boolean): string {
   const elsewhere = row.open ? undefined : elsewhereOf(row)
   return [
-    row.agentName,
     folder && (row.here ? row.folder : t('in {0}', row.folder)),
     row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),
     elsewhere,
   ]
     .filter(Boolean)
-    .join(' · ')
+    .map(part => ` · ${part}`)
+    .join('')
 }
 
 /** The tooltip of a session: everything that the row may truncate. */

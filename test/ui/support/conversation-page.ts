@@ -73,7 +73,7 @@ export class ConversationPage {
 
   /** Resolves when the session is ready and the agent has reported its commands. */
   async waitUntilReady(): Promise<void> {
-    await this.composer.getByText(/\/ for commands/).waitFor()
+    await this.frame.locator('.cm-content[aria-placeholder*="/ for commands"]').waitFor()
   }
 
   /** Resolves when the displayed session belongs to this agent. */

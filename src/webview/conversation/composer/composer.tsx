@@ -155,7 +155,8 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder}
+          placeholder={placeholder.shown}
+          wholePlaceholder={placeholder.whole}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}

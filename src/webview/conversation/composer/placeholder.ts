@@ -3,11 +3,11 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 
-/** The text of an empty composer, as long as there is space for. */
+/** The text of an empty composer: what there is space for, and all of it, for screen readers. */
 export function usePlaceholder(
   head: ConversationHead | undefined,
   area: RefObject<HTMLElement | null>,
-): string {
+): { shown: string; whole: string } {
   const [space, setSpace] = useState<Space>()
   useLayoutEffect(() => {
     const text = area.current?.querySelector('.composer-text')
@@ -25,7 +25,11 @@ export function usePlaceholder(
     return () => observer.disconnect()
   }, [area])
   const measured = useMemo(() => space && widthIn(space.font), [space?.font])
-  return fittingPlaceholder(wordsFor(head), text => !space || !measured || measured(text) <= space.width)
+  const words = wordsFor(head)
+  return {
+    shown: fittingPlaceholder(words, text => !space || !measured || measured(text) <= space.width),
+    whole: fittingPlaceholder(words, () => true),
+  }
 }
 
 interface Space {

@@ -5,10 +5,11 @@
 //   dist/search-worker.js    the thread that indexes and searches conversations
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/demo-agent.mjs      the demo agent, a program of its own
+//   dist/agent-icons.json    the icons of well-known agents
 //   dist/webview/            the browser side, one entry for each view
 //   dist/THIRD_PARTY_NOTICES.txt
 // With --tests instead: out/test/, the suite that runs inside the extension host.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -316,6 +317,36 @@ function termsOf(/** @type {string} */ notice) {
   return text.slice(Math.max(0, text.search(/permission|redistribution/i))).replace(/\s+/g, ' ')
 }
 
+const ICONS = 'node_modules/@lobehub/icons-static-svg'
+/** The names of the icons, by the agents' ids in the registry. */
+const BRANDS = {
+  'claude-acp': 'claude',
+  'codex-acp': 'codex',
+  gemini: 'geminicli',
+  'github-copilot-cli': 'githubcopilot',
+  opencode: 'opencode',
+  'qwen-code': 'qwen',
+  cursor: 'cursor',
+  goose: 'goose',
+  kimi: 'kimi',
+  'grok-build': 'grok',
+  kilo: 'kilocode',
+  junie: 'junie',
+  'mistral-vibe': 'mistral',
+  cline: 'cline',
+}
+
+/** Their icons as plain SVG, for agents whose icon the registry hasn't provided yet. */
+const agentIcons = () =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(BRANDS).map(([id, name]) => [
+        id,
+        readFileSync(join(ICONS, 'icons', `${name}.svg`), 'utf8').replace(/ style="[^"]*"/, ''),
+      ]),
+    ),
+  )
+
 /** The text of the notices. Throws when a package may not be passed on, or does not say whether it may. */
 function notices(/** @type {string[]} */ folders) {
   const parts = folders.map(folder => {
@@ -393,12 +424,14 @@ if (options.watch) {
   await esbuild.build(integrationTests())
 } else {
   rmSync('dist', { recursive: true, force: true })
+  mkdirSync('dist')
+  writeFileSync('dist/agent-icons.json', agentIcons())
   const pages = await Promise.all([conversation, otherPages].map(build => esbuild.build(build)))
   const files = Object.assign({}, ...pages.map(({ metafile }) => firstFiles(metafile)))
   const rest = [...[extension, services].map(build => namingFiles(build, files)), ...programs]
   const results = [...pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',
-    notices(bundledPackages(results.map(result => result.metafile))),
+    notices([...bundledPackages(results.map(result => result.metafile)), ICONS]),
   )
 }

@@ -135,7 +135,7 @@ export class AgentCatalog extends Owner {
     const { demo } = this.#options
     const byId = new Map<string, AgentDefinition>()
     for (const agent of [
-      ...fromSettings,
+      ...fromSettings.map(agent => this.#withBrand(agent)),
       ...withChanges([...this.#installed(), ...this.#found()], changes),
       ...(demo ? [demo] : []),
     ]) {
@@ -208,6 +208,12 @@ export class AgentCatalog extends Owner {
       const preset = this.#presets.find(({ id }) => id === agent.id)
       return { ...agent, ...this.#iconOf(preset?.registryIds ?? []) }
     })
+  }
+
+  /** A well-known agent whose command is in the settings, unless they also set an icon. */
+  #withBrand(agent: AgentDefinition): AgentDefinition {
+    const preset = this.#presets.find(({ id }) => id === agent.id)
+    return preset && agent.icon === preset.icon ? { ...agent, ...this.#iconOf(preset.registryIds) } : agent
   }
 
   /** The registry's icon of an agent, if known. */

@@ -118,6 +118,12 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: { rules, consent: agentServices.ruleConsent, settings: platform.ruleSettings },
       previews,
+      sessions: {
+        list: () => placed.recent.list(),
+        open: (agentId, sessionId) => placed.recent.open(agentId, sessionId),
+        refresh: () => placed.recent.refresh(),
+        onDidChange: listener => placed.recent.onDidChange(listener),
+      },
       log,
     },
     manager,

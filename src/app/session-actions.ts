@@ -98,7 +98,7 @@ export class SessionActions {
     // show an open session as it is, since loading it again would only replay it
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (open) {
-      await this.#surfaces.reveal(open)
+      await this.#surfaces.reveal(open, undefined, this.#surfaces.active)
       if (match) this.#surfaces.showing(open)?.showMatch({ ...match, key })
       return
     }

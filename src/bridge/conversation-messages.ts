@@ -233,8 +233,10 @@ export const conversationMessages = {
 
   /** Starts a new session with the agent, or with the default one. */
   'conversation/start': z.object({ agentId: id.optional() }),
-  /** Shows the editor tab with this conversation. */
-  'conversation/revealTab': keyed,
+  /** Shows a session of the list in `ConversationHead.sessions`, here or where it's shown already. */
+  'conversation/openSession': z.object({ agentId: id, sessionId: id }),
+  /** The session switcher was opened or closed: it needs the list of sessions. */
+  'conversation/switcher': z.object({ isOpen: z.boolean() }),
   'conversation/cancel': keyed,
   /** Stops a tool call or a terminal's command, but not the turn. */
   'conversation/cancelWork': z.object({

@@ -23,6 +23,7 @@ import type {
 import { isShownPrompt } from '../conversation/user-prompts.ts'
 import type { McpServerNote } from '../mcp/mcp-settings.ts'
 import type { CardAction } from './card-action.ts'
+import type { HistoryRow } from './history.ts'
 
 /** A button of a card. The first is the primary one. */
 export interface CardButton {
@@ -90,14 +91,6 @@ export interface AgentOffer {
   running?: { step: string; share?: number }
   /** `help`: a page that explains how to get what is missing, and the button's label */
   failed?: { message: string; output: string; help?: { href: string; label: string } }
-}
-
-/** A conversation in an editor tab. */
-export interface TabNote {
-  key: string
-  title: string
-  agentName?: string
-  state: 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 }
 
 export interface RootsNote {
@@ -190,8 +183,8 @@ export interface ConversationHead {
   agents: AgentChoice[]
   /** the agent that New Session starts */
   defaultAgentId?: string
-  /** in the side bar's empty phase: the first conversations in editor tabs, and the number of others */
-  tabs?: { shown: TabNote[]; more: number }
+  /** in the empty phase, and while the session switcher is open: the most important sessions */
+  sessions?: HistoryRow[]
   /** agents to install, if there is none */
   offers?: AgentOffer[]
   /** the available agents aren't known yet */

@@ -39,6 +39,8 @@ export interface HistoryRow {
 export interface HistoryAgentNote {
   agentId: string
   name: string
+  /** as in `AgentChoice` */
+  icon?: string
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
   /** one sentence for failed and sign-in */
   message?: string

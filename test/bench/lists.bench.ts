@@ -118,7 +118,12 @@ const items = numbers(MANY).map(
 )
 const list = { items: () => items, agents: () => [] } as unknown as HistoryList
 const sent = new SentHistory()
-const around = { isHere: () => true, endedOf: () => undefined, accountOf: () => undefined }
+const around = {
+  isHere: () => true,
+  endedOf: () => undefined,
+  accountOf: () => undefined,
+  iconOf: () => undefined,
+}
 const send = () => sent.update(historyState(list, { ...summary, ...around }))
 const all = JSON.stringify(send()).length
 items[MANY / 2] = { ...items[MANY / 2]!, open: true, activity: 'running' }

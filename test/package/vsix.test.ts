@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strFromU8, unzipSync } from 'fflate'
+import { agentPresets } from '../../src/agents/presets.ts'
+import { cleanIcon } from '../../src/agents/registry/agent-icons.ts'
 import { projectDirectory, vsixFile } from '../host/paths.ts'
 import { floor } from '../host/vscode-versions.ts'
 
@@ -16,6 +18,7 @@ const allowed = [
   /^dist\/(extension\.cjs|services\.js|code-actions\.js|search-worker\.js|process-guard\.cjs)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/demo-agent\.mjs$/,
+  /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
   /^dist\/webview\/(later|math)\.css$/,
@@ -44,6 +47,7 @@ describe('the package', () => {
       'dist/process-guard.cjs',
       'dist/search-worker.js',
       'dist/demo-agent.mjs',
+      'dist/agent-icons.json',
       'dist/webview/conversation.js',
       'dist/webview/conversation.css',
       'dist/webview/history.js',
@@ -109,6 +113,18 @@ describe('the package', () => {
   it('contains no source maps', () => {
     for (const name of names.filter(name => /\.(js|cjs|mjs|css)$/.test(name)))
       assert.doesNotMatch(text(name), /sourceMappingURL=/, name)
+  })
+
+  it('contains usable icons of well-known agents', () => {
+    const icons = Object.entries(JSON.parse(text('dist/agent-icons.json')) as Record<string, string>)
+    assert.ok(icons.length > 10)
+    for (const [id, svg] of icons) {
+      assert.ok(cleanIcon(svg), id)
+      assert.ok(
+        agentPresets.some(({ registryIds }) => registryIds.includes(id)),
+        id,
+      )
+    }
   })
 
   it('lists bundled third-party software with its licenses', () => {

@@ -44,6 +44,20 @@ describe('axe finds no problems in four themes with', () => {
     await passes(frame)
   })
 
+  it('the session switcher, with a session that needs an answer', async () => {
+    const conversation = await begin('Demo Agent')
+    await conversation.send('Look at planets.js, please')
+    await conversation.permission.waitFor()
+    await conversation.frame.locator('.header-sessions').click()
+    await conversation.frame.locator('.switcher .state-waiting').waitFor()
+    // the colors of a row that isn't selected
+    await workbench.page.keyboard.press('End')
+    await passes(conversation.frame)
+    await workbench.page.keyboard.press('Escape')
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
+  })
+
   it('requests for an edit and a command, then expanded tool calls, answered requests and the plan', async () => {
     const conversation = await begin('Demo Agent')
     await passes(conversation.frame)

@@ -91,7 +91,7 @@ describe('a conversation with the demo agent', () => {
   it('can be forked, and both sessions continue from the same point', async () => {
     const conversation = await begin()
     await conversation.runTurn('/think')
-    await conversation.button('Fork').click()
+    await conversation.chooseFromAgentMenu('Fork Session')
     await conversation.text(/^Forked session/).waitFor()
     await conversation.agentMessage('Both were scripted').waitFor()
     await conversation.send('/stop refusal')

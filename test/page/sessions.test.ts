@@ -29,7 +29,7 @@ describe('sessions', () => {
     const history = await HistoryPage.open(workbench)
     await history
       .row('/help me')
-      .filter({ hasText: /open.*Demo Agent · planets-api · (just now|\d+ min ago)/s })
+      .filter({ hasText: /Open.*Demo Agent · planets-api · (just now|\d+ min ago)/s })
       .waitFor()
     await history.frame.getByText('Today', { exact: true }).waitFor()
 
@@ -56,7 +56,7 @@ describe('sessions', () => {
     const history = await HistoryPage.open(workbench)
     await history.clickAction('/help once more', 'Close')
     await conversation.waitForPhase('empty')
-    const closed = history.row('/help once more').filter({ hasNotText: 'open' })
+    const closed = history.row('/help once more').filter({ hasNotText: 'Open' })
     await closed.waitFor()
     await history.back()
     await conversation.button(/^Try the Demo Agent/).waitFor()
@@ -77,6 +77,32 @@ describe('sessions', () => {
     await conversation.text(/stop reason/).waitFor()
     await HistoryPage.open(workbench)
     await history.search.press('Escape')
+  })
+
+  it('are listed on the start page and in the switcher, with those that need the user first', async () => {
+    await talk('/think of the past', /Both were scripted/)
+    const waiting = await ConversationPage.startSession(workbench, 'Demo Agent')
+    await waiting.send('Look at planets.js, please')
+    await waiting.permission.waitFor()
+    await talk('/help the last', /\/compact/)
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.button(/^\/help the last/).click()
+    const menu = conversation.frame.getByRole('listbox', { name: 'Switch Session' })
+    const first = menu.getByRole('option').first()
+    await first.filter({ hasText: /Look at planets.js, please.*Needs your answer.*Demo Agent/s }).waitFor()
+    await first.click()
+    await conversation.permission.waitFor()
+    await conversation.frame.getByRole('heading', { name: 'Look at planets.js' }).waitFor()
+
+    // as a tab shows it, it's in the side bar's list
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    const sessions = (await workbench.webview('.sessions .session-text')).getByRole('region', {
+      name: 'Sessions',
+    })
+    await sessions.getByRole('button', { name: /^Look at planets.js, please Needs your answer/ }).waitFor()
+    await sessions.getByRole('button', { name: /^\/think of the past/ }).click()
+    await conversation.frame.locator('.row-prompt', { hasText: '/think of the past' }).waitFor()
+    await workbench.runCommand('View: Close All Editors')
   })
 
   it('can be loaded and resumed from the command palette', async () => {

@@ -55,7 +55,7 @@ export const firstStates: State[] = [
       await tab.waitForPhase('ready')
       await tab.send('Look at planets.js, please')
       await tab.permission.waitFor()
-      const sideBar = await workbench.webview('.open-tabs')
+      const sideBar = await workbench.webview('.sessions .session-text')
       await sideBar.getByText('Needs your answer').waitFor()
       await studio.captureWindow('first-in-tabs-window')
       await studio.captureSideBar('first-in-tabs')

@@ -179,8 +179,8 @@ describe('the changes of a session', () => {
   it('are shown in the editor while the agent works, if the user follows it', async () => {
     const demo = await ConversationPage.startSession(workbench, 'Demo Agent')
     await workbench.runCommand('View: Close All Editors')
-    await demo.button('Follow Agent in Editor').click()
-    await demo.button('Stop Following Agent in Editor').waitFor()
+    await demo.chooseFromAgentMenu('Follow Agent in Editor')
+    await demo.frame.locator('.follow-button[aria-pressed="true"]').waitFor({ state: 'attached' })
     await demo.send('/read server.js')
     await workbench.page.locator('.tab.active', { hasText: 'server.js' }).waitFor()
     await demo.composer.pressSequentially('still here')

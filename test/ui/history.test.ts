@@ -100,7 +100,7 @@ describe('History', () => {
     await keyboard.press("Control+'")
     await keyboard.press('h')
     const history = await HistoryPage.open(workbench)
-    await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
+    await history.row('Behind it').filter({ hasText: 'Running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
     // the hidden conversation can't be focused
     await conversation.composer.waitFor({ state: 'detached' })
@@ -108,7 +108,7 @@ describe('History', () => {
     await keyboard.type('Behind')
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     openGate(vscode.server.root, 'Able')
-    await history.row('Behind it').filter({ hasText: 'done' }).waitFor()
+    await history.row('Behind it').filter({ hasText: 'Done' }).waitFor()
 
     await keyboard.press("Control+'")
     await keyboard.press('h')

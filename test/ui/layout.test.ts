@@ -155,7 +155,7 @@ describe('the views', () => {
     for (const width of [280, 300]) {
       await workbench.setSideBarWidth(width)
       await waitFor(`hints that are not cut off at ${width} pixels`, whole)
-      await demo.composer.getByText('@ for context, / for commands').waitFor()
+      await demo.composer.getByText(/^Ask Demo Agent… @ for context/).waitFor()
       await fits(demo, `${width} pixels`)
     }
 

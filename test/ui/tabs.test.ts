@@ -75,11 +75,15 @@ describe('several sessions', () => {
     await first.permission.getByRole('button', { name: 'Allow', exact: true }).click()
     await marked('First', 'idle')
 
-    await workbench.runCommand('Parley: Open Session…')
+    const { keyboard } = workbench.page
+    await keyboard.press("Control+'")
+    await keyboard.press('o')
     const rows = workbench.palette.locator('.monaco-list-row .label-name')
     await rows.filter({ hasText: 'Third' }).waitFor()
     await waitFor('the one that works first', async () => /Third/.test((await rows.allInnerTexts())[0] ?? ''))
-    await workbench.pick('Second')
+    await keyboard.type('Second')
+    await waitFor('one row', async () => /^Second$/.test((await rows.allInnerTexts()).join().trim()))
+    await keyboard.press('Enter')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
     const starts = receivedParams(vscode.server.root, 'Fixture', 'initialize').length
@@ -112,27 +116,30 @@ describe('several sessions', () => {
         return shown
       })
     }
-    await sideBar.composer.getByText('Ask…  @ for context').waitFor()
+    await sideBar.composer.getByText(/^Ask /).waitFor()
     await choose(page.locator('.part.sidebar > .title'), 'New Session in Editor Tab')
     const long = `A long title ${'that goes on and on '.repeat(5)}`.trim()
     const first = await pageOf('New session', '[data-phase="ready"]')
     await first.send(`[[title ${long}]] [[permission]]`)
-    const tabs = sideBar.frame.getByRole('region', { name: 'In editor tabs' })
-    await tabs.getByRole('button', { name: `${long} Needs your answer` }).waitFor()
+    const sessions = sideBar.frame.getByRole('region', { name: 'Sessions' })
+    await sessions.getByRole('button', { name: `${long} Needs your answer` }).waitFor()
     assert.deepEqual(await layoutProblems(sideBar.frame), [])
 
     await choose(page.locator('.part.editor .title .editor-actions'), 'New Session in Editor Tab')
     const second = await pageOf('New session', '[data-phase="ready"]')
     await second.send('[[title Next]] [[say Here I am.]]')
-    const next = tabs.getByRole('button', { name: 'Next Ready' })
+    const next = sessions.getByRole('button', { name: 'Next Open' })
     await next.waitFor()
     await workbench.screenshot('in-editor-tabs')
     await tab(long).click()
     await page.locator('.tab.active', { hasText: long }).waitFor()
     await next.click()
     await page.locator('.tab.active', { hasText: 'Next' }).waitFor()
+    // its session stays open in the background
     await workbench.runCommand('View: Close Editor')
-    await next.waitFor({ state: 'detached' })
+    await tab('Next').waitFor({ state: 'detached' })
+    await next.click()
+    await sideBar.text(/^Here I am/).waitFor()
   })
 
   it('can be moved from a tab to the side bar with their messages', async () => {

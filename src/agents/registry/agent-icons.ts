@@ -13,6 +13,8 @@ import { leadsToLocalHost, secureFetch } from './secure-fetch.ts'
 export interface AgentIconsOptions {
   /** The directory where the icons are stored. */
   directory: string
+  /** The file with the icons that come with Parley, by ids in the registry. */
+  bundledFile?: string
   /** The registry's URL, whose host may be this machine or in a private network. */
   registryUrl: () => string | undefined
   /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
@@ -27,6 +29,8 @@ const MAX_ICON = 65_536
 const FRESH_MS = 7 * 24 * 3600 * 1000
 /** Number of icons fetched at the same time. */
 const MAX_FETCHES = 4
+
+const bundled = z.record(z.string(), z.string().max(MAX_ICON))
 
 const kept = z.record(
   z.string(),
@@ -43,6 +47,8 @@ export class AgentIcons extends Owner {
   readonly onDidChange = this.#changed.event
   readonly #ended = new AbortController()
   #icons = new Map<string, z.output<typeof kept>[string]>()
+  /** Those that come with Parley, for agents whose icon isn't known otherwise. */
+  #bundled: Readonly<Record<string, string>> = {}
   #loading: Promise<void> | undefined
   #refreshing: Promise<void> | undefined
 
@@ -53,13 +59,15 @@ export class AgentIcons extends Owner {
 
   /** The `data:` URI of an SVG in the color of the surrounding text; `undefined` if none is known. */
   get(registryId: string): string | undefined {
-    const svg = this.#icons.get(registryId)?.svg
+    const svg = this.#icons.get(registryId)?.svg ?? this.#bundled[registryId]
     return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
   }
 
   /** Reads the cache, once. Never rejects. */
   load(): Promise<void> {
-    this.#loading ??= this.#read()
+    this.#loading ??= Promise.all([this.#readBundled(), this.#read()]).then(() => {
+      this.#changed.fire()
+    })
     return this.#loading
   }
 
@@ -140,6 +148,22 @@ export class AgentIcons extends Owner {
     )
   }
 
+  async #readBundled(): Promise<void> {
+    const { bundledFile } = this.#options
+    if (bundledFile === undefined) return
+    try {
+      const icons = bundled.parse(JSON.parse(await readFile(bundledFile, 'utf8')))
+      this.#bundled = Object.fromEntries(
+        Object.entries(icons).flatMap(([id, text]) => {
+          const svg = cleanIcon(text)
+          return svg === undefined ? [] : [[id, svg]]
+        }),
+      )
+    } catch (error) {
+      this.#options.log.warn(`The icons of well-known agents can't be read: ${messageOf(error)}`)
+    }
+  }
+
   async #read(): Promise<void> {
     try {
       const icons = kept.parse(JSON.parse(await readFile(this.#file, 'utf8')))
@@ -149,7 +173,6 @@ export class AgentIcons extends Owner {
           return [id, { ...about, ...(clean !== undefined && { svg: clean }) }]
         }),
       )
-      this.#changed.fire()
     } catch {
       // There are none yet, or a different version wrote them.
     }

@@ -98,7 +98,13 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     log,
   })
   const icons = own.add(
-    new AgentIcons({ directory: storage.globalFolder, registryUrl: registryAddress, fetch, log }),
+    new AgentIcons({
+      directory: storage.globalFolder,
+      bundledFile: platform.fileInExtension('dist', 'agent-icons.json'),
+      registryUrl: registryAddress,
+      fetch,
+      log,
+    }),
   )
   const installs = own.add(
     new InstallManager({

@@ -12,6 +12,7 @@ import type { SessionOrganizer } from '../../sessions/listing/session-organizer.
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { UndoServices } from '../changes/undo-changes.ts'
+import type { SessionsToOpen } from '../history/recent-sessions.ts'
 import type { PageFocus } from '../page-focus.ts'
 import type { PreviewStore } from '../page-preview.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
@@ -21,7 +22,7 @@ import type { Workbench } from '../workbench.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
-import type { ConversationMatch, OpenTabs, TellPage } from './conversation-surface.ts'
+import type { ConversationMatch, TellPage } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
@@ -44,8 +45,8 @@ export interface ConversationBridgeOptions {
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   previews: PreviewStore
-  /** only for the side bar, which lists the conversations in editor tabs */
-  tabs?: OpenTabs
+  /** For the start page and the session switcher. */
+  sessions: SessionsToOpen
   log: Logger
 }
 
@@ -62,6 +63,8 @@ export class ConversationBridge extends Owner {
   #requestWanted: string | undefined
   #matchWanted: ConversationMatch | undefined
   #ready = false
+  /** The page shows the session switcher. */
+  #isSwitching = false
   readonly #focus = this.register(new Emitter<FocusReport>())
 
   readonly onDidFocus = this.#focus.event
@@ -79,7 +82,7 @@ export class ConversationBridge extends Owner {
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
-        head: () => buildHead(options),
+        head: () => buildHead({ ...options, isSwitching: this.#isSwitching }),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
         returned: () => [...controller.prompts.queue.returned],
@@ -111,7 +114,11 @@ export class ConversationBridge extends Owner {
     this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
     this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
     this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
-    if (options.tabs) this.register(options.tabs.onDidChange(() => this.#pump.headChanged()))
+    this.register(
+      options.sessions.onDidChange(() => {
+        if (controller.phase === 'empty' || this.#isSwitching) this.#pump.headChanged()
+      }),
+    )
     const session = this.register(new DisposableStore())
     let following: DisposableStore | undefined
     let previewed: string | undefined
@@ -226,6 +233,7 @@ export class ConversationBridge extends Owner {
       ...editorHandlers(controller, options.workbench),
       'conversation/ready': ({ isShown }) => {
         this.#ready = true
+        this.#isSwitching = false
         if (!isShown) this.#pump.begin()
         for (const one of [activeContext, changes, follow]) one.tell()
         for (const send of this.#pending.splice(0)) send()
@@ -236,6 +244,11 @@ export class ConversationBridge extends Owner {
         if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
         this.#requestWanted = undefined
         this.#revealMatch()
+      },
+      'conversation/switcher': ({ isOpen }) => {
+        this.#isSwitching = isOpen
+        if (isOpen) options.sessions.refresh()
+        this.#pump.headChanged()
       },
       'conversation/preview': ({ key, revision, preview }) => {
         if (mine(key) && this.#pump.isUpToDate(revision)) options.previews.save(key, preview)

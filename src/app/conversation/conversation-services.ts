@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Disposable, DisposableStore } from '../../common/disposable.ts'
+import type { Disposable } from '../../common/disposable.ts'
 import { FolderStore, type KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -52,16 +52,6 @@ export function createConversationServices({
     {
       ...bridge,
       controller,
-      tabs: {
-        notes: () => tabs.notes(),
-        reveal: async key => surfaces.withKey(key)?.reveal(),
-        onDidChange: listener => {
-          const all = new DisposableStore()
-          for (const event of [surfaces.onDidChange, surfaces.onDidChangeVisibility, indicators.onDidChange])
-            all.add(event(listener))
-          return all
-        },
-      },
     },
     {
       onFirstShown: () => {

@@ -1,8 +1,8 @@
 import type { HostArguments } from '../../bridge/contract.ts'
-import type { Attachment, TabNote } from '../../bridge/conversation.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages } from '../../bridge/conversation-messages.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
-import { Emitter, type Event } from '../../common/event.ts'
+import { Emitter } from '../../common/event.ts'
 import type { FindQuery } from '../../common/find-pattern.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -40,14 +40,6 @@ export interface ConversationSurface {
   showMatch(match: ConversationMatch): void
   /** Sends its page a request, if the page exists. */
   tell: TellPage
-}
-
-/** The conversations in editor tabs, which the empty side bar lists. */
-export interface OpenTabs {
-  /** Conversations that need the user come first. */
-  notes(): TabNote[]
-  reveal(key: string): Promise<void>
-  readonly onDidChange: Event<void>
 }
 
 /** The places that show conversations, and the active one, to which commands apply. */
@@ -134,9 +126,9 @@ export class ConversationSurfaces extends Owner {
     return surface && (() => surface.reveal())
   }
 
-  /** Reveals the session where it's shown, else in the side bar, and then the request. */
-  async reveal(open: OpenSession, requestId?: string): Promise<void> {
-    const surface = this.showing(open) ?? this.#sideBar
+  /** Reveals the session where it's shown, else in `instead`, by default the side bar, and then the request. */
+  async reveal(open: OpenSession, requestId?: string, instead = this.#sideBar): Promise<void> {
+    const surface = this.showing(open) ?? instead
     if (surface.controller.current !== open) surface.controller.show(open)
     await surface.reveal()
     if (requestId !== undefined) surface.showRequest(requestId)

@@ -1,4 +1,4 @@
-import type { Attachment, TabNote } from '../../bridge/conversation.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import {
   indicatorOf,
@@ -48,14 +48,6 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.register(options.controller.onDidChange(() => this.#updateTitle()))
     this.register(indicators.onDidChange(() => this.#updateTitle()))
     this.#updateTitle()
-  }
-
-  /** Its item in the list of conversations in tabs; `undefined` while it's empty. */
-  get note(): TabNote | undefined {
-    const { current, key, agentName, phase } = this.controller
-    if (!current && phase === 'empty') return undefined
-    const state = indicatorOf(this.controller, this.#indicators)
-    return { key, title: this.#title, ...(agentName !== undefined && { agentName }), state }
   }
 
   get isVisible(): boolean {

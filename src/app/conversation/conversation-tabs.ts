@@ -1,11 +1,10 @@
-import type { TabNote } from '../../bridge/conversation.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { LAST_SESSION, sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
-import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
+import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import { TAB_VIEW_TYPE } from '../ids.ts'
 import { TABS } from '../storage/stores.ts'
 import type { ShownTab } from '../webviews.ts'
@@ -42,12 +41,6 @@ export class ConversationTabs extends Owner {
   /** The tab that is the active editor. */
   get active(): ConversationTab | undefined {
     return [...this.#tabs].find(tab => tab.isActive)
-  }
-
-  /** The conversations in tabs; those that need the user come first. */
-  notes(): TabNote[] {
-    const notes = [...this.#tabs].flatMap(({ note }) => note ?? [])
-    return notes.sort((a, b) => INDICATOR_ORDER.indexOf(a.state) - INDICATOR_ORDER.indexOf(b.state))
   }
 
   /** Opens a tab with the session, or an empty one to start a session in. */

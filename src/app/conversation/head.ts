@@ -7,7 +7,6 @@ import type {
   ConversationHead,
   PendingRequestNote,
   QueuedNote,
-  TabNote,
 } from '../../bridge/conversation.ts'
 import { attachedItems } from '../../common/draft.ts'
 import type { Prompt } from '../../conversation/prompts/prompt.ts'
@@ -20,13 +19,11 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
+import type { RecentSessions } from '../history/recent-sessions.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
-
-/** Number of conversations in tabs that the empty side bar lists. */
-const MAX_TABS = 5
 
 export interface HeadSources {
   controller: ConversationController
@@ -34,7 +31,9 @@ export interface HeadSources {
   optionMemory: OptionMemory
   accounts: Accounts
   installs: InstallManager
-  tabs?: { notes(): TabNote[] }
+  sessions: Pick<RecentSessions, 'list'>
+  /** The page shows the session switcher. */
+  isSwitching?: boolean
 }
 
 /** Everything a view shows of a conversation besides its entries. */
@@ -94,7 +93,7 @@ function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
     .map(agent => (agent.source === 'demo' ? agent : { ...agent, account: accounts.describe(agent.agentId) }))
 }
 
-/** The agents and other conversations that are shown without a session. */
+/** The agents that are shown without a session, and the list of sessions. */
 function beginning({
   controller: {
     phase,
@@ -103,15 +102,16 @@ function beginning({
   },
   agents,
   installs,
-  tabs,
-}: HeadSources): Pick<ConversationHead, 'tabs' | 'offers' | 'looking' | 'noAgent' | 'preparing'> {
-  if (phase !== 'empty' || !trusted) return {}
-  const notes = tabs?.notes() ?? []
-  const shown = notes.slice(0, MAX_TABS)
-  const inTabs = notes.length > 0 && { tabs: { shown, more: notes.length - shown.length } }
-  if (!agents.isSearched()) return { ...inTabs, looking: true }
+  sessions,
+  isSwitching = false,
+}: HeadSources): Pick<ConversationHead, 'sessions' | 'offers' | 'looking' | 'noAgent' | 'preparing'> {
+  const listed = (isSwitching || (phase === 'empty' && trusted)) && {
+    sessions: trusted ? sessions.list() : NONE,
+  }
+  if (phase !== 'empty' || !trusted) return { ...listed }
+  if (!agents.isSearched()) return { ...listed, looking: true }
   return {
-    ...inTabs,
+    ...listed,
     offers: agentOffers(agents, installs),
     ...(preparing !== undefined ? { preparing } : agents.defaultAgentId() === undefined && { noAgent: true }),
   }

@@ -7,15 +7,15 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { referenceOf } from '../../sessions/open-session.ts'
 import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
+import type { SessionsToOpen } from '../history/recent-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
-import type { OpenTabs } from './conversation-surface.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController
   organizer: SessionOrganizer
   installs: InstallManager
-  tabs?: OpenTabs
+  sessions: SessionsToOpen
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
 }
 
@@ -24,13 +24,13 @@ export function sessionHandlers({
   controller,
   organizer,
   installs,
-  tabs,
+  sessions,
   workbench: { dialogs, editors },
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
     'conversation/start': ({ agentId }) => controller.opener.start(agentId),
-    'conversation/revealTab': ({ key }) => tabs?.reveal(key),
+    'conversation/openSession': ({ agentId, sessionId }) => sessions.open(agentId, sessionId),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()
       else controller.shownAs(key)?.cancel()

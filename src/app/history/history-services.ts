@@ -15,7 +15,9 @@ import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
 import type { Workbench } from '../workbench.ts'
 import { HistoryTab } from './history-tab.ts'
-import { HistoryView } from './history-view.ts'
+import { HistoryView, surroundings } from './history-view.ts'
+import { RecentSessions } from './recent-sessions.ts'
+import { historyState } from './rows.ts'
 
 interface HistoryServicesOptions {
   agents: AgentDirectory
@@ -43,6 +45,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   historyView: HistoryView
   historyTab: HistoryTab
   actions: SessionActions
+  recent: RecentSessions
 } {
   const {
     agents,
@@ -76,19 +79,17 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions(surfaces, manager, history, organizer, workbench)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const historyView = own.add(
-    new HistoryView({
-      history,
-      agents,
-      accounts,
-      indicators,
-      interrupted,
-      storage,
-      search,
-      actions,
-      workbench,
+  const around = { agents, accounts, indicators, interrupted, storage, search, workbench }
+  const historyView = own.add(new HistoryView({ history, actions, ...around }))
+  const recent = own.add(
+    new RecentSessions({
+      rows: () => historyState(history, surroundings(around)).rows,
+      folders: () => workbench.folders().map(({ path }) => path),
+      open: (agentId, sessionId) => historyView.open(agentId, sessionId),
+      refresh: () => void history.refresh(),
+      changes: [history.onDidChange, indicators.onDidChange],
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))
-  return { history, historyView, historyTab, actions }
+  return { history, historyView, historyTab, actions, recent }
 }

@@ -153,6 +153,12 @@ export class HistoryView extends Owner {
     await this.#act(action, agentId, sessionId)
   }
 
+  /** Shows a session where it's open, else loads it, or resumes it if its agent can't load sessions. */
+  async open(agentId: string, sessionId: string): Promise<void> {
+    const item = this.#options.history.find(agentId, sessionId)
+    if (item) await this.#act(item.open ? 'show' : item.canLoad ? 'load' : 'resume', agentId, sessionId)
+  }
+
   async #act(action: HistoryAction, agentId: string, sessionId: string): Promise<void> {
     const { history, actions } = this.#options
     const item = history.find(agentId, sessionId)
@@ -201,7 +207,8 @@ function findQueryOf(matches: readonly string[]): FindQuery {
   return { ...plain, text: all.join('|'), regex: true }
 }
 
-function surroundings(options: HistoryViewOptions): HistorySurroundings {
+/** What History's rows depend on besides the list. */
+export function surroundings(options: Omit<HistoryViewOptions, 'history' | 'actions'>): HistorySurroundings {
   const { agents, accounts, indicators, interrupted, storage, search, workbench } = options
   return {
     trusted: workbench.isTrusted,
@@ -209,6 +216,7 @@ function surroundings(options: HistoryViewOptions): HistorySurroundings {
     storage: storage(),
     search: search.state,
     isHere: hereOf(workbench),
+    iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>
       agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),
     endedOf: ({ agentId, sessionId }) =>

@@ -12,6 +12,8 @@ export interface HistorySurroundings {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
   search: HistorySummary['search']
+  /** as in `AgentChoice` */
+  iconOf: (agentId: string) => string | undefined
   /** who is signed in to the agent, as text */
   accountOf: (agentId: string) => string | undefined
   /** how a session's work ended, if the user hasn't viewed it since */
@@ -29,7 +31,8 @@ export function historyState(
     rows: list.items().map(item => rowOf(item, around)),
     agents: agents.map(note => {
       const account = around.accountOf(note.agentId)
-      return account === undefined ? note : { ...note, account }
+      const icon = around.iconOf(note.agentId)
+      return { ...note, ...(icon !== undefined && { icon }), ...(account !== undefined && { account }) }
     }),
     trusted: around.trusted,
     hasFolder: around.hasFolder,

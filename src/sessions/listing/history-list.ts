@@ -101,6 +101,7 @@ export class HistoryList extends Owner {
 
   items(): HistoryItem[] {
     const items = new Map<string, HistoryItem>()
+    const created = new Map<string, number>()
     for (const { agentId, name } of this.#agentsWithSessions()) {
       const agent = this.#options.runners.peek(agentId)?.running?.agent
       const known = agent?.capabilities ?? this.#options.records.agent(agentId)
@@ -136,6 +137,7 @@ export class HistoryList extends Owner {
       for (const record of this.#options.records.list(agentId)) {
         const { sessionId, givenTitle, updatedAt, archived = false } = record
         const deletesCopy = !agent?.capabilities.delete
+        created.set(sessionKey(agentId, sessionId), record.createdAt)
         if (givenTitle !== undefined) given.set(sessionId, givenTitle)
         const titles = [...(record.formerTitles ?? []), ...(record.title === undefined ? [] : [record.title])]
         add(record, { updatedAt, archived, canDelete: true, deletesCopy, formerTitles: titles })
@@ -170,6 +172,10 @@ export class HistoryList extends Owner {
       }
     }
     for (const item of items.values()) {
+      if (this.#isUnused(item, created.get(sessionKey(item.agentId, item.sessionId)))) {
+        items.delete(sessionKey(item.agentId, item.sessionId))
+        continue
+      }
       if (item.canLoad || item.canResume || item.open) continue
       item.canLoad = this.#options.isKept(item.agentId, item.sessionId)
       // sessions of an agent that is no longer available can't be restored
@@ -177,6 +183,18 @@ export class HistoryList extends Owner {
       if (isGone && !item.canLoad) items.delete(sessionKey(item.agentId, item.sessionId))
     }
     return [...items.values()]
+  }
+
+  /** Nothing was ever sent to it, as far as Parley knows, so a new session is the same. `createdAt`: by Parley. */
+  #isUnused({ agentId, sessionId, title, updatedAt }: HistoryItem, createdAt: number | undefined): boolean {
+    if (title?.trim()) return false
+    const { manager, isKept } = this.#options
+    // the agent had it before
+    const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)
+    const session = manager.find(agentId, sessionId)?.session
+    if (session?.state.entries.some(({ kind }) => kind === 'message')) return false
+    if (session && session.state.activity !== 'idle') return false
+    return !isForeign && !isKept(agentId, sessionId)
   }
 
   /** Agents that can be started, and removed ones with saved conversations. */

@@ -15,15 +15,16 @@ const Offers = lazy(async () => {
   return module.Offers
 })
 
-const OpenTabs = lazy(async () => {
-  const [module] = await Promise.all([import('./open-tabs.tsx'), loadStyles('later')])
-  return module.OpenTabs
+const StartSessions = lazy(async () => {
+  const [module] = await Promise.all([import('./start-sessions.tsx'), loadStyles('later')])
+  return module.StartSessions
 })
 
 /** The view without a session: the available agents, the folder, and how to start. */
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
+  const sessions = head.sessions ?? []
   const { host } = useApp()
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
@@ -34,7 +35,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         <SendingPrompts head={head} draft={draft} />
-        {head.tabs && <OpenTabs tabs={head.tabs} />}
+        {sessions.length > 0 && <StartSessions head={head} sessions={sessions} />}
         {!untrusted && head.looking && real.length === 0 && (
           <p class="quiet" role="status">
             {t('Looking for agents on this machine…')}
@@ -43,7 +44,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {offers && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 || head.tabs ? t('Start with an agent') : t('Set Up an Agent')}
+              {real.length > 0 || sessions.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
             {real.length === 0 && !head.cards.some(({ id }) => id === 'no-agent') && (
               <p class="quiet">
@@ -58,14 +59,16 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         )}
         {(offers || head.cards.length === 0) && (
           <div class="empty-links">
-            <button
-              type="button"
-              class="link-button"
-              onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
-            >
-              <Icon name="history" />
-              <span>{t('Open Session History')}</span>
-            </button>
+            {sessions.length === 0 && (
+              <button
+                type="button"
+                class="link-button"
+                onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
+              >
+                <Icon name="history" />
+                <span>{t('Open Session History')}</span>
+              </button>
+            )}
             <button
               type="button"
               class="link-button"

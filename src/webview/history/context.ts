@@ -8,6 +8,8 @@ import type { HostClient } from '../host/connection.ts'
 interface HistoryContext {
   host: HostClient<HistoryMessages>
   place: HistoryPlace
+  /** The agent's icon. */
+  iconOf: (agentId: string) => string | undefined
 }
 
 const Context = createContext<HistoryContext | undefined>(undefined)

@@ -53,8 +53,14 @@ export function historyPage(
     if (text !== '' || searched.id > 1)
       host.send('history/search', { id: searched.id, text: text.slice(0, 1000), here })
   })
+  // a text is the same until an icon changes, so that rows aren't drawn again whenever the summary changes
+  const icons = computed(() =>
+    JSON.stringify(summary.value?.agents.map(({ agentId, icon }) => [agentId, icon]) ?? []),
+  )
+  const iconOfAgent = computed(() => new Map<string, string | undefined>(JSON.parse(icons.value)))
+  const iconOf = (agentId: string) => iconOfAgent.value.get(agentId)
   return () => (
-    <HistoryProvider value={{ host, place }}>
+    <HistoryProvider value={{ host, place, iconOf }}>
       <HistoryView
         summary={summary}
         lines={lines}

@@ -1,12 +1,10 @@
 import type { HistoryHit, HistoryPlace, HistoryRow } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
-import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import { plural, t } from '../l10n.ts'
-import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
+import { SessionRow, sessionTooltip } from '../ui/session-row.tsx'
 import { TitleField } from '../ui/title-field.tsx'
 import { useHistory } from './context.ts'
-import { longTime, shortTime } from './dates.ts'
 import { defaultAction, idOf, open, type RowQuestion } from './items.ts'
 
 interface RowProps {
@@ -37,10 +35,8 @@ export function HistoryRowView({
   question,
   onAsk,
 }: RowProps) {
-  const { host, place } = useHistory()
+  const { host, place, iconOf } = useHistory()
   const action = defaultAction(row)
-  const state = stateOf(row)
-  const elsewhere = row.open ? undefined : elsewhereOf(row)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
@@ -51,15 +47,17 @@ export function HistoryRowView({
       aria-selected={active}
       aria-posinset={position}
       aria-setsize={count}
-      title={tooltip(row)}
+      title={sessionTooltip(row)}
       onPointerDown={onPress}
       onClick={() => !question && open(host, row, hit)}
       data-vscode-context={menuContext(row, place)}
     >
-      <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
-      <div class="history-text">
-        <div class="history-first">
-          {question === 'rename' ? (
+      <SessionRow
+        row={row}
+        icon={iconOf(row.agentId)}
+        folder
+        title={
+          question === 'rename' && (
             <TitleField
               title={row.untitled ? '' : row.title}
               label={t('Session title')}
@@ -67,29 +65,12 @@ export function HistoryRowView({
               onRename={title => host.send('history/rename', { title, ...idOf(row) })}
               onClose={byKey => onAsk(undefined, byKey)}
             />
-          ) : (
-            <span class={`history-title${row.untitled ? ' untitled' : ''}`} dir="auto">
-              {row.title}
-            </span>
-          )}
-          {state && question !== 'rename' && (
-            <span class={`history-state state-${row.activity}`}>{state}</span>
-          )}
-        </div>
-        {question === 'delete' ? (
-          <Confirmation row={row} onAsk={onAsk} />
-        ) : (
-          <div class="history-second">
-            <span class="history-place">
-              {row.agentName} · {row.here ? row.folder : t('in {0}', row.folder)}
-              {row.updatedAt !== undefined && <Time time={row.updatedAt} />}
-              {elsewhere && ` · ${elsewhere}`}
-            </span>
-            {question === undefined && <RowActions row={row} onAsk={onAsk} />}
-          </div>
-        )}
-        {hit && <Hit hit={hit} />}
-      </div>
+          )
+        }
+        second={question === 'delete' && <Confirmation row={row} onAsk={onAsk} />}
+        actions={question === undefined && <RowActions row={row} onAsk={onAsk} />}
+        third={hit && <Hit hit={hit} />}
+      />
     </div>
   )
 }
@@ -97,7 +78,7 @@ export function HistoryRowView({
 /** The part of the conversation in which the text was found. */
 function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
   return (
-    <div class="history-hit" title={excerpt.join('')}>
+    <span class="history-hit" title={excerpt.join('')}>
       <span class="history-excerpt" dir="auto">
         {excerpt.map((part, i) => (i % 2 === 0 ? part : <mark>{part}</mark>))}
       </span>
@@ -106,12 +87,8 @@ function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
           {count}
         </span>
       )}
-    </div>
+    </span>
   )
-}
-
-function Time({ time }: { time: number }) {
-  return <> · {shortTime(time, now.value)}</>
 }
 
 /** Shown on hover and for the active row; there are shortcuts for the same actions. */
@@ -165,8 +142,8 @@ function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
     if (remove) host.send('history/act', { action: 'delete', ...idOf(row) })
   }
   return (
-    <div class="history-second history-confirm">
-      <span class="history-place" title={row.deletesCopy ? t('The agent keeps its own history.') : undefined}>
+    <div class="session-line history-confirm">
+      <span class="session-about" title={row.deletesCopy ? t('The agent keeps its own history.') : undefined}>
         {row.deletesCopy ? t("Delete Parley's saved copy?") : t('Delete permanently?')}
       </span>
       <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, true)}>
@@ -196,42 +173,4 @@ function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {
     parleyCanClose: row.canClose,
     parleyCanDelete: row.canDelete,
   })
-}
-
-function dotOf(row: HistoryRow): string {
-  if (row.activity === 'running') return 'running'
-  if (row.activity === 'requires_action') return 'waiting'
-  if (row.ended) return row.ended === 'done' ? 'done' : 'failed'
-  return row.open ? 'idle' : 'closed'
-}
-
-function stateOf(row: HistoryRow): string | undefined {
-  if (row.activity === 'running') return t('Running')
-  if (row.activity === 'requires_action') return needsAnswerText(t)
-  if (row.ended === 'failed') return t('Failed')
-  if (row.ended === 'done') return t('Done')
-  if (row.ended === 'interrupted') return t('Interrupted')
-  if (row.open) return t('Open in this window')
-  return row.archived ? t('Archived') : undefined
-}
-
-/** The agent's report about a session that isn't open here, as a longer text. */
-function elsewhereOf(row: HistoryRow): string | undefined {
-  switch (row.elsewhere) {
-    case 'running':
-      return t('Running elsewhere')
-    case 'requires_action':
-      return t('Needs an answer elsewhere')
-    case 'open':
-      return t('Open elsewhere')
-    default:
-      return undefined
-  }
-}
-
-function tooltip(row: HistoryRow): string {
-  const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
-  const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
-  const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
-  return [row.title, former, row.cwd, time, saved].filter(Boolean).join('\n')
 }

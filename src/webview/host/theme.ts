@@ -148,7 +148,8 @@ function fitColors(): void {
   const removed = ['--vscode-chat-linesRemovedForeground', '--vscode-errorForeground']
   set('added', legible(added, rows))
   set('removed', legible(removed, rows))
-  set('error-text', legible(['--vscode-errorForeground'], surfaces))
+  set('error-text', legible(['--vscode-errorForeground'], rows))
+  set('warning-text', legible(['--vscode-editorWarning-foreground', '--vscode-charts-yellow'], rows))
   const written = read('--vscode-input-foreground', input) ?? text
   set('placeholder', legible(['--vscode-input-placeholderForeground'], [input], written))
   const chosen = read('--vscode-editorSuggestWidget-selectedBackground', ground) ?? ground
@@ -178,6 +179,7 @@ const fitted = [
   'added',
   'removed',
   'error-text',
+  'warning-text',
   'placeholder',
   'mark',
   'hairline',

@@ -1,12 +1,13 @@
-import type { RefObject } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
-import { Icon } from './icon.tsx'
+import { AgentIcon, Icon } from './icon.tsx'
 import { Popup } from './popup.tsx'
 
 interface MenuProps {
   anchor: RefObject<HTMLElement | null>
   label: string
+  class?: string
   choices: readonly MenuChoice[]
   /** the current value */
   current?: string
@@ -26,15 +27,23 @@ const MAX_ROWS = 500
  * A dropdown list, controlled by the arrow keys, Home, End, typing, Enter and Escape. Long lists can be searched and are
  * rendered in part.
  */
-export function Menu({ anchor, label, choices, current, starred, onStar, onChoose, onClose }: MenuProps) {
+export function Menu({
+  anchor,
+  label,
+  class: className,
+  choices,
+  current,
+  starred,
+  onStar,
+  onChoose,
+  onClose,
+}: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
-  const [active, setActive] = useState(() =>
-    Math.max(
-      0,
-      choices.findIndex(choice => choice.value === current),
-    ),
-  )
+  /** what the user moved to, which stays active when choices are added or moved */
+  const [picked, setPicked] = useState<MenuChoice>()
+  const active = Math.max(0, indexOf(matches, picked, query === '' ? current : undefined))
+  const setActive = (index: number) => setPicked(matches[index])
   const list = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const searchable = choices.length > MAX_WITHOUT_SEARCH
@@ -90,7 +99,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
   const activeId = matches[active] ? `menu-${active}` : undefined
 
   return (
-    <Popup anchor={anchor} onClose={close} class="menu" label={label}>
+    <Popup anchor={anchor} onClose={close} class={className ? `menu ${className}` : 'menu'} label={label}>
       {searchable && (
         <div class="menu-search">
           <Icon name="search" />
@@ -107,7 +116,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
             spellcheck={false}
             onInput={event => {
               setQuery(event.currentTarget.value)
-              setActive(0)
+              setPicked(undefined)
             }}
             onKeyDown={onKeyDown}
           />
@@ -125,7 +134,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
       >
         {shown.map((choice, i) => (
           <MenuRow
-            key={`${choice.again ? choice.group : ''}/${choice.value}`}
+            key={keyOf(choice)}
             id={`menu-${i}`}
             choice={choice}
             group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
@@ -137,7 +146,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
             onChoose={() => choose(choice)}
           />
         ))}
-        {matches.length === 0 && <div class="menu-empty">{t('No matches')}</div>}
+        {matches.length === 0 && query !== '' && <div class="menu-empty">{t('No matches')}</div>}
         {matches.length > shown.length && (
           <div class="menu-empty">
             {t('{0} more. Type to narrow the list.', matches.length - shown.length)}
@@ -182,15 +191,7 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
         onPointerMove={onPoint}
         onClick={onChoose}
       >
-        {choice.icon ? (
-          <Icon name={choice.icon} />
-        ) : (
-          <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
-        )}
-        <span class="menu-text">
-          <span class="menu-name">{choice.name}</span>
-          {choice.description && <span class="menu-description">{choice.description}</span>}
-        </span>
+        {choice.content ?? <MenuText choice={choice} chosen={chosen} />}
         {star !== undefined && (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the list has a key for it
           <span
@@ -211,6 +212,37 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
   )
 }
 
+function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {
+  return (
+    <>
+      {choice.icon ? (
+        <AgentIcon icon={choice.icon} />
+      ) : (
+        <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
+      )}
+      <span class="menu-text">
+        <span class="menu-name">{choice.name}</span>
+        {choice.description && <span class="menu-description">{choice.description}</span>}
+      </span>
+    </>
+  )
+}
+
+function keyOf({ again, group, value }: MenuChoice): string {
+  return `${again ? group : ''}/${value}`
+}
+
+/** Of the picked choice, or of another one with the same value; -1 if it's gone. */
+function indexOf(
+  choices: readonly MenuChoice[],
+  picked: MenuChoice | undefined,
+  current: string | undefined,
+): number {
+  const same = picked ? choices.findIndex(choice => keyOf(choice) === keyOf(picked)) : -1
+  const value = picked ? picked.value : current
+  return same >= 0 ? same : choices.findIndex(choice => choice.value === value)
+}
+
 /** The next row after the active one whose name starts with the letter. */
 function typeAhead(choices: readonly MenuChoice[], active: number, letter: string): number {
   const low = letter.toLocaleLowerCase()
@@ -226,8 +258,10 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
-  /** codicon, instead of the check mark */
+  /** as in `AgentIcon`, instead of the check mark */
   icon?: string
+  /** replaces the icon, the name and the description */
+  content?: ComponentChildren
   /** A copy further up in the list, which search ignores. */
   again?: boolean
 }

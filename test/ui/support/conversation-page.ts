@@ -73,7 +73,7 @@ export class ConversationPage {
 
   /** Resolves when the session is ready and the agent has reported its commands. */
   async waitUntilReady(): Promise<void> {
-    await this.composer.getByText(/\/ for commands/).waitFor()
+    await this.frame.locator('.cm-content[aria-placeholder*="/ for commands"]').waitFor()
   }
 
   /** Resolves when the displayed session belongs to this agent. */
@@ -101,6 +101,12 @@ export class ConversationPage {
     const details = this.frame.getByRole('dialog', { name: 'Session Details' })
     await details.waitFor()
     return details
+  }
+
+  /** Selects an entry of the agent's menu in the header. */
+  async chooseFromAgentMenu(name: string): Promise<void> {
+    await this.frame.locator('.header-agent').click()
+    await this.frame.getByRole('listbox', { name: 'Switch Agent' }).getByRole('option', { name }).click()
   }
 
   /** A card, by its title. */

@@ -25,6 +25,7 @@ const around = {
   isHere: () => true,
   endedOf: () => undefined,
   accountOf: () => undefined,
+  iconOf: () => undefined,
   storage: { used: 0, max: 0 },
   search: {},
 }

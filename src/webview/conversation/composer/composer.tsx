@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
@@ -13,6 +12,7 @@ import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } 
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
+import { usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
@@ -129,6 +129,7 @@ export function Composer({ draft }: { draft: Draft }) {
       host.send('conversation/link', { href: content.uri })
   }
 
+  const placeholder = usePlaceholder(head, area)
   const called = calledCommand(commands, text)
   return (
     <div ref={area} class="composer-area">
@@ -154,7 +155,8 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder(head, width.value)}
+          placeholder={placeholder.shown}
+          wholePlaceholder={placeholder.whole}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}
@@ -209,34 +211,6 @@ function fresh(attachment: Attachment): Attachment {
 
 function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
-}
-
-/** In a narrow side bar, omit the agent's name in favor of the hints, and then everything else. CSS pixels. */
-const NARROW = 340
-const NARROWEST = 295
-
-const width = signal(0)
-const measure = () => {
-  width.value = window.innerWidth
-}
-measure()
-window.addEventListener('resize', measure)
-
-function placeholder(head: ConversationHead | undefined, room: number): string {
-  if (!head || head.phase === 'ended') return t("The agent isn't running")
-  if (head.preparing !== undefined)
-    return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
-  if (head.cards.some(({ id }) => id === 'untrusted')) return t('Trust this workspace first')
-  if (head.noAgent) {
-    if (head.tabs) return t('Choose an agent for a new session')
-    return head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first')
-  }
-  const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
-  const name = head.agent?.name ?? chosen?.name
-  const ask = name && room >= NARROW ? t('Ask {0}…', name) : t('Ask…')
-  if (head.commands.length === 0) return `${ask}  ${t('@ for context')}`
-  const hints = t('@ for context, / for commands')
-  return room < NARROWEST ? hints : `${ask}  ${hints}`
 }
 
 interface Sending {

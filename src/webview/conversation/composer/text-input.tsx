@@ -34,6 +34,8 @@ export interface Moves {
 interface TextInputProps {
   draft: Draft
   placeholder: string
+  /** for screen readers, since there may not be enough space for all of it */
+  wholePlaceholder: string
   label: string
   /** the ids of an open completion list and its selected row */
   completion: { list: string; row: string } | undefined
@@ -114,11 +116,11 @@ export function TextInput(props: TextInputProps) {
     }
   }, [])
 
-  const { placeholder, label } = props
+  const { placeholder, wholePlaceholder, label } = props
   const row = props.completion?.row
   useLayoutEffect(() => {
     editor.current?.changeAppearance(lookOf(now.current))
-  }, [placeholder, label, row])
+  }, [placeholder, wholePlaceholder, label, row])
 
   useImperativeHandle(
     props.handle,
@@ -197,11 +199,12 @@ function caretBehind({ selection }: EditorState, to: number, end: number, next =
   return behind > 0 ? end + behind : next
 }
 
-function lookOf({ placeholder, label, completion }: TextInputProps): EditorAppearance {
+function lookOf({ placeholder, wholePlaceholder, label, completion }: TextInputProps): EditorAppearance {
   return {
     placeholder,
     attributes: {
       'aria-label': label,
+      'aria-placeholder': wholePlaceholder,
       'aria-autocomplete': 'list',
       spellcheck: 'true',
       autocorrect: 'on',

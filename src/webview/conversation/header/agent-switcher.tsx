@@ -13,7 +13,7 @@ interface AgentSwitcherProps {
 
 /** The session's agent: opens a menu with commands for this agent, and other agents to start a session with. */
 export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
-  const { host } = useApp()
+  const { host, work } = useApp()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
@@ -36,7 +36,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
         <Menu
           anchor={button}
           label={t('Switch Agent')}
-          choices={choicesOf(head, agent.name)}
+          choices={choicesOf(head, agent.name, work.following.value)}
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
@@ -52,7 +52,11 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
 /** The prefix of an agent's id, to start a session with it. All other choices are commands. */
 const AGENT = 'agent:'
 
-function choicesOf({ agents, account }: ConversationHead, name: string): MenuChoice[] {
+function choicesOf(
+  { agents, account, canFork, sessionId }: ConversationHead,
+  name: string,
+  isFollowing: boolean,
+): MenuChoice[] {
   const start = agents.map(agent => ({
     value: `${AGENT}${agent.agentId}`,
     name: agent.name,
@@ -65,9 +69,17 @@ function choicesOf({ agents, account }: ConversationHead, name: string): MenuCho
     icon,
     group,
   })
+  const follow = command(
+    'parley.followAgent',
+    isFollowing ? 'eye' : 'eye-closed',
+    isFollowing ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor'),
+    name,
+  )
   const change = accountCommand(account)
   return [
     ...start,
+    ...(canFork ? [command('parley.forkSession', 'repo-forked', t('Fork Session'), name)] : []),
+    ...(sessionId === undefined ? [] : [follow]),
     command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
     command('parley.showAgentLog', 'output', t('Show Agent Log'), name),
     ...(change === 'parley.signOut' ? [command(change, 'sign-out', t('Sign Out…'), name)] : []),

@@ -9,6 +9,7 @@ import { Popup } from '../../ui/popup.tsx'
 import { TitleField } from '../../ui/title-field.tsx'
 import { useApp } from '../context.ts'
 import { AgentSwitcher } from './agent-switcher.tsx'
+import { SessionSwitcher } from './session-switcher.tsx'
 
 /** The popup exists immediately, so that it handles an immediate Escape. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
@@ -72,11 +73,13 @@ function noteCount(head: ConversationHead): number {
   )
 }
 
-/** The session's title; a click or F2 starts editing it. */
+/** The session's title; a click shows the other sessions, and a double click or F2 starts editing it. */
 function SessionTitle() {
   const { store, host, page } = useApp()
   const head = store.head.value
   const [editing, setEditing] = useState<string | undefined>(undefined)
+  const [isSwitching, setSwitching] = useState(false)
+  const close = useCallback(() => setSwitching(false), [])
   const button = useRef<HTMLButtonElement>(null)
   const back = useRef(false)
   const sessionId = head?.sessionId
@@ -101,6 +104,11 @@ function SessionTitle() {
     button.current?.focus()
   }, [edited])
 
+  const rename = () => {
+    if (sessionId === undefined) return
+    setSwitching(false)
+    setEditing(sessionId)
+  }
   const title = head?.title || t('New session')
   const look = `header-title${head?.title ? '' : ' untitled'}`
   if (edited) {
@@ -119,20 +127,21 @@ function SessionTitle() {
     )
   }
   return (
-    <h1 class={look} title={sessionId === undefined ? title : undefined} dir="auto">
-      {sessionId === undefined ? (
-        title
-      ) : (
-        <button
-          ref={button}
-          type="button"
-          class="header-rename"
-          title={t('{0}\nRename (F2)', title)}
-          onClick={() => setEditing(sessionId)}
-        >
-          {title}
-        </button>
-      )}
+    <h1 class={look} dir="auto">
+      {isSwitching && <SessionSwitcher anchor={button} onRename={rename} onClose={close} />}
+      <button
+        ref={button}
+        type="button"
+        class="header-sessions"
+        title={t('{0}\nSwitch Session', title)}
+        aria-haspopup="listbox"
+        aria-expanded={isSwitching}
+        onClick={() => setSwitching(!isSwitching)}
+        onDblClick={() => rename()}
+      >
+        <span class="header-title-text">{title}</span>
+        <Icon name="chevron-down" class="header-chevron" />
+      </button>
     </h1>
   )
 }

@@ -90,8 +90,8 @@ describe('AgentIcons', () => {
   let answer: (request: IncomingMessage, response: ServerResponse) => void
   let now: number
   let registryUrl: string
-  const icons = () =>
-    new AgentIcons({ directory, registryUrl: () => registryUrl, fetch, log, now: () => now })
+  const icons = (more: { bundledFile?: string } = {}) =>
+    new AgentIcons({ directory, registryUrl: () => registryUrl, fetch, log, now: () => now, ...more })
   const agent = (id: string, icon = `${server.origin}/${id}.svg`): RegistryAgent => ({
     ...{ id, name: id, version: '1.0.0', description: '', authors: [], distributions: [], icon },
   })
@@ -128,6 +128,20 @@ describe('AgentIcons', () => {
     now += 8 * 24 * 3600 * 1000
     await second.refresh([agent('one', `${server.origin}/new.svg`)])
     assert.equal(server.requests.length, 4)
+  })
+
+  it('are those that come with Parley until the registry has others', async () => {
+    const bundledFile = join(directory, 'bundled.json')
+    await writeFile(bundledFile, JSON.stringify({ one: square, two: '<svg><script/></svg>', three: square }))
+    const all = icons({ bundledFile })
+    await all.load()
+    const bundled = all.get('one')
+    assert.match(bundled ?? '', /^data:image\/svg/)
+    assert.equal(all.get('two'), undefined)
+    answer = (_request, response) => response.end(square.replace('16v', '8v'))
+    await all.refresh([agent('one')])
+    assert.notEqual(all.get('one'), bundled)
+    assert.equal(all.get('three'), bundled)
   })
 
   it('are ignored if they are invalid, and kept from the cache if a fetch fails', async () => {

@@ -120,6 +120,26 @@ describe('HistoryList', () => {
     assert.deepEqual([item?.agentName, item?.sessionId, item?.open], ['Agent One', 's1', true])
   })
 
+  it('leaves out sessions that were never used', async () => {
+    const starting = fixture.controller.opener.start('one')
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 'new' })
+    await starting
+    const ids = () => history.items().map(item => item.sessionId)
+    assert.ok(!ids().includes('new'))
+    // the agent lists it, too
+    pages = [[info('new', undefined, Date.now() + 1000)]]
+    await history.refresh()
+    assert.ok(!ids().includes('new'))
+    void sendPrompt(fixture.controller, 'Hello')
+    await until(() => ids().includes('new'))
+    // one that the agent had before isn't Parley's, even if Parley opened it
+    fixture.records.opened('one', { sessionId: 'theirs', cwd: '/w/b', additionalDirectories: [] })
+    pages = [[info('theirs', undefined, 0)]]
+    await history.refresh()
+    assert.deepEqual([ids(), note('one')?.state], [['new', 'theirs'], 'listed'])
+  })
+
   it('lists a session only once if it is recorded, listed and open', async () => {
     const starting = fixture.controller.opener.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { HistoryChanges, HistoryRow } from '../../../../src/bridge/history.ts'
-import { shortTime } from '../../../../src/webview/history/dates.ts'
 import { defaultAction, HistoryLines } from '../../../../src/webview/history/items.ts'
+import { shortTime } from '../../../../src/webview/ui/session-dates.ts'
 import { historyRow } from './rows.ts'
 
 const now = new Date(2026, 10, 20, 15, 30).getTime()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type * as bridge from '../../../../src/bridge/conversation.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
+import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
 describe('conversation page: accessibility', () => {
@@ -128,28 +129,35 @@ describe('conversation page: accessibility', () => {
     assert.match(words(), /Choose or install an agent first/)
   })
 
-  it('lists and reveals conversations in tabs instead of asking to set up an agent', async () => {
-    const revealed: string[] = []
-    page.hear('conversation/revealTab', ({ key }) => void revealed.push(key))
+  it('lists and opens sessions instead of asking to set up an agent', async () => {
+    const opened: string[] = []
+    page.hear('conversation/openSession', ({ sessionId }) => void opened.push(sessionId))
     const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
     const empty = { phase: 'empty', agent: undefined, agents, noAgent: true } as const
     await show([], empty)
     const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
     await page.until(() => words().includes('Set Up an Agent'))
     assert.match(words(), /Choose an agent first/)
-    const tab = (key: string, state: bridge.TabNote['state']) => ({ key, title: `Title ${key}`, state })
-    await show([], { ...empty, tabs: { shown: [tab('a/1', 'waiting'), tab('a/2', 'running')], more: 3 } })
-    await page.until(() => words().includes('In editor tabs'))
+    const sessions = [
+      historyRow('1', { open: true, activity: 'requires_action' }),
+      historyRow('2', { open: true, activity: 'running' }),
+      historyRow('3', { cwd: '/q', folder: 'q', here: false }),
+    ]
+    await show([], { ...empty, sessions })
+    await page.until(() => page.document.querySelector('.sessions .session-text') !== null)
     assert.doesNotMatch(words(), /Set Up an Agent|install an agent first/)
     assert.match(words(), /Choose an agent for a new session/)
-    const lines = [...page.document.querySelectorAll<HTMLElement>('.open-tabs .choice')]
+    const lines = [...page.document.querySelectorAll<HTMLElement>('.sessions .choice')]
     assert.deepEqual(
       lines.map(line => line.textContent),
-      ['Title a/1Needs your answer', 'Title a/2Running'],
+      ['Session 1Needs your answerAgent · p', 'Session 2RunningAgent · p', 'Session 3Agent · in q'],
     )
-    assert.match(words(), /3 more sessions/)
     lines[1]!.click()
-    await page.until(() => revealed.length > 0)
-    assert.deepEqual(revealed, ['a/2'])
+    await page.until(() => opened.length > 0)
+    assert.deepEqual(opened, ['2'])
+    // a single folder isn't worth mentioning
+    await show([], { ...empty, sessions: sessions.slice(0, 2) })
+    await page.until(() => page.document.querySelectorAll('.sessions .choice').length === 2)
+    assert.equal(page.document.querySelector('.sessions .session-about')?.textContent, 'Agent')
   })
 })

@@ -22,9 +22,9 @@ describe('history page', () => {
       ...more,
     })
   const titles = () =>
-    [...page.document.querySelectorAll('.history-title')].map(element => element.textContent)
+    [...page.document.querySelectorAll('.session-title')].map(element => element.textContent)
   const search = () => page.document.querySelector('input')!
-  const active = () => page.document.querySelector('[aria-selected=true] .history-title')?.textContent
+  const active = () => page.document.querySelector('[aria-selected=true] .session-title')?.textContent
 
   beforeEach(async () => {
     page = await openPage('history')

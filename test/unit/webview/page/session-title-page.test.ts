@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type * as bridge from '../../../../src/bridge/conversation.ts'
 import { head } from '../conversation/entries.ts'
+import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
 describe("the session's title in the header", () => {
@@ -24,7 +25,9 @@ describe("the session's title in the header", () => {
       terminals: [],
       draft: { text: '', marks: [], items: [] },
     })
-  const title = () => page.document.querySelector<HTMLElement>('.header-rename')
+  const title = () => page.document.querySelector<HTMLElement>('.header-sessions')
+  const twice = () =>
+    title()!.dispatchEvent(new page.document.defaultView!.MouseEvent('dblclick', { bubbles: true }))
   const field = () => page.document.querySelector<HTMLInputElement>('.title-field')
 
   beforeEach(async () => {
@@ -43,8 +46,8 @@ describe("the session's title in the header", () => {
   })
   afterEach(() => page.close())
 
-  it('can be edited after a click or F2; Enter accepts, Escape cancels', async () => {
-    title()!.click()
+  it('can be edited after a double click or F2; Enter accepts, Escape cancels', async () => {
+    twice()
     await page.until(() => field() && page.document.activeElement === field())
     assert.equal(field()!.value, 'As the agent says')
     field()!.value = 'Nothing'
@@ -59,7 +62,7 @@ describe("the session's title in the header", () => {
   })
 
   it("isn't affected by keys of the view, and stops being edited for another session", async () => {
-    title()!.click()
+    twice()
     await page.until(() => field())
     page.key(field()!, 'x')
     assert.equal(page.document.activeElement, field())
@@ -71,7 +74,7 @@ describe("the session's title in the header", () => {
   it('leaves F2 with a modifier, and other shortcuts during editing, to VS Code', async () => {
     const seen: string[] = []
     page.document.defaultView!.addEventListener('keydown', ({ key }) => void seen.push(key))
-    title()!.click()
+    twice()
     await page.until(() => field())
     seen.length = 0
     page.key(field()!, 'P', { ctrlKey: true, shiftKey: true })
@@ -84,6 +87,39 @@ describe("the session's title in the header", () => {
     for (const other of [{ ctrlKey: true }, { shiftKey: true }, { altKey: true }])
       assert.ok(!page.key(title()!, 'F2', other).defaultPrevented)
     assert.ok(page.key(title()!, 'F2').defaultPrevented)
+  })
+
+  it('shows the other sessions after a click, to be chosen with the keyboard; rows keep their places', async () => {
+    const opened: string[] = []
+    const switching: boolean[] = []
+    page.hear('conversation/openSession', ({ sessionId }) => void opened.push(sessionId))
+    page.hear('conversation/switcher', ({ isOpen }) => void switching.push(isOpen))
+    const list = () => page.document.querySelector<HTMLElement>('.switcher [role="listbox"]')
+    const names = () =>
+      [...page.document.querySelectorAll('.switcher .session-title')].map(name => name.textContent)
+    const active = () => page.document.querySelector('.switcher [data-active]')?.textContent ?? ''
+    title()!.click()
+    await page.until(() => list() && switching.length === 1)
+    // nothing can be chosen by accident before the sessions are known
+    page.key(list()!, 'Enter')
+    assert.equal(names().length, 0)
+    assert.ok(list())
+    const rows = [
+      historyRow('a', { title: 'Waiting', open: true, activity: 'requires_action' }),
+      historyRow('b', { title: 'Planets', open: true }),
+      historyRow('c', { title: 'Rockets' }),
+    ]
+    await show({ sessions: rows })
+    await page.until(() => names().length === 3)
+    page.key(list()!, 'r')
+    await page.until(() => active().startsWith('Rockets'))
+    await show({ sessions: [rows[2]!, historyRow('d', { title: 'New' }), rows[1]!, rows[0]!] })
+    await page.until(() => names().length === 4)
+    assert.deepEqual(names(), ['Waiting', 'Planets', 'Rockets', 'New'])
+    assert.ok(active().startsWith('Rockets'))
+    page.key(list()!, 'Enter')
+    await page.until(() => opened.length === 1 && switching.length === 2)
+    assert.deepEqual([opened, switching, commands], [['c'], [true, false], []])
   })
 
   it('is next to the account, and to Fork if the agent supports it', async () => {

@@ -109,7 +109,8 @@ export class TextEditor {
 }
 
 function extensionOf({ placeholder: words, attributes }: EditorAppearance): Extension {
-  return [placeholder(words), EditorView.contentAttributes.of(attributes)]
+  // the first attribute of a name counts, so the placeholder's own isn't used
+  return [EditorView.contentAttributes.of(attributes), placeholder(words)]
 }
 
 /** The page accepts style elements only with its nonce. */

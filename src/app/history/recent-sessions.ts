@@ -1,0 +1,77 @@
+import type { HistoryRow } from '../../bridge/history.ts'
+import { newestFirst } from '../../common/date-groups.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+
+/** Number of sessions on the start page and in the session switcher. */
+const MAX_SHOWN = 6
+
+/**
+ * The first sessions of a list: those of this workspace, and all that are open, also in the background. Those that need
+ * the user come first, then running ones, then the most recent.
+ */
+export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
+  return rows
+    .filter(row => row.open || (!row.archived && (row.canLoad || row.canResume) && (row.here || !hasFolder)))
+    .sort((a, b) => rankOf(a) - rankOf(b) || newestFirst(a, b))
+    .slice(0, MAX_SHOWN)
+}
+
+function rankOf({ activity, ended }: HistoryRow): number {
+  if (activity === 'requires_action') return 0
+  if (activity === 'running') return 1
+  if (ended === 'failed' || ended === 'interrupted') return 2
+  return ended === 'done' ? 3 : 4
+}
+
+export interface RecentSessionsOptions {
+  /** all sessions */
+  rows: () => HistoryRow[]
+  /** the paths of the workspace folders */
+  folders: () => string[]
+  /** Shows the session in the active place, or where it's shown already. */
+  open: (agentId: string, sessionId: string) => Promise<void>
+  /** Lists the sessions of running agents again. */
+  refresh: () => void
+  /** What changes the rows. */
+  changes: ReadonlyArray<Event<void>>
+}
+
+/** What a conversation's page needs of them. */
+export type SessionsToOpen = Pick<RecentSessions, 'list' | 'open' | 'refresh' | 'onDidChange'>
+
+/**
+ * The sessions that the start page and the session switcher list. The list is kept until something in it changes, since
+ * it's asked for with every change of the conversation.
+ */
+export class RecentSessions extends Owner {
+  readonly #options: RecentSessionsOptions
+  readonly #change = this.register(new Emitter<void>())
+  #known: { rows: HistoryRow[]; folders: string } | undefined
+  readonly open: RecentSessionsOptions['open']
+  readonly refresh: RecentSessionsOptions['refresh']
+
+  readonly onDidChange = this.#change.event
+
+  constructor(options: RecentSessionsOptions) {
+    super()
+    this.#options = options
+    this.open = options.open
+    this.refresh = options.refresh
+    for (const event of options.changes)
+      this.register(
+        event(() => {
+          this.#known = undefined
+          this.#change.fire()
+        }),
+      )
+  }
+
+  list(): HistoryRow[] {
+    const paths = this.#options.folders()
+    const folders = paths.join('\n')
+    if (this.#known?.folders !== folders)
+      this.#known = { rows: firstSessions(this.#options.rows(), paths.length > 0), folders }
+    return this.#known.rows
+  }
+}

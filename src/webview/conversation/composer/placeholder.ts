@@ -1,0 +1,92 @@
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import type { ConversationHead } from '../../../bridge/conversation.ts'
+import { t } from '../../l10n.ts'
+
+/** The text of an empty composer: what there is space for, and all of it, for screen readers. */
+export function usePlaceholder(
+  head: ConversationHead | undefined,
+  area: RefObject<HTMLElement | null>,
+): { shown: string; whole: string } {
+  const [space, setSpace] = useState<Space>()
+  useLayoutEffect(() => {
+    const text = area.current?.querySelector('.composer-text')
+    if (!text) return undefined
+    const measure = () => {
+      const line = text.querySelector('.cm-line')
+      if (!line) return
+      const { font, paddingLeft, paddingRight } = getComputedStyle(line)
+      const width = line.clientWidth - (Number.parseFloat(paddingLeft) + Number.parseFloat(paddingRight))
+      setSpace(known => (known?.width === width && known.font === font ? known : { width, font }))
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(text)
+    measure()
+    return () => observer.disconnect()
+  }, [area])
+  const measured = useMemo(() => space && widthIn(space.font), [space?.font])
+  const words = wordsFor(head)
+  return {
+    shown: fittingPlaceholder(words, text => !space || !measured || measured(text) <= space.width),
+    whole: fittingPlaceholder(words, () => true),
+  }
+}
+
+interface Space {
+  /** in CSS pixels */
+  width: number
+  font: string
+}
+
+interface Words {
+  /** The sentence with the agent's name. */
+  sentence: (name: string) => string
+  name: string
+  /** what can follow it, the longest first */
+  hints: readonly string[]
+}
+
+/** The hints are shortened and left out before the end of the name is. */
+export function fittingPlaceholder(
+  { sentence, name, hints }: Words,
+  fits: (text: string) => boolean,
+): string {
+  const whole = sentence(name)
+  const found = [...hints.map(hint => `${whole} ${hint}`), whole].find(fits)
+  if (found !== undefined) return found
+  const letters = Array.from(name)
+  for (let length = letters.length - 1; length > 0; length--) {
+    const text = sentence(`${letters.slice(0, length).join('').trimEnd()}…`).replace('……', '…')
+    if (fits(text)) return text
+  }
+  return whole
+}
+
+function wordsFor(head: ConversationHead | undefined): Words {
+  const only = (text: string) => ({ sentence: () => text, name: '', hints: [] })
+  if (!head || head.phase === 'ended') return only(t("The agent isn't running"))
+  const sentence = (name: string) => t('Ask {0}…', name)
+  if (head.preparing !== undefined)
+    return { sentence, name: head.preparing, hints: [t('Your prompt is sent after the installation.')] }
+  if (head.cards.some(({ id }) => id === 'untrusted')) return only(t('Trust this workspace first'))
+  if (head.noAgent) {
+    if (head.sessions?.length) return only(t('Choose an agent for a new session'))
+    return only(head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first'))
+  }
+  const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
+  const name = head.agent?.name ?? chosen?.name
+  const hints = [
+    ...(head.commands.length > 0 ? [t('@ for context, / for commands')] : []),
+    t('@ for context'),
+  ]
+  return name ? { sentence, name, hints } : { ...only(t('Ask…')), hints }
+}
+
+/** The width of a line of text, where the browser can measure it. */
+function widthIn(font: string): ((text: string) => number) | undefined {
+  const canvas = typeof OffscreenCanvas === 'undefined' ? undefined : new OffscreenCanvas(1, 1)
+  const context = canvas?.getContext('2d')
+  if (!context) return undefined
+  context.font = font
+  return text => Math.ceil(context.measureText(text).width)
+}

@@ -1,0 +1,98 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { ConversationHead } from '../../../bridge/conversation.ts'
+import type { HistoryRow } from '../../../bridge/history.ts'
+import { t } from '../../l10n.ts'
+import { lazy, loadStyles } from '../../ui/lazy.tsx'
+import { Menu, type MenuChoice } from '../../ui/menu.tsx'
+import { useApp } from '../context.ts'
+
+const SessionRow = lazy(async () => {
+  const [module] = await Promise.all([import('../../ui/session-row.tsx'), loadStyles('later')])
+  return module.SessionRow
+})
+
+interface SessionSwitcherProps {
+  anchor: RefObject<HTMLElement | null>
+  onRename: () => void
+  onClose: () => void
+}
+
+/** A menu of the sessions that run, wait or were used last, and of what can be done with the current one. */
+export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherProps) {
+  const { host, store } = useApp()
+  const head = store.head.value
+  useEffect(() => {
+    host.send('conversation/switcher', { isOpen: true })
+    return () => host.send('conversation/switcher', { isOpen: false })
+  }, [host])
+  const order = useRef<string[]>([])
+  if (!head) return null
+  const sessions = inOrder(head.sessions ?? [], order.current)
+  order.current = sessions.map(choiceOf)
+  return (
+    <Menu
+      anchor={anchor}
+      label={t('Switch Session')}
+      class="switcher"
+      choices={head.sessions ? choicesOf(head, sessions) : NONE}
+      current={currentOf(head)}
+      onChoose={value => {
+        const row = sessions.find(row => choiceOf(row) === value)
+        if (row) host.send('conversation/openSession', { agentId: row.agentId, sessionId: row.sessionId })
+        else if (value === RENAME) onRename()
+        else host.send('conversation/command', { command: value })
+      }}
+      onClose={onClose}
+    />
+  )
+}
+
+const RENAME = 'rename'
+const NONE: readonly MenuChoice[] = []
+
+function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): MenuChoice[] {
+  const folder = hasFolders(sessions)
+  const rows = sessions.map(row => ({
+    value: choiceOf(row),
+    name: row.title,
+    group: t('Sessions'),
+    content: <SessionRow row={row} icon={iconOf(head, row.agentId)} folder={folder} />,
+  }))
+  const command = (value: string, icon: string, name: string, group: string) => ({ value, icon, name, group })
+  return [
+    ...rows,
+    command('parley.openHistory', 'history', t('Show All'), t('Sessions')),
+    command('parley.newSession', 'add', t('New Session'), t('Sessions')),
+    ...(head.sessionId === undefined
+      ? []
+      : [command(RENAME, 'edit', t('Rename Session… (F2)'), t('This session'))]),
+  ]
+}
+
+/** Identifies a session among the choices of the menu. */
+function choiceOf({ agentId, sessionId }: Pick<HistoryRow, 'agentId' | 'sessionId'>): string {
+  return JSON.stringify([agentId, sessionId])
+}
+
+function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
+  return agent && sessionId !== undefined ? choiceOf({ agentId: agent.agentId, sessionId }) : undefined
+}
+
+/** Rows stay in their place while the menu is open, so that none moves under the pointer. New ones are last. */
+function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
+  const placeOf = (row: HistoryRow) => {
+    const place = order.indexOf(choiceOf(row))
+    return place < 0 ? order.length : place
+  }
+  return [...sessions].sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** The sessions are in different folders, so each says in which. */
+export function hasFolders(sessions: readonly HistoryRow[]): boolean {
+  return new Set(sessions.map(({ cwd }) => cwd)).size > 1
+}
+
+export function iconOf(head: ConversationHead, agentId: string): string | undefined {
+  return head.agents.find(agent => agent.agentId === agentId)?.icon
+}

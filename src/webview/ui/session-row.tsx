@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact'
+import type { HistoryRow } from '../../bridge/history.ts'
+import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
+import { t } from '../l10n.ts'
+import { now } from './clock.ts'
+import { AgentIcon } from './icon.tsx'
+import { longTime, shortTime } from './session-dates.ts'
+
+interface SessionRowProps {
+  row: HistoryRow
+  /** the agent's icon */
+  icon: string | undefined
+  /** shows the folder, because there are several */
+  folder: boolean
+  /** replaces the title */
+  title?: ComponentChildren
+  /** replaces the second line */
+  second?: ComponentChildren
+  /** after the second line */
+  actions?: ComponentChildren
+  /** a third line */
+  third?: ComponentChildren
+}
+
+/** The content of a row in any list of sessions: the agent's icon, title and state; agent, folder and time. */
+export function SessionRow({ row, icon, folder, title, second, actions, third }: SessionRowProps) {
+  const state = title ? undefined : stateOf(row)
+  return (
+    <>
+      <span class="session-icon" aria-hidden="true">
+        <span class="session-glyph">
+          <AgentIcon icon={icon} />
+        </span>
+        <span class={`dot dot-${dotOf(row)}`} />
+      </span>
+      <span class="session-text">
+        <span class="session-line">
+          {title || (
+            <span class={`session-title${row.untitled ? ' untitled' : ''}`} dir="auto">
+              {row.title}
+            </span>
+          )}
+          {state && <span class={`session-state state-${dotOf(row)}`}>{state}</span>}
+        </span>
+        {second || (
+          <span class="session-line">
+            <span class="session-about">
+              <span class="session-agent">{row.agentName}</span>
+              <span class="session-rest">{restOf(row, folder)}</span>
+            </span>
+            {actions}
+          </span>
+        )}
+        {third}
+      </span>
+    </>
+  )
+}
+
+/** What follows the agent's name in the second line. */
+function restOf(row: HistoryRow, folder: boolean): string {
+  const elsewhere = row.open ? undefined : elsewhereOf(row)
+  return [
+    folder && (row.here ? row.folder : t('in {0}', row.folder)),
+    row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),
+    elsewhere,
+  ]
+    .filter(Boolean)
+    .map(part => ` · ${part}`)
+    .join('')
+}
+
+/** The tooltip of a session: everything that the row may truncate. */
+export function sessionTooltip(row: HistoryRow): string {
+  const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
+  const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
+  const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
+  return [row.title, former, row.agentName, row.cwd, time, saved].filter(Boolean).join('\n')
+}
+
+function dotOf(row: HistoryRow): string {
+  if (row.activity === 'running') return 'running'
+  if (row.activity === 'requires_action') return 'waiting'
+  if (row.ended) return row.ended === 'done' ? 'done' : 'failed'
+  return row.open ? 'idle' : 'closed'
+}
+
+function stateOf(row: HistoryRow): string | undefined {
+  if (row.activity === 'running') return t('Running')
+  if (row.activity === 'requires_action') return needsAnswerText(t)
+  if (row.ended === 'failed') return t('Failed')
+  if (row.ended === 'done') return t('Done')
+  if (row.ended === 'interrupted') return t('Interrupted')
+  if (row.open) return t('Open here')
+  return row.archived ? t('Archived') : undefined
+}
+
+/** The agent's report about a session that isn't open here, as a longer text. */
+function elsewhereOf(row: HistoryRow): string | undefined {
+  switch (row.elsewhere) {
+    case 'running':
+      return t('Running elsewhere')
+    case 'requires_action':
+      return t('Needs an answer elsewhere')
+    case 'open':
+      return t('Open elsewhere')
+    default:
+      return undefined
+  }
+}

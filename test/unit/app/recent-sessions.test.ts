@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { firstSessions, RecentSessions } from '../../../src/app/history/recent-sessions.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import { historyRow } from '../webview/history/rows.ts'
+
+describe('the sessions on the start page', () => {
+  const idsOf = (rows: ReturnType<typeof historyRow>[], hasFolder = true) =>
+    firstSessions(rows, hasFolder).map(({ sessionId }) => sessionId)
+
+  it('are first those that need the user, then running ones, then ended ones, then the most recent', () => {
+    const rows = [
+      historyRow('old', { updatedAt: 1 }),
+      historyRow('new', { updatedAt: 5 }),
+      historyRow('done', { open: true, ended: 'done', updatedAt: 2 }),
+      historyRow('interrupted', { ended: 'interrupted', updatedAt: 3 }),
+      historyRow('running', { open: true, activity: 'running', updatedAt: 1 }),
+      historyRow('waiting', { open: true, activity: 'requires_action', updatedAt: 0 }),
+    ]
+    assert.deepEqual(idsOf(rows), ['waiting', 'running', 'interrupted', 'done', 'new', 'old'])
+  })
+
+  it('are at most six', () => {
+    assert.equal(idsOf(Array.from({ length: 40 }, (_, at) => historyRow(`s${at}`))).length, 6)
+  })
+
+  it('are those of this workspace, and open ones of any folder; without a folder, those of all', () => {
+    const rows = [
+      historyRow('here'),
+      historyRow('there', { here: false }),
+      historyRow('open there', { here: false, open: true }),
+      historyRow('archived', { archived: true }),
+      historyRow('lost', { canLoad: false, canResume: false }),
+    ]
+    assert.deepEqual(idsOf(rows), ['here', 'open there'])
+    assert.deepEqual(idsOf(rows, false), ['here', 'there', 'open there'])
+  })
+
+  it('are listed again only after a change, also of the folders', () => {
+    const change = new Emitter<void>()
+    let listed = 0
+    let folders = ['/p']
+    const recent = new RecentSessions({
+      rows: () => {
+        listed += 1
+        return [historyRow('s')]
+      },
+      folders: () => folders,
+      open: async () => {},
+      refresh: () => {},
+      changes: [change.event],
+    })
+    let changes = 0
+    recent.onDidChange(() => {
+      changes += 1
+    })
+    assert.equal(recent.list(), recent.list())
+    assert.equal(listed, 1)
+    change.fire()
+    recent.list()
+    assert.deepEqual([listed, changes], [2, 1])
+    folders = ['/p', '/q']
+    recent.list()
+    assert.equal(listed, 3)
+    recent.dispose()
+  })
+})

@@ -1,12 +1,14 @@
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import type { PermissionOption } from '../acp/model.ts'
+import type { FileChange, PermissionOption, SessionSetup } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { hasHidden } from '../common/visible.ts'
 import type { Session } from '../conversation/session.ts'
-import type { ElicitationEntry, PermissionEntry } from '../conversation/state.ts'
+import type { ElicitationEntry, PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
 import { commandOf } from '../conversation/tool-command.ts'
+import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
@@ -21,7 +23,7 @@ export interface RequestNotificationsOptions {
   onDidChangeVisibility: Event<void>
   /**
    * Notifies the user; `undefined` if they dismiss it. `question` is absent if the agent only reports that it's waiting.
-   * `over` aborts when the request is answered or withdrawn elsewhere; then the notification closes.
+   * `over` aborts when the request is answered or withdrawn elsewhere, or visible; then the notification closes.
    */
   call: (
     open: OpenSession,
@@ -76,7 +78,11 @@ export class RequestNotifications extends Owner {
     const called = this.#called.get(open)
     const isPending = (id: string) => Boolean(id === '' || session.permission(id) || session.elicitation(id))
     if (called && !isPending(called.id)) called.over.abort()
-    if (this.#options.isSeen(open)) return
+    if (this.#options.isSeen(open)) {
+      // what is visible needs no notification, which VS Code would keep in the status bar once it's hidden
+      called?.over.abort()
+      return
+    }
     const question = requestSummary(session)
     const id = question?.requestId ?? ''
     if (called?.id === id) return
@@ -107,6 +113,8 @@ export interface RequestSummary {
   count: number
   /** The text contains the whole request. */
   isWhole: boolean
+  /** Its tool call has a diff. */
+  hasDiff?: true
   /** Empty if the request must be viewed before it can be answered. */
   options: readonly PermissionOption[]
 }
@@ -116,15 +124,20 @@ export interface RequestSummary {
  * Characters.
  */
 const MAX_LENGTH = 200
+/** Longer texts aren't compared for a notification. Characters. */
+const MAX_COMPARED = 200_000
+
 /** The pending requests of a session, oldest first. */
-export function requestSummaries(session: Pick<Session, 'pendingRequests' | 'permission'>): RequestSummary[] {
+export function requestSummaries(
+  session: Pick<Session, 'pendingRequests' | 'permission' | 'setup'>,
+): RequestSummary[] {
   const { pendingRequests } = session
   return pendingRequests.map(request => describe(session, request, pendingRequests.length))
 }
 
 /** The oldest pending request of a session. */
 export function requestSummary(
-  session: Pick<Session, 'pendingRequests' | 'permission'>,
+  session: Pick<Session, 'pendingRequests' | 'permission' | 'setup'>,
 ): RequestSummary | undefined {
   const { pendingRequests } = session
   const [first] = pendingRequests
@@ -132,7 +145,7 @@ export function requestSummary(
 }
 
 function describe(
-  session: Pick<Session, 'permission'>,
+  session: Pick<Session, 'permission' | 'setup'>,
   request: PermissionEntry | ElicitationEntry,
   count: number,
 ): RequestSummary {
@@ -146,8 +159,64 @@ function describe(
   const about = command ?? (tool?.title || request.description)
   const text =
     about === undefined || about === request.title ? request.title : `${request.title} ${about}`.trim()
-  const whole = shown(text)
-  return { requestId, ...whole, count, options: whole.isWhole ? request.options : [] }
+  const changes = tool ? diffsOf(tool) : []
+  const whole = shown(
+    command === undefined ? withChanges(relativeTo(session.setup, text), changes, session.setup) : text,
+  )
+  return {
+    requestId,
+    ...whole,
+    count,
+    ...(changes.length > 0 && { hasDiff: true }),
+    options: whole.isWhole ? request.options : [],
+  }
+}
+
+interface Diff extends FileChange {
+  patch?: string
+}
+
+function diffsOf({ content }: ToolCallEntry): Diff[] {
+  return content.flatMap(part =>
+    part.type === 'diff'
+      ? part.changes.map(change => ({ ...change, ...(part.patch && { patch: part.patch.text }) }))
+      : [],
+  )
+}
+
+/** Adds the only changed file, if the text doesn't name it, and the numbers of added and removed lines. */
+function withChanges(text: string, changes: readonly Diff[], setup: SessionSetup): string {
+  const [first] = changes
+  if (!first) return text
+  const isNamed = changes.some(change => text.includes(path.basename(change.path)))
+  const named = isNamed || changes.length > 1 ? text : `${text} ${relativeTo(setup, first.path)}`
+  const edits = changes.flatMap(({ oldText = '', newText = '' }) =>
+    oldText.length + newText.length > MAX_COMPARED
+      ? []
+      : [lineEdits(splitLines(oldText), splitLines(newText))],
+  )
+  // patches and long texts are compared only in the conversation
+  if (edits.length < changes.length || changes.some(({ oldText, newText }) => oldText === newText))
+    return named
+  const added = edits.flat().reduce((sum, { lines }) => sum + lines.length, 0)
+  const removed = edits.flat().reduce((sum, { start, end }) => sum + end - start, 0)
+  return l10n.t('{0} (+{1} −{2})', named, added, removed)
+}
+
+/** Makes paths in a text relative to the session's directory; those in another folder begin with its name. */
+function relativeTo({ cwd, additionalDirectories }: SessionSetup, text: string): string {
+  return [cwd, ...additionalDirectories]
+    .map((folder, at) => ({
+      root: folder.replace(/[\\/]+$/, ''),
+      name: at === 0 ? '' : `${path.basename(folder)}/`,
+    }))
+    .filter(({ root }) => root !== '')
+    .toSorted((a, b) => b.root.length - a.root.length)
+    .reduce((words, { root, name }) => {
+      const plain = root.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+      const inside = new RegExp(`(?<![\\w/\\\\.~-])(?:file://)?${plain}[\\\\/](?=[^\\s\\\\/])`, 'g')
+      return words.replace(inside, () => name)
+    }, text)
 }
 
 /** The text, if all of it can be shown on one line and its appearance isn't misleading. */

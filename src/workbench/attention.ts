@@ -134,13 +134,14 @@ function textOf({ agentName }: OpenSession, question: RequestSummary | undefined
   return question.count > 1 ? l10n.t('{0} (1 of {1})', text, question.count) : text
 }
 
-/** At most two short answers, with Parley's wording; everything else is answered in the conversation. */
+/** The request itself first, then at most two short answers, with Parley's wording; everything else is answered in the conversation. */
 function choicesOf(question: RequestSummary | undefined): Choice[] {
   const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
     const option = question?.options.find(one => one.kind === kind)
     return option ? [{ label: kindText(kind, l10n.t), answer: { optionId: option.optionId } }] : []
   })
-  return [...answers, { label: l10n.t('Show'), answer: 'show' }]
+  const show = question?.hasDiff ? l10n.t('Show Diff') : l10n.t('Show')
+  return [{ label: show, answer: 'show' }, ...answers]
 }
 
 function linkTo(label: string, args: unknown[]): string {

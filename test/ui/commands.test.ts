@@ -59,7 +59,7 @@ describe('commands', () => {
     await conversation.composer.press('Enter')
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
     const call = workbench.notification(/Demo Agent asks:.*planets\.js/)
-    await call.getByRole('link', { name: 'Show' }).click()
+    await call.getByRole('link', { name: 'Show Diff' }).click()
     const shown = await ConversationPage.find(workbench)
     await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()
     await shown.text('You rejected the edit').waitFor()

@@ -57,7 +57,7 @@ describe('permission requests', () => {
   it('can be answered in their notification while the conversation is hidden', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.waitFor()
-    assert.deepEqual(await call.getByRole('link').allInnerTexts(), ['Allow once', 'Reject', 'Show'])
+    assert.deepEqual(await call.getByRole('link').allInnerTexts(), ['Show', 'Allow once', 'Reject'])
     // this button only closes the notification
     await call.getByRole('button', { name: 'Dismiss', exact: true }).waitFor()
     await call.getByRole('link', { name: 'Allow once' }).click()

@@ -148,6 +148,18 @@ describe('notifications of a pending request', () => {
     assert.equal(calls[1]!.over.aborted, true)
   })
 
+  it('close when the request is visible, and are shown for it only once', async () => {
+    void ask('One?')
+    seen = true
+    look.fire()
+    await settled()
+    assert.equal(calls[0]!.over.aborted, true)
+    seen = false
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 1)
+  })
+
   it('are shown again for a later request', async () => {
     void ask('One?')
     open.session.answerPermission(first(), optionId)

@@ -5,8 +5,6 @@ import { requestSummary } from '../../../src/sessions/request-notifications.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { permissionRequest } from '../conversation/updates.ts'
 
-const never = new AbortController().signal
-
 function ask(...requests: PermissionRequest[]) {
   const session = new Session({
     agent: new FakeAgent(),
@@ -14,7 +12,7 @@ function ask(...requests: PermissionRequest[]) {
     setup: { cwd: '/w', additionalDirectories: [], mcpServers: [] },
     phase: 'ready',
   })
-  for (const request of requests) void session.requestPermission(request, never)
+  for (const request of requests) void session.requestPermission(request, new AbortController().signal)
   return requestSummary(session)
 }
 const command = (line: string) =>
@@ -46,6 +44,46 @@ describe('a request in a notification', () => {
     )
     assert.equal(question?.text, 'Whose lines stay?')
     assert.deepEqual(question?.options, [])
+  })
+
+  describe('that would change files', () => {
+    const edit = (title: string, ...changes: Array<[path: string, oldText: string, newText: string]>) =>
+      ask(
+        permissionRequest({
+          title,
+          subject: {
+            type: 'tool_call',
+            toolCall: {
+              toolCallId: 't',
+              title,
+              kind: 'edit',
+              content: changes.map(([path, oldText, newText]) => ({
+                type: 'diff',
+                changes: [{ operation: 'modify', path, oldText, newText }],
+              })),
+            },
+          },
+        }),
+      )
+
+    it('has relative paths and the numbers of lines', () => {
+      const question = edit('Edit /w/src/a.js', ['/w/src/a.js', 'a\nb\nc\n', 'a\nx\ny\nc\n'])
+      assert.equal(question?.text, 'Edit src/a.js (+2 −1)')
+      assert.equal(question.hasDiff, true)
+      assert.equal(question.options.length, 2)
+    })
+
+    it('names its only file', () => {
+      assert.equal(edit('Edit', ['/w/a.js', '', 'a\n'])?.text, 'Edit a.js (+1 −0)')
+    })
+
+    it('keeps paths outside of the folder', () => {
+      assert.equal(edit('Edit /w2/a.js', ['/w2/a.js', 'a', 'b'])?.text, 'Edit /w2/a.js (+1 −1)')
+    })
+
+    it('keeps the paths of a command', () => {
+      assert.equal(ask(command('rm /w/a.js'))?.text, 'Run? rm /w/a.js')
+    })
   })
 
   it('is undefined without a pending request', () => assert.equal(ask(), undefined))

@@ -227,12 +227,11 @@ describe('the first day', () => {
     const workbench = await vscode.open()
     const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
     await icon.waitFor()
-    await task('resume a session', workbench, { clicks: 3, keys: 0 }, async hands => {
+    await task('resume a session', workbench, { clicks: 2, keys: 0 }, async hands => {
       await hands.click(icon)
       const start = await ConversationPage.find(workbench)
-      await hands.click(start.button(/^Open Session History/))
-      const selector = `[role="option"]:has-text("${prompt}")`
-      await hands.click((await workbench.webview(selector)).locator(selector).first())
+      const sessions = start.frame.getByRole('region', { name: 'Sessions' })
+      await hands.click(sessions.getByRole('button', { name: prompt }))
       const conversation = await ConversationPage.find(workbench)
       await conversation.frame.locator('.row-prompt', { hasText: prompt }).waitFor()
       await conversation.waitForPhase('ready')

@@ -33,7 +33,7 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
         </span>
         <span class={`dot dot-${dotOf(row)}`} />
       </span>
-      <span class="session-text">
+      <span class="session-text" title={sessionTooltip(row)}>
         <span class="session-line">
           {title || (
             <span class={`session-title${row.untitled ? ' untitled' : ''}`} dir="auto">

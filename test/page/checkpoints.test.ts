@@ -125,6 +125,26 @@ describe('restoring a checkpoint', () => {
     assert.match(JSON.stringify(lastPrompt('Plain')), /Disregard that prompt.*second/)
   })
 
+  it('shows Undo Restore, also in a long conversation', async () => {
+    await open('Plain')
+    await twoEdits()
+    await conversation.runTurn('long [[flood 600 8]]')
+    await conversation.composer.press('Alt+Home')
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await waitFor('Undo Restore in the view', () =>
+      conversation.frame.evaluate<boolean>(
+        `(() => {
+          const view = document.querySelector('.transcript').getBoundingClientRect()
+          const button = [...document.querySelectorAll('.notice button')].find(one => one.textContent === 'Undo Restore')
+          const box = button?.getBoundingClientRect()
+          return box !== undefined && box.top >= view.top && box.bottom <= view.bottom
+        })()`,
+      ),
+    )
+    await undoRestore()
+  })
+
   it('shows a preview on request, and then asks again', async () => {
     await open('Plain')
     await twoEdits()

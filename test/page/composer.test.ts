@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile, selectLines } from '../support/page/editor.ts'
@@ -153,6 +153,44 @@ describe('the composer', () => {
     assert.match(sent[1]?.resource?.uri ?? '', /app\.js$/)
     assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
   })
+
+  // a file is embedded, or linked
+  for (const agent of ['Capable', 'Plain'])
+    it(`shows all of a prompt sent to ${agent} in a narrow view, also a chip with a long name`, async () => {
+      await begin(agent)
+      const name = 'a-component-with-a-name-that-is-longer-than-the-view.js'
+      const path = join(dirname(vscode.workspace), 'planets-api', name)
+      writeFileSync(path, 'export const answer = 42\n')
+      try {
+        await dropFile(conversation.frame, `file://${path}`)
+        await attached()
+          .filter({ hasText: name.slice(0, 12) })
+          .waitFor()
+        await conversation.send('narrow')
+        const prompt = conversation.frame.locator('.prompt', { hasText: 'narrow' }).last()
+        await prompt.locator('.chips .chip-label').waitFor()
+        const outside = await prompt.evaluate(element => {
+          document.body.style.width = '280px'
+          try {
+            const { left, right } = element.getBoundingClientRect()
+            const parts = [...element.querySelectorAll('.chips *')]
+            return parts.flatMap(part => {
+              const box = part.getBoundingClientRect()
+              const isOutside = box.left < left || box.right > right || right - left > 280
+              const wraps = part.matches('.quiet') && part.getClientRects().length > 0 && box.height > 24
+              return isOutside || wraps
+                ? [`${part.className} ${box.left}–${box.right}, ${box.height} high`]
+                : []
+            })
+          } finally {
+            document.body.style.width = ''
+          }
+        })
+        assert.deepEqual(outside, [])
+      } finally {
+        rmSync(path)
+      }
+    })
 
   it('adds the active file with one key, or to every prompt if the setting is on', async () => {
     await begin('Capable')

@@ -41,11 +41,13 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
   const on = (run: (target: EntryTarget) => Promise<void>) => (context?: unknown) =>
     run(targetOf(surfaces, context))
   return {
-    [CommandId.restoreCheckpoint]: on(async ({ open, entry }) => {
+    [CommandId.restoreCheckpoint]: on(async ({ surface, open, entry }) => {
       const prompt = entry
         ? promptBefore(open.session.state, entry.id)
         : await pickPrompt(services.workbench.dialogs, open)
-      if (prompt) await confirmRestore(open, prompt, services)
+      // Undo Restore is at the end
+      if (prompt && (await confirmRestore(open, prompt, services)))
+        surface.tell('conversation/navigate', { to: 'latest' })
     }),
     [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
     [CommandId.forkFromHere]: on(async ({ surface, open, entry }) => {
@@ -92,11 +94,12 @@ function restorable({ files }: Plan): CheckpointFile[] {
   return files.filter(({ left, added, removed }) => !left || added + removed > 0)
 }
 
+/** Resolves with whether the user confirmed. */
 async function confirmRestore(
   open: OpenSession,
   prompt: MessageEntry,
   services: UndoServices,
-): Promise<void> {
+): Promise<boolean> {
   throwWhileWorking(open)
   const { turn } = prompt
   if (isSetAsideIn(open, turn))
@@ -105,7 +108,9 @@ async function confirmRestore(
   if (restorable(plan).length === 0 && detailOf(open, plan) === '')
     throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const selection = await askRestore(open, plan, services)
-  if (selection) await restoreFiles(open, selection, services)
+  if (!selection) return false
+  await restoreFiles(open, selection, services)
+  return true
 }
 
 /** Says what a restore does, shows a preview of it on request, and asks. `undefined`: the user doesn't want it. */

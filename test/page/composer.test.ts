@@ -242,8 +242,8 @@ describe('the composer', () => {
   it('goes to turns with Alt and the arrow keys, Home and End, also while a prompt with a chip is written', async () => {
     await begin('Capable')
     const { frame } = conversation
-    // a turn is taller than the view
-    for (const name of ['first', 'second', 'third']) await conversation.runTurn(`${name} [[flood 1500 8]]`)
+    // a turn is taller than the view, and its prompt still near enough to be drawn
+    for (const name of ['first', 'second', 'third']) await conversation.runTurn(`${name} [[flood 200 8]]`)
     const isShown = (turn: string) =>
       waitFor(`the ${turn} prompt at the top`, async () => {
         const top = await frame.evaluate<string>(

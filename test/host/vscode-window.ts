@@ -81,10 +81,18 @@ export abstract class VsCodeWindow {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
+      // run again before that, the command would open it twice
+      await succeeds(waitFor('the quick pick', () => this.#isPickOpen(), { timeout: PATIENCE_MS / 2 }))
       const listed = await this.highlight(row, 5000)
       if (!listed) await this.closePalette()
       return listed
     })
+  }
+
+  /** Whether a quick input other than the command palette is open. */
+  async #isPickOpen(): Promise<boolean> {
+    const value = await this.paletteInput.inputValue({ timeout: 500 }).catch(() => '>')
+    return (await this.palette.isVisible()) && !value.startsWith('>')
   }
 
   /** Runs a command with a quick pick and accepts the row that contains a text. */

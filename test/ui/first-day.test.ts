@@ -204,8 +204,8 @@ describe('the first day', () => {
     const title = conversation.frame.getByRole('button', { name: 'to be named' }).first()
     await title.waitFor()
     await idle(conversation)
-    await task('rename', workbench, { clicks: 1, keys: 9 }, async hands => {
-      await hands.click(title)
+    await task('rename', workbench, { clicks: 0, keys: 9 }, async hands => {
+      await hands.press('F2')
       const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
       await conversation.waitForFocus(field)
       // the current title is selected

@@ -38,7 +38,7 @@ describe('managing a session', () => {
 
   it("keeps the user's title after a reload, although the agent doesn't support renaming", async () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
-    await conversation.frame.getByRole('button', { name: 'plain name' }).click()
+    await conversation.frame.getByRole('button', { name: 'plain name' }).dblclick()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
     await conversation.waitForFocus(field)
     await field.fill('Greetings')

@@ -125,7 +125,7 @@ describe('if something goes wrong,', () => {
     await conversation.text(/^It can still be read/).waitFor({ state: 'detached' })
     await history.back()
     const { root } = vscode
-    const offered = conversation.frame.getByText('Kept', { exact: true })
+    const offered = conversation.frame.locator('.choice-name', { hasText: /^Kept$/ })
     await offered.waitFor()
     root.updateSettings({ 'parley.agents': { mute: fixtureAgent(root, 'Mute', 'hang-new') } })
     try {

@@ -25,7 +25,6 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
   const sessions = head.sessions ?? []
-  const { host } = useApp()
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
   const offers = untrusted ? real.length > 0 : head.agents.length > 0
@@ -60,31 +59,10 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {(offers || head.cards.length === 0) && (
           <div class="empty-links">
             {sessions.length === 0 && (
-              <button
-                type="button"
-                class="link-button"
-                onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
-              >
-                <Icon name="history" />
-                <span>{t('Open Session History')}</span>
-              </button>
+              <CommandLink command="parley.openHistory" icon="history" text={t('Open Session History')} />
             )}
-            <button
-              type="button"
-              class="link-button"
-              onClick={() => host.send('conversation/command', { command: 'parley.manageAgents' })}
-            >
-              <Icon name="extensions" />
-              <span>{t('Manage Agents')}</span>
-            </button>
-            <button
-              type="button"
-              class="link-button"
-              onClick={() => host.send('conversation/command', { command: 'parley.openSettings' })}
-            >
-              <Icon name="gear" />
-              <span>{t('Add Agent in Settings')}</span>
-            </button>
+            <CommandLink command="parley.manageAgents" icon="extensions" text={t('Manage Agents')} />
+            <CommandLink command="parley.openSettings" icon="gear" text={t('Add Agent in Settings')} />
           </div>
         )}
         {head.roots && (
@@ -209,5 +187,22 @@ export function EmptySession({ head }: { head: ConversationHead }) {
         </section>
       </div>
     </div>
+  )
+}
+
+interface CommandLinkProps {
+  command: string
+  icon: string
+  text: string
+}
+
+/** A link that runs a command. */
+function CommandLink({ command, icon, text }: CommandLinkProps) {
+  const { host } = useApp()
+  return (
+    <button type="button" class="link-button" onClick={() => host.send('conversation/command', { command })}>
+      <Icon name={icon} />
+      <span>{text}</span>
+    </button>
   )
 }

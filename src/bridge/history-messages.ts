@@ -14,7 +14,6 @@ export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 export const historyMessages = {
   /** The page can draw; asks for the list. */
   'history/ready': nothing,
-  'history/refresh': nothing,
   /** The next page of an agent's sessions. */
   'history/more': agent,
   'history/act': session.extend({

@@ -74,6 +74,8 @@ const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = patience ?? 20_000
+/** After this time, all sessions of an agent are listed again; until then, only the newest. */
+export const RELIST_SESSIONS_MS = 600_000
 /** How long a search waits for a folder's new list of files before it uses the old one. */
 export const FILE_LIST_MS = 400
 /** How long a search for symbols waits for a language. */

@@ -86,7 +86,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       rows: () => historyState(history, surroundings(around)).rows,
       folders: () => workbench.folders().map(({ path }) => path),
       open: (agentId, sessionId) => historyView.open(agentId, sessionId),
-      refresh: () => void history.refresh(),
+      refresh: () => void history.updateLatest(),
       changes: [history.onDidChange, indicators.onDidChange],
     }),
   )

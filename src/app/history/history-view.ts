@@ -76,7 +76,6 @@ export class HistoryView extends Owner {
         place.sent.forget()
         this.shown()
       },
-      'history/refresh': () => history.refresh(),
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
       'history/search': ({ id, text, here }) => this.#search(connection, id, text, here),
@@ -103,7 +102,7 @@ export class HistoryView extends Owner {
 
   /** The user opened History: its list may be outdated. */
   shown(): void {
-    void this.#options.history.refresh()
+    void this.#options.history.update()
     this.#send()
   }
 

@@ -66,6 +66,7 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     canArchive: trusted && item.canArchive,
     archived: item.archived,
     ...elsewhere(item),
+    ...(item.unlisted && { unlisted: item.unlisted }),
   }
 }
 

@@ -52,8 +52,8 @@ describe('the rows of History', () => {
 
   it("don't offer to start an agent in Restricted Mode", () => {
     const agents = [
-      { agentId: 'a', name: 'A', more: false, state: 'not-started' },
-      { agentId: 'b', name: 'B', more: false, state: 'cannot-list' },
+      { agentId: 'a', name: 'A', more: false, paging: false, state: 'not-started' },
+      { agentId: 'b', name: 'B', more: false, paging: false, state: 'cannot-list' },
     ]
     const list = { items: () => [item({})], agents: () => agents } as unknown as HistoryList
     const offered = (trusted: boolean) =>

@@ -138,11 +138,25 @@ describe('history page', () => {
   it('shows the status of each agent, and offers to start one', async () => {
     await show([], {
       agents: [
-        { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
-        { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false },
-        { agentId: 'z', name: 'Z', state: 'not-started', more: false, account: 'Not signed in' },
-        { agentId: 'a', name: 'A', state: 'listed', more: false, account: 'Signed in as ada@example.org' },
-        { agentId: 'b', name: 'B', state: 'listed', more: false },
+        { agentId: 'x', name: 'X', state: 'cannot-list', more: false, paging: false },
+        { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false, paging: false },
+        {
+          agentId: 'z',
+          name: 'Z',
+          state: 'not-started',
+          more: false,
+          paging: false,
+          account: 'Not signed in',
+        },
+        {
+          agentId: 'a',
+          name: 'A',
+          state: 'listed',
+          more: false,
+          paging: false,
+          account: 'Signed in as ada@example.org',
+        },
+        { agentId: 'b', name: 'B', state: 'listed', more: false, paging: false },
       ],
     })
     await page.until(() => page.document.querySelectorAll('.history-note').length === 4)

@@ -80,6 +80,8 @@ export interface HistorySummary {
   hasFolder: boolean
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
+  /** sessions that were deleted a moment ago, and that the user can bring back */
+  deleted: Array<Pick<HistoryRow, 'agentName' | 'title' | 'deletesCopy'>>
   /** conversations that can be searched, of those that will be; why none can */
   search: { progress?: { done: number; total: number }; problem?: string }
 }

@@ -112,17 +112,17 @@ describe('managing a session', () => {
     assert.ok(conversation)
   })
 
-  it('deletes it only after a confirmation', async () => {
+  it('deletes it only when that can no longer be undone', async () => {
     const { workbench } = await begin('Able', 'a deletion')
     await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.find('a deletion')
     await history.clickAction('a deletion', 'Delete')
-    await history.frame.getByRole('button', { name: 'Cancel' }).click()
-    await history.chooseFromMenu(workbench, 'a deletion', 'Delete…')
-    await history.frame.getByText('Delete permanently?').waitFor()
+    await history.row('a deletion').waitFor({ state: 'detached' })
+    await history.frame.getByRole('button', { name: 'Undo' }).click()
+    await history.find('a deletion')
     assert.deepEqual(asked('Able', 'session/delete'), [])
-    await history.search.press('Enter')
+    await history.chooseFromMenu(workbench, 'a deletion', 'Delete')
     await history.row('a deletion').waitFor({ state: 'detached' })
     await waitFor('the deletion', () => asked('Able', 'session/delete').length > 0)
     assert.equal(asked('Able', 'session/delete').length, 1)

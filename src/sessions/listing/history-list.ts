@@ -13,6 +13,7 @@ import type { AgentDirectory, SessionRecords } from '../ports.ts'
 import type { AgentRunners } from '../runners/agent-runners.ts'
 import type { SessionManager } from '../session-manager.ts'
 import { titleOf } from '../session-title.ts'
+import type { SessionDeletions } from './session-deletions.ts'
 import type { SessionOrganizer } from './session-organizer.ts'
 
 /** The pages of one agent's list of sessions. */
@@ -76,6 +77,7 @@ export interface HistoryListOptions {
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
+  deletions: Pick<SessionDeletions, 'has' | 'onDidChange'>
   /** Parley saved at least a part of the conversation, which can be read whatever the agent supports. */
   isKept: (agentId: string, sessionId: string) => boolean
   listingOf: (agent: Agent) => Listing
@@ -117,6 +119,7 @@ export class HistoryList extends Owner {
     this.register(options.agents.onDidChange(() => this.#change.fire()))
     this.register(options.manager.onDidChange(() => this.#change.fire()))
     this.register(options.organizer.onDidChange(() => this.#change.fire()))
+    this.register(options.deletions.onDidChange(() => this.#change.fire()))
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
@@ -198,17 +201,19 @@ export class HistoryList extends Owner {
       }
     }
     for (const item of items.values()) {
-      if (this.#isUnused(item, created.get(sessionKey(item.agentId, item.sessionId)))) {
-        items.delete(sessionKey(item.agentId, item.sessionId))
+      const { agentId, sessionId } = item
+      const key = sessionKey(agentId, sessionId)
+      if (this.#options.deletions.has(agentId, sessionId) || this.#isUnused(item, created.get(key))) {
+        items.delete(key)
         continue
       }
       if (item.open) item.unlisted = undefined
-      else if (item.unlisted && this.#options.isKept(item.agentId, item.sessionId)) item.unlisted = 'saved'
+      else if (item.unlisted && this.#options.isKept(agentId, sessionId)) item.unlisted = 'saved'
       if (item.canLoad || item.canResume || item.open) continue
-      item.canLoad = this.#options.isKept(item.agentId, item.sessionId)
+      item.canLoad = this.#options.isKept(agentId, sessionId)
       // sessions of an agent that is no longer available can't be restored
-      const isGone = !this.#options.agents.get(item.agentId)
-      if (isGone && !item.canLoad) items.delete(sessionKey(item.agentId, item.sessionId))
+      const isGone = !this.#options.agents.get(agentId)
+      if (isGone && !item.canLoad) items.delete(key)
     }
     return [...items.values()]
   }

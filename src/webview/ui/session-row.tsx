@@ -14,8 +14,6 @@ interface SessionRowProps {
   folder: boolean
   /** replaces the title */
   title?: ComponentChildren
-  /** replaces the second line */
-  second?: ComponentChildren
   /** after the second line */
   actions?: ComponentChildren
   /** a third line */
@@ -23,7 +21,7 @@ interface SessionRowProps {
 }
 
 /** The content of a row in any list of sessions: the agent's icon, title and state; agent, folder and time. */
-export function SessionRow({ row, icon, folder, title, second, actions, third }: SessionRowProps) {
+export function SessionRow({ row, icon, folder, title, actions, third }: SessionRowProps) {
   const state = title ? undefined : stateOf(row)
   return (
     <>
@@ -42,15 +40,13 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
           )}
           {state && <span class={`session-state state-${dotOf(row)}`}>{state}</span>}
         </span>
-        {second || (
-          <span class="session-line">
-            <span class="session-about">
-              <span class="session-agent">{row.agentName}</span>
-              <span class="session-rest">{restOf(row, folder)}</span>
-            </span>
-            {actions}
+        <span class="session-line">
+          <span class="session-about">
+            <span class="session-agent">{row.agentName}</span>
+            <span class="session-rest">{restOf(row, folder)}</span>
           </span>
-        )}
+          {actions}
+        </span>
         {third}
       </span>
     </>

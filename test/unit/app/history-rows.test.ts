@@ -28,6 +28,7 @@ const around = {
   iconOf: () => undefined,
   storage: { used: 0, max: 0 },
   search: {},
+  deleted: [],
 }
 
 describe('the rows of History', () => {
@@ -81,7 +82,16 @@ describe('the rows of History', () => {
     assert.deepEqual(second.removed, [{ agentId: 'a', sessionId: 's999' }])
     around.storage = { used: 5, max: 0 }
     const { trusted, hasFolder, storage } = around
-    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage, search: {} })
+    assert.deepEqual(update(), {
+      rows: [],
+      removed: [],
+      agents: [],
+      trusted,
+      hasFolder,
+      storage,
+      search: {},
+      deleted: [],
+    })
     sent.forget()
     assert.equal(update()?.rows.length, 999)
   })

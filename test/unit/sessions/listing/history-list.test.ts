@@ -3,6 +3,7 @@ import { AgentRequestError } from '../../../../src/acp/agent.ts'
 import type { SessionInfo } from '../../../../src/acp/model.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
+import { SessionDeletions } from '../../../../src/sessions/listing/session-deletions.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
 
@@ -17,6 +18,7 @@ const info = (sessionId: string, title?: string, updatedAt?: number): SessionInf
 describe('HistoryList', () => {
   let fixture: SessionsFixture
   let history: HistoryList
+  let deletions: SessionDeletions
   let pages: SessionInfo[][]
   let fail: Error | undefined
   let hangs: boolean
@@ -32,12 +34,14 @@ describe('HistoryList', () => {
     hangs = false
     asked = []
     gate = undefined
+    deletions = new SessionDeletions()
     history = new HistoryList({
       agents: fixture.directory,
       runners: fixture.runners,
       manager: fixture.manager,
       records: fixture.records,
       organizer: fixture.organizer,
+      deletions,
       slowAfterMs: 5,
       isKept: (agentId, sessionId) => fixture.transcripts.has(agentId, sessionId),
       listingOf: () => {
@@ -266,6 +270,25 @@ describe('HistoryList', () => {
     void sendPrompt(fixture.controller, 'hello')
     const dated = () => history.items().find(item => item.sessionId === 's1')?.updatedAt ?? 0
     await until(() => dated() >= before)
+  })
+
+  it('hides deleted sessions, and shows them again if that is undone', async () => {
+    await history.start('one')
+    await until(() => history.items().length === 2)
+    let changes = 0
+    history.onDidChange(() => {
+      changes += 1
+    })
+    deletions.mark(history.items()[0]!, { dispose() {} })
+    assert.deepEqual(
+      history.items().map(({ sessionId }) => sessionId),
+      ['s2'],
+    )
+    assert.equal(history.find('one', 's1'), undefined)
+    deletions.undo()
+    assert.equal(history.items().length, 2)
+    assert.equal(changes, 2)
+    deletions.dispose()
   })
 
   it("reports why an agent couldn't list", async () => {

@@ -120,10 +120,12 @@ describe('managing a session', () => {
     await history.clickAction('a deletion', 'Delete')
     await history.row('a deletion').waitFor({ state: 'detached' })
     await history.frame.getByRole('button', { name: 'Undo' }).click()
-    await history.find('a deletion')
+    // it was closed, and has the agent's title now
+    const title = `Session ${asked('Able', 'session/prompt').at(-1)?.sessionId}`
+    await history.find(title)
     assert.deepEqual(asked('Able', 'session/delete'), [])
-    await history.chooseFromMenu(workbench, 'a deletion', 'Delete')
-    await history.row('a deletion').waitFor({ state: 'detached' })
+    await history.chooseFromMenu(workbench, title, 'Delete')
+    await history.row(title).waitFor({ state: 'detached' })
     await waitFor('the deletion', () => asked('Able', 'session/delete').length > 0)
     assert.equal(asked('Able', 'session/delete').length, 1)
   })

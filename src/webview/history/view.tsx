@@ -43,7 +43,16 @@ export function HistoryView({ summary, lines, filter, renamed, isSearching, want
     wantsFocus.value = false
     focusSearch()
   }, [focusNow, wantsFocus])
-  useLayoutEffect(() => selection.selectShown(), [lines.version.value])
+  const focused = useRef<EventTarget | null>(null)
+  useLayoutEffect(() => {
+    selection.selectShown()
+    // a row that had the focus may be gone once all is drawn
+    const frame = requestAnimationFrame(() => {
+      const isLost = focused.current instanceof Element && !focused.current.isConnected
+      if (isLost && document.activeElement === document.body) focusSearch()
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [lines.version.value])
   // also when that began in the context menu, which VS Code shows
   useLayoutEffect(() => selection.revealRenamed(), [renamed.value])
 
@@ -80,7 +89,13 @@ export function HistoryView({ summary, lines, filter, renamed, isSearching, want
 
   if (!summary.value) return <main class="history" />
   return (
-    <main class="history" onKeyDown={onKeyDown}>
+    <main
+      class="history"
+      onKeyDown={onKeyDown}
+      onFocusIn={event => {
+        focused.current = event.target
+      }}
+    >
       <h1 class="visually-hidden">{t('History')}</h1>
       <SearchBar
         field={search}

@@ -1,13 +1,27 @@
 import * as l10n from '@vscode/l10n'
 import type { HistoryAction } from '../bridge/history-messages.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
+import type { DeletableSession, SessionDeletions } from '../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
+
+export interface SessionActionsOptions {
+  surfaces: ConversationSurfaces
+  manager: SessionManager
+  history: HistoryList
+  organizer: SessionOrganizer
+  deletions: SessionDeletions
+  workbench: Workbench
+  log: Logger
+}
 
 /** The actions for a session in the history. Reveals conversations that are already shown. */
 export class SessionActions {
@@ -15,20 +29,18 @@ export class SessionActions {
   readonly #manager: SessionManager
   readonly #history: HistoryList
   readonly #organizer: SessionOrganizer
+  readonly #deletions: SessionDeletions
   readonly #workbench: Workbench
+  readonly #log: Logger
 
-  constructor(
-    surfaces: ConversationSurfaces,
-    manager: SessionManager,
-    history: HistoryList,
-    organizer: SessionOrganizer,
-    workbench: Workbench,
-  ) {
+  constructor({ surfaces, manager, history, organizer, deletions, workbench, log }: SessionActionsOptions) {
     this.#workbench = workbench
     this.#organizer = organizer
+    this.#deletions = deletions
     this.#surfaces = surfaces
     this.#history = history
     this.#manager = manager
+    this.#log = log
   }
 
   /**
@@ -69,10 +81,8 @@ export class SessionActions {
       return
     }
     if (action === 'delete') {
-      if (open) this.#surfaces.showing(open)?.controller.leave()
-      await this.#ask(item, l10n.t('Delete Session'), () =>
-        this.#manager.delete(item.agentId, item.sessionId),
-      )
+      if (open) this.#close(open)
+      this.#deletions.mark(item, this.#manager.reserve(item.agentId, item.sessionId))
       return
     }
     if (action === 'archive' || action === 'unarchive') {
@@ -87,6 +97,22 @@ export class SessionActions {
       return
     }
     await this.#open(action, item)
+  }
+
+  /** Deletes a session that the user can no longer bring back. */
+  async delete(item: DeletableSession): Promise<void> {
+    await this.#ask(item, l10n.t('Delete Session'), async () => {
+      await this.#manager.delete(item.agentId, item.sessionId)
+      this.#history.forget(item.agentId, item.sessionId)
+    })
+  }
+
+  /** Without waiting for its agent, which is asked to delete it later. */
+  #close(open: OpenSession): void {
+    this.#surfaces.showing(open)?.controller.leave()
+    this.#manager
+      .close(open)
+      .catch(error => this.#log.warn(`A deleted session couldn't be closed: ${messageOf(error)}`))
   }
 
   async #open(
@@ -111,7 +137,7 @@ export class SessionActions {
   }
 
   /** Refreshes the list, also if the action completes late. */
-  #ask({ agentName }: HistoryItem, what: string, ask: () => Promise<void>): Promise<void> {
+  #ask({ agentName }: Pick<HistoryItem, 'agentName'>, what: string, ask: () => Promise<void>): Promise<void> {
     return waitForAgent(this.#workbench.dialogs, agentName, what, async () => {
       await ask()
       void this.#history.refresh()

@@ -14,7 +14,6 @@ export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 export const historyMessages = {
   /** The page can draw; asks for the list. */
   'history/ready': nothing,
-  'history/refresh': nothing,
   /** The next page of an agent's sessions. */
   'history/more': agent,
   'history/act': session.extend({
@@ -29,6 +28,8 @@ export const historyMessages = {
   }),
   /** An empty title restores the automatic one. */
   'history/rename': session.extend({ title: z.string().max(4096) }),
+  /** Brings the sessions back that were deleted a moment ago. */
+  'history/undoDeletion': nothing,
   /** Starts an agent that isn't running, to list its sessions. */
   'history/startAgent': agent,
   /** Shows the agent's sign-in methods in the conversation. */
@@ -44,6 +45,6 @@ export interface HistoryHostMessages {
   /** What changed in the list; sent when the page is visible. */
   'history/state': HistoryChanges
   'history/hits': HistoryHits
-  /** Lets the user edit a session's title, or asks whether to delete it. */
-  'history/ask': { what: 'rename' | 'delete'; agentId: string; sessionId: string }
+  /** Lets the user edit a session's title in its row. */
+  'history/editTitle': { agentId: string; sessionId: string }
 }

@@ -33,6 +33,8 @@ export interface HistoryRow {
   archived: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
+  /** the agent lists its sessions, and this isn't one of them; `saved`: Parley has a copy */
+  unlisted?: 'saved' | 'gone'
 }
 
 /** A note about one agent in the list, besides its rows. */
@@ -44,8 +46,10 @@ export interface HistoryAgentNote {
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
   /** one sentence for failed and sign-in */
   message?: string
-  /** there are more pages */
+  /** there are more pages, and nobody has requested them yet */
   more: boolean
+  /** the other pages are being requested */
+  paging: boolean
   /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
   account?: string
 }
@@ -76,6 +80,8 @@ export interface HistorySummary {
   hasFolder: boolean
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
+  /** sessions that were deleted a moment ago, and that the user can bring back */
+  deleted: Array<Pick<HistoryRow, 'agentName' | 'title' | 'deletesCopy'>>
   /** conversations that can be searched, of those that will be; why none can */
   search: { progress?: { done: number; total: number }; problem?: string }
 }

@@ -68,12 +68,16 @@ export const LOG_IN_USE_MS = 1000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
-/** Tests set this variable, so that they needn't wait for the two times below. */
+/** Tests set this variable, so that they needn't wait for the three times below. */
 const patience = Number(process.env.PARLEY_PATIENCE_MS) || undefined
 /** After this time, Parley tells the user that the agent is slow and offers to cancel. */
 export const SLOW_ANSWER_MS = patience ?? 15_000
 /** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = patience ?? 20_000
+/** How long the user can undo the deletion of a session. */
+export const UNDO_DELETION_MS = patience ?? 10_000
+/** After this time, all sessions of an agent are listed again; until then, only the newest. */
+export const RELIST_SESSIONS_MS = 600_000
 /** How long a search waits for a folder's new list of files before it uses the old one. */
 export const FILE_LIST_MS = 400
 /** How long a search for symbols waits for a language. */

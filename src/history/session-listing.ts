@@ -1,6 +1,7 @@
 import type { Agent } from '../acp/agent.ts'
 import type { SessionInfo } from '../acp/model.ts'
 import { newestFirst } from '../common/date-groups.ts'
+import { RELIST_SESSIONS_MS } from '../common/limits.ts'
 
 export interface SessionListingOptions {
   /** Only sessions of this directory, if the agent supports the filter. */
@@ -11,6 +12,7 @@ export interface SessionListingOptions {
   maxSessions?: number
   /** maximum number of pages without new sessions that are skipped */
   maxBarrenPages?: number
+  now?: () => number
 }
 
 /** The part of an agent that is needed for listing. */
@@ -21,6 +23,8 @@ interface Pages {
   /** cursors that were used, to detect an endless loop */
   cursors: Set<string>
   next: string | undefined
+  /** the agent said that there are no more */
+  isWhole: boolean
 }
 
 /**
@@ -29,20 +33,24 @@ interface Pages {
  */
 export class SessionListing {
   readonly #agent: ListingAgent
-  readonly #options: Required<Pick<SessionListingOptions, 'maxSessions' | 'maxBarrenPages'>> &
+  readonly #options: Required<Pick<SessionListingOptions, 'maxSessions' | 'maxBarrenPages' | 'now'>> &
     SessionListingOptions
-  #pages: Pages = { byId: new Map(), cursors: new Set(), next: undefined }
+  #pages: Pages = noPages()
+  /** An earlier list, shown until the agent has listed everything again. */
+  #before: ReadonlyMap<string, SessionInfo> = new Map()
+  /** When the agent had listed everything, in milliseconds since the epoch. */
+  #wholeAt = 0
   #sorted: SessionInfo[] | undefined
   #work: Promise<void> = Promise.resolve()
 
   constructor(agent: ListingAgent, options: SessionListingOptions = {}) {
     this.#agent = agent
-    this.#options = { maxSessions: 5000, maxBarrenPages: 10, ...options }
+    this.#options = { maxSessions: 50_000, maxBarrenPages: 10, now: Date.now, ...options }
   }
 
   /** The sessions listed so far, newest first, those without a time last. */
   get sessions(): readonly SessionInfo[] {
-    this.#sorted ??= [...this.#pages.byId.values()].sort(newestFirst)
+    this.#sorted ??= [...new Map([...this.#before, ...this.#pages.byId]).values()].sort(newestFirst)
     return this.#sorted
   }
 
@@ -51,17 +59,39 @@ export class SessionListing {
     return this.#pages.next !== undefined
   }
 
+  /** Whether these are all sessions that the agent has. */
+  get isWhole(): boolean {
+    return this.#pages.isWhole
+  }
+
   /**
-   * Refreshes the list up to its current length, at least one page. Until then, and if it fails, the old list stays.
+   * Lists from the first page again. What was listed before stays until the last page was listed, and if this fails.
    * Rejects with the agent's error.
    */
   refresh(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
-      const before = this.#pages.byId.size
-      const pages: Pages = { byId: new Map(), cursors: new Set(), next: undefined }
+      const pages = noPages()
       await this.#read(pages, undefined, signal)
-      while (pages.next !== undefined && pages.byId.size < before) await this.#read(pages, pages.next, signal)
-      this.#pages = pages
+      this.#begin(pages)
+    })
+  }
+
+  /**
+   * Lists only what is new, if everything was listed a short time ago: the first pages, up to one that is known. Agents
+   * list the newest first, and what they don't is found when the list is too old. Otherwise like `refresh`.
+   */
+  update(signal?: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      const { now } = this.#options
+      const canUpdate = this.#pages.isWhole && now() - this.#wholeAt < RELIST_SESSIONS_MS
+      const pages = noPages()
+      let page = await this.#read(pages, undefined, signal)
+      while (canUpdate && pages.next !== undefined && !page.every(session => this.#isKnown(session)))
+        page = await this.#read(pages, pages.next, signal)
+      if (!canUpdate || pages.next === undefined) this.#begin(pages)
+      else
+        for (const session of pages.byId.values())
+          this.#pages.byId.set(session.sessionId, this.#titled(session))
       this.#sorted = undefined
     })
   }
@@ -71,8 +101,45 @@ export class SessionListing {
     return this.#inTurn(async () => {
       if (this.#pages.next === undefined) return
       await this.#read(this.#pages, this.#pages.next, signal)
-      this.#sorted = undefined
+      this.#ended()
     })
+  }
+
+  /** The session was deleted. */
+  forget(sessionId: string): void {
+    this.#pages.byId.delete(sessionId)
+    this.#before = new Map([...this.#before].filter(([id]) => id !== sessionId))
+    this.#sorted = undefined
+  }
+
+  #begin(pages: Pages): void {
+    this.#before = new Map([...this.#before, ...this.#pages.byId])
+    this.#pages = pages
+    this.#ended()
+  }
+
+  /** Pages were listed, perhaps the last one. */
+  #ended(): void {
+    this.#sorted = undefined
+    if (this.#pages.next !== undefined) return
+    this.#before = new Map()
+    if (this.#pages.isWhole) this.#wholeAt = this.#options.now()
+  }
+
+  /** With the title that is known if the agent sends none. */
+  #titled(session: SessionInfo): SessionInfo {
+    const title = this.#pages.byId.get(session.sessionId)?.title
+    return session.title?.trim() || title === undefined ? session : { ...session, title }
+  }
+
+  #isKnown(session: SessionInfo): boolean {
+    const known = this.#pages.byId.get(session.sessionId)
+    return (
+      known !== undefined &&
+      known.updatedAt === session.updatedAt &&
+      known.archived === session.archived &&
+      (known.title === session.title || !session.title?.trim())
+    )
   }
 
   /** Runs requests one after the other. */
@@ -82,8 +149,12 @@ export class SessionListing {
     return done
   }
 
-  /** Reads a page, and further pages as long as they contain nothing new. */
-  async #read(pages: Pages, from: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+  /** Reads a page, and further pages as long as they contain nothing new. Returns the last one's sessions. */
+  async #read(
+    pages: Pages,
+    from: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SessionInfo[]> {
     const { cwd, archived, maxSessions, maxBarrenPages } = this.#options
     let cursor = from
     for (let barren = 0; barren < maxBarrenPages; barren++) {
@@ -98,14 +169,20 @@ export class SessionListing {
       if (cursor !== undefined) pages.cursors.add(cursor)
       const found = merge(pages.byId, page.sessions)
       const next = page.nextCursor
-      const leadsOn = next !== undefined && next !== '' && !pages.cursors.has(next)
+      pages.isWhole = next === undefined || next === ''
+      const leadsOn = !pages.isWhole && !pages.cursors.has(next ?? '')
       pages.next = leadsOn && pages.byId.size < maxSessions ? next : undefined
-      if (found || pages.next === undefined) return
+      if (found || pages.next === undefined) return page.sessions
       cursor = pages.next
     }
     // After this many pages without new sessions, no more are expected.
     pages.next = undefined
+    return []
   }
+}
+
+function noPages(): Pages {
+  return { byId: new Map(), cursors: new Set(), next: undefined, isWhole: false }
 }
 
 /** Whether any of the sessions was new. */

@@ -350,13 +350,19 @@ export class SessionManager extends Owner {
     await open.session.close()
   }
 
+  /** Keeps other windows from opening the session until the result is disposed. Throws `SessionElsewhereError`. */
+  reserve(agentId: string, sessionId: string): Disposable {
+    if (this.#options.leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
+    return toDisposable(() => this.#release(agentId, sessionId))
+  }
+
   /**
    * Deletes the session with its agent, if that runs and can, and everything Parley has saved of it. Rejects without
    * deleting anything if the agent refuses or another window has the session.
    */
   async delete(agentId: string, sessionId: string): Promise<void> {
-    const { runner, leases, records, transcripts } = this.#options
-    if (leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
+    const { runner, records, transcripts } = this.#options
+    const reserved = this.reserve(agentId, sessionId)
     try {
       const agent = runner(agentId).running?.agent
       const open = this.find(agentId, sessionId)
@@ -365,7 +371,7 @@ export class SessionManager extends Owner {
       records.forget(agentId, sessionId)
       transcripts.forget(agentId, sessionId)
     } finally {
-      this.#release(agentId, sessionId)
+      reserved.dispose()
     }
     this.#change.fire()
   }

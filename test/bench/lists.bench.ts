@@ -22,7 +22,14 @@ const CHANGES = 2000
 const BOUND = 4
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
-const summary = { agents: [], trusted: true, hasFolder: true, storage: { used: 0, max: 0 }, search: {} }
+const summary = {
+  agents: [],
+  trusted: true,
+  hasFolder: true,
+  storage: { used: 0, max: 0 },
+  search: {},
+  deleted: [],
+}
 
 /** A session that starts and ends its turn. */
 function history(count: number): () => void {

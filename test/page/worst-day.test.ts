@@ -83,7 +83,7 @@ describe('if something goes wrong,', () => {
     const history = await HistoryPage.open(workbench)
     await history.find('To be deleted')
     await history.clickAction('To be deleted', 'Delete')
-    await history.frame.getByRole('button', { name: 'Delete', exact: true }).click()
+    await history.row('To be deleted').waitFor({ state: 'detached' })
     const notice = workbench.notification("Stuck hasn't responded for 3 seconds: Delete Session")
     await notice.getByRole('button', { name: 'Cancel' }).click()
     await notice.waitFor({ state: 'detached' })

@@ -239,11 +239,12 @@ export const aroundStates: State[] = [
       // not all sessions may be drawn
       await history.find('Explain the build')
       await history.clickAction('Explain the build', 'Delete')
-      await history.frame.getByRole('button', { name: 'Cancel' }).waitFor()
+      await history.frame.getByRole('button', { name: 'Undo' }).waitFor()
       await studio.captureSideBar('history-delete')
       await studio.captureNarrow('history-delete')
-      await workbench.page.keyboard.press('Escape')
       await history.search.fill('')
+      await history.frame.getByRole('button', { name: 'Undo' }).click()
+      await history.row('Explain the build').waitFor()
       await workbench.runCommand('Parley: Show Conversation')
     },
   },

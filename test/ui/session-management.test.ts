@@ -112,18 +112,20 @@ describe('managing a session', () => {
     assert.ok(conversation)
   })
 
-  it('deletes it only after a confirmation', async () => {
+  it('deletes it only when that can no longer be undone', async () => {
     const { workbench } = await begin('Able', 'a deletion')
     await ConversationPage.startSession(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
     await history.find('a deletion')
     await history.clickAction('a deletion', 'Delete')
-    await history.frame.getByRole('button', { name: 'Cancel' }).click()
-    await history.chooseFromMenu(workbench, 'a deletion', 'Delete…')
-    await history.frame.getByText('Delete permanently?').waitFor()
-    assert.deepEqual(asked('Able', 'session/delete'), [])
-    await history.search.press('Enter')
     await history.row('a deletion').waitFor({ state: 'detached' })
+    await history.frame.getByRole('button', { name: 'Undo' }).click()
+    // it was closed, and has the agent's title now
+    const title = `Session ${asked('Able', 'session/prompt').at(-1)?.sessionId}`
+    await history.find(title)
+    assert.deepEqual(asked('Able', 'session/delete'), [])
+    await history.chooseFromMenu(workbench, title, 'Delete')
+    await history.row(title).waitFor({ state: 'detached' })
     await waitFor('the deletion', () => asked('Able', 'session/delete').length > 0)
     assert.equal(asked('Able', 'session/delete').length, 1)
   })

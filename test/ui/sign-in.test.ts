@@ -165,8 +165,6 @@ describe('signing in', () => {
     const history = await HistoryPage.open(workbench)
     await history.find('to be deleted')
     await history.clickAction('to be deleted', 'Delete')
-    await history.frame.getByText('Delete permanently?').waitFor()
-    await history.search.press('Enter')
     const refusal = workbench.notification(/Authentication required/)
     await refusal.getByRole('button', { name: 'Sign In…' }).click()
     const frame = await waitFor('the card', async () => {

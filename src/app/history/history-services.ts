@@ -4,6 +4,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
+import { SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
@@ -65,6 +66,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     log,
     own,
   } = options
+  const deletions = own.add(new SessionDeletions())
   const history = own.add(
     new HistoryList({
       agents,
@@ -72,21 +74,22 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       manager,
       records,
       organizer,
+      deletions,
       isKept,
       listingOf: agent => new SessionListing(agent, { archived: 'include' }),
     }),
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
-  const actions = new SessionActions(surfaces, manager, history, organizer, workbench)
+  const actions = new SessionActions({ surfaces, manager, history, organizer, deletions, workbench, log })
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const around = { agents, accounts, indicators, interrupted, storage, search, workbench }
+  const around = { agents, accounts, indicators, interrupted, deletions, storage, search, workbench }
   const historyView = own.add(new HistoryView({ history, actions, ...around }))
   const recent = own.add(
     new RecentSessions({
       rows: () => historyState(history, surroundings(around)).rows,
       folders: () => workbench.folders().map(({ path }) => path),
       open: (agentId, sessionId) => historyView.open(agentId, sessionId),
-      refresh: () => void history.refresh(),
+      refresh: () => void history.updateLatest(),
       changes: [history.onDidChange, indicators.onDidChange],
     }),
   )

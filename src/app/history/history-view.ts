@@ -12,6 +12,7 @@ import { sessionKey } from '../../common/session-key.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { DeletableSession, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
@@ -28,6 +29,7 @@ export interface HistoryViewOptions {
   accounts: Pick<Accounts, 'get' | 'onDidChange'>
   indicators: SessionIndicators
   interrupted: Interrupted
+  deletions: SessionDeletions
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   search: SearchClient
@@ -60,6 +62,8 @@ export class HistoryView extends Owner {
     this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
     this.register(options.search.onDidChange(() => this.#schedule()))
+    this.register(options.deletions.onDidChange(() => this.#schedule()))
+    this.register(options.deletions.onDidExpire(items => void this.#delete(items)))
   }
 
   /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
@@ -70,13 +74,12 @@ export class HistoryView extends Owner {
   ): Disposable {
     const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
-    const { history, actions, workbench } = this.#options
+    const { history, actions, deletions, workbench } = this.#options
     connection.handle(historyMessages, {
       'history/ready': () => {
         place.sent.forget()
         this.shown()
       },
-      'history/refresh': () => history.refresh(),
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
       'history/search': ({ id, text, here }) => this.#search(connection, id, text, here),
@@ -89,6 +92,7 @@ export class HistoryView extends Owner {
         const item = history.find(agentId, sessionId)
         return item && this.#tell(agentId, () => actions.rename(item, title))
       },
+      'history/undoDeletion': () => deletions.undo(),
       'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
       'history/signIn': ({ agentId }) => workbench.execute(CommandId.signIn, agentId),
       'history/openSizeSetting': () => workbench.settings.open('history.maximumSize'),
@@ -103,7 +107,7 @@ export class HistoryView extends Owner {
 
   /** The user opened History: its list may be outdated. */
   shown(): void {
-    void this.#options.history.refresh()
+    void this.#options.history.update()
     this.#send()
   }
 
@@ -139,15 +143,24 @@ export class HistoryView extends Owner {
     return showFailureOrSignIn(workbench.dialogs, agentId, actions.offerSignIn, work)
   }
 
-  /** Runs an action from a row's context menu. Input or confirmation is requested in the row itself. */
+  /** One after the other, since each agent's list is requested again after each. */
+  async #delete(items: DeletableSession[]): Promise<void> {
+    const { actions, deletions } = this.#options
+    for (const item of items) {
+      await this.#tell(item.agentId, () => actions.delete(item))
+      deletions.ended(item)
+    }
+  }
+
+  /** Runs an action from a row's context menu. A new title is entered in the row itself. */
   async act(
     action: HistoryAction | 'rename',
     agentId: string,
     sessionId: string,
     where: bridge.HistoryPlace,
   ): Promise<void> {
-    if (action === 'rename' || action === 'delete') {
-      this.#places.get(where)?.connection.send('history/ask', { what: action, agentId, sessionId })
+    if (action === 'rename') {
+      this.#places.get(where)?.connection.send('history/editTitle', { agentId, sessionId })
       return
     }
     await this.#act(action, agentId, sessionId)
@@ -209,11 +222,12 @@ function findQueryOf(matches: readonly string[]): FindQuery {
 
 /** What History's rows depend on besides the list. */
 export function surroundings(options: Omit<HistoryViewOptions, 'history' | 'actions'>): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, storage, search, workbench } = options
+  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench } = options
   return {
     trusted: workbench.isTrusted,
     hasFolder: workbench.folders().length > 0,
     storage: storage(),
+    deleted: deletions.undoable,
     search: search.state,
     isHere: hereOf(workbench),
     iconOf: agentId => agents.get(agentId)?.icon,

@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n'
 import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/history.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
 
 export interface HistorySurroundings {
   trusted: boolean
@@ -12,6 +13,8 @@ export interface HistorySurroundings {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
   search: HistorySummary['search']
+  /** what the user can bring back */
+  deleted: DeletableSession[]
   /** as in `AgentChoice` */
   iconOf: (agentId: string) => string | undefined
   /** who is signed in to the agent, as text */
@@ -38,6 +41,11 @@ export function historyState(
     hasFolder: around.hasFolder,
     storage: around.storage,
     search: around.search,
+    deleted: around.deleted.map(({ agentName, title, deletesCopy }) => ({
+      agentName,
+      title: titleOrPlaceholder(title),
+      deletesCopy,
+    })),
   }
 }
 
@@ -47,7 +55,7 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     agentId: item.agentId,
     agentName: item.agentName,
     sessionId: item.sessionId,
-    title: title || l10n.t('Untitled session'),
+    title: titleOrPlaceholder(title),
     untitled: !title,
     formerTitles: item.formerTitles?.filter(former => former !== title),
     cwd: item.cwd,
@@ -66,7 +74,12 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     canArchive: trusted && item.canArchive,
     archived: item.archived,
     ...elsewhere(item),
+    ...(item.unlisted && { unlisted: item.unlisted }),
   }
+}
+
+function titleOrPlaceholder(title: string | undefined): string {
+  return title?.trim() || l10n.t('Untitled session')
 }
 
 function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'> {

@@ -13,16 +13,23 @@ import type { AgentDirectory, SessionRecords } from '../ports.ts'
 import type { AgentRunners } from '../runners/agent-runners.ts'
 import type { SessionManager } from '../session-manager.ts'
 import { titleOf } from '../session-title.ts'
+import type { SessionDeletions } from './session-deletions.ts'
 import type { SessionOrganizer } from './session-organizer.ts'
 
 /** The pages of one agent's list of sessions. */
 export interface Listing {
   readonly sessions: readonly SessionInfo[]
   readonly hasMore: boolean
+  /** These are all sessions that the agent has. */
+  readonly isWhole: boolean
   /** Lists again from the first page. Rejects with the agent's error, or when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
+  /** Lists only what is new, if all sessions are known. Rejects as `refresh` does. */
+  update(signal?: AbortSignal): Promise<void>
   /** The next page. Rejects as `refresh` does. */
   more(signal?: AbortSignal): Promise<void>
+  /** The session was deleted. */
+  forget(sessionId: string): void
 }
 
 export interface HistoryItem extends SessionReference {
@@ -38,6 +45,8 @@ export interface HistoryItem extends SessionReference {
   status?: SessionStatus
   /** The session is archived. */
   archived: boolean
+  /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
+  unlisted?: 'saved' | 'gone'
   canLoad: boolean
   canResume: boolean
   canClose: boolean
@@ -56,7 +65,10 @@ export interface HistoryAgent {
   name: string
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
   message?: string
+  /** there are more pages, and nobody has requested them yet */
   more: boolean
+  /** The other pages are being requested. */
+  paging: boolean
 }
 
 export interface HistoryListOptions {
@@ -65,6 +77,7 @@ export interface HistoryListOptions {
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
+  deletions: Pick<SessionDeletions, 'has' | 'onDidChange'>
   /** Parley saved at least a part of the conversation, which can be read whatever the agent supports. */
   isKept: (agentId: string, sessionId: string) => boolean
   listingOf: (agent: Agent) => Listing
@@ -72,12 +85,22 @@ export interface HistoryListOptions {
   slowAfterMs?: number
 }
 
+type HowToAsk = 'refresh' | 'update' | 'more'
+
 interface AgentListing {
   listing: Listing
   statuses: SessionStatuses
+  /** A request of the user or of a view is under way. */
   loading: boolean
+  /** All pages are wanted: they're requested in the background, one after the other. */
+  wantsAll: boolean
+  /** Ends the requests in the background. */
+  paging?: AbortController
   failure?: { message: string; wantsSignIn: boolean }
 }
+
+/** How often the list changes while pages arrive in the background. Milliseconds. */
+const PAGING_NEWS_MS = 1000
 
 /**
  * All known sessions: those that running agents list, those that Parley opened, and those that are open now. Agents are
@@ -96,6 +119,7 @@ export class HistoryList extends Owner {
     this.register(options.agents.onDidChange(() => this.#change.fire()))
     this.register(options.manager.onDidChange(() => this.#change.fire()))
     this.register(options.organizer.onDidChange(() => this.#change.fire()))
+    this.register(options.deletions.onDidChange(() => this.#change.fire()))
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
@@ -152,6 +176,11 @@ export class HistoryList extends Owner {
           ...(status && { status }),
         })
       }
+      if (listed?.listing.isWhole) {
+        const ids = new Set(listed.listing.sessions.map(({ sessionId }) => sessionId))
+        for (const item of items.values())
+          if (item.agentId === agentId && !ids.has(item.sessionId)) item.unlisted = 'gone'
+      }
       for (const open of this.#options.manager.list()) {
         if (open.agentId !== agentId) continue
         const { session, plan } = open
@@ -172,15 +201,19 @@ export class HistoryList extends Owner {
       }
     }
     for (const item of items.values()) {
-      if (this.#isUnused(item, created.get(sessionKey(item.agentId, item.sessionId)))) {
-        items.delete(sessionKey(item.agentId, item.sessionId))
+      const { agentId, sessionId } = item
+      const key = sessionKey(agentId, sessionId)
+      if (this.#options.deletions.has(agentId, sessionId) || this.#isUnused(item, created.get(key))) {
+        items.delete(key)
         continue
       }
+      if (item.open) item.unlisted = undefined
+      else if (item.unlisted && this.#options.isKept(agentId, sessionId)) item.unlisted = 'saved'
       if (item.canLoad || item.canResume || item.open) continue
-      item.canLoad = this.#options.isKept(item.agentId, item.sessionId)
+      item.canLoad = this.#options.isKept(agentId, sessionId)
       // sessions of an agent that is no longer available can't be restored
-      const isGone = !this.#options.agents.get(item.agentId)
-      if (isGone && !item.canLoad) items.delete(sessionKey(item.agentId, item.sessionId))
+      const isGone = !this.#options.agents.get(agentId)
+      if (isGone && !item.canLoad) items.delete(key)
     }
     return [...items.values()]
   }
@@ -212,7 +245,7 @@ export class HistoryList extends Owner {
     return this.#options.agents.list().map(({ agentId, name }) => {
       const runner = this.#options.runners.peek(agentId)
       const agent = runner?.running?.agent
-      const note = { agentId, name, more: false }
+      const note = { agentId, name, more: false, paging: false }
       if (runner?.isStarting) return { ...note, state: 'loading' }
       if (!agent) {
         const cannot = this.#options.records.agent(agentId)?.list === false
@@ -225,7 +258,8 @@ export class HistoryList extends Owner {
         const { message, wantsSignIn } = entry.failure
         return { ...note, state: wantsSignIn ? 'sign-in' : 'failed', message }
       }
-      return { ...note, state: 'listed', more: entry.listing.hasMore }
+      const paging = entry.paging !== undefined
+      return { ...note, state: 'listed', more: entry.listing.hasMore && !paging, paging }
     })
   }
 
@@ -233,23 +267,47 @@ export class HistoryList extends Owner {
     return this.items().find(item => item.agentId === agentId && item.sessionId === sessionId)
   }
 
-  /** Lists the sessions of all running agents again. Resolves when all have answered; never rejects. */
+  /**
+   * Lists all sessions of all running agents again: the first pages at once, the others in the background. Resolves when
+   * all agents have answered; never rejects.
+   */
   async refresh(): Promise<void> {
+    await this.#askAll('refresh', true)
+  }
+
+  /** The same, but what was listed a short time ago isn't listed again. */
+  async update(): Promise<void> {
+    await this.#askAll('update', true)
+  }
+
+  /** Lists only the latest sessions of all running agents. Resolves when all have answered; never rejects. */
+  async updateLatest(): Promise<void> {
+    await this.#askAll('update', false)
+  }
+
+  async #askAll(how: HowToAsk, all: boolean): Promise<void> {
     const running = this.#options.agents
       .list()
       .flatMap(({ agentId }) => this.#options.runners.peek(agentId)?.running?.agent ?? [])
-    await Promise.all(running.map(agent => this.#ask(agent, (listing, signal) => listing.refresh(signal))))
+    await Promise.all(running.map(agent => this.#ask(agent, how, all)))
   }
 
   async more(agentId: string): Promise<void> {
     const agent = this.#options.runners.peek(agentId)?.running?.agent
-    if (agent) await this.#ask(agent, (listing, signal) => listing.more(signal))
+    if (agent) await this.#ask(agent, 'more', true)
   }
 
   /** Starts the agent, to list its sessions. Rejects with `AgentStartError`. */
   async start(agentId: string, signal?: AbortSignal): Promise<void> {
     const { agent } = await this.#options.runners.get(agentId).ensure(signal)
-    await this.#ask(agent, (listing, signal) => listing.refresh(signal))
+    await this.#ask(agent, 'refresh', true)
+  }
+
+  /** The session was deleted: it isn't shown until its agent lists it again. */
+  forget(agentId: string, sessionId: string): void {
+    const agent = this.#options.runners.peek(agentId)?.running?.agent
+    if (agent) this.#listings.get(agent)?.listing.forget(sessionId)
+    this.#change.fire()
   }
 
   #agentsChanged(): void {
@@ -259,41 +317,79 @@ export class HistoryList extends Owner {
       if (!agent) continue
       running.add(agent)
       this.#options.records.agentRuns(agentId, { ...agent.capabilities, name })
-      if (!this.#listings.has(agent)) void this.#ask(agent, (listing, signal) => listing.refresh(signal))
+      if (!this.#listings.has(agent)) void this.#ask(agent, 'refresh', false)
     }
-    for (const agent of this.#listings.keys()) if (!running.has(agent)) this.#listings.delete(agent)
+    for (const [agent, entry] of this.#listings) {
+      if (running.has(agent)) continue
+      entry.paging?.abort()
+      this.#listings.delete(agent)
+    }
     this.#change.fire()
   }
 
-  /** Some agents never answer: after a while the list says so and offers to retry. */
-  async #ask(agent: Agent, ask: (listing: Listing, signal: AbortSignal) => Promise<void>): Promise<void> {
+  /** `all`: also the other pages, in the background. */
+  async #ask(agent: Agent, how: HowToAsk, all: boolean): Promise<void> {
     if (!agent.capabilities.list) return
     let entry = this.#listings.get(agent)
-    if (entry?.loading) return
     entry ??= {
       listing: this.#options.listingOf(agent),
       statuses: new SessionStatuses(agent, () => this.#change.fire()),
       loading: false,
+      wantsAll: false,
     }
     this.#listings.set(agent, entry)
+    entry.wantsAll ||= all
+    if (entry.loading || (how === 'update' && entry.paging)) return
+    entry.paging?.abort()
+    entry.paging = undefined
     entry.loading = true
     entry.failure = undefined
     this.#change.fire()
+    const { listing } = entry
+    await this.#request(entry, how)
+    entry.loading = false
+    refreshStatuses(entry)
+    if (entry.wantsAll && listing.hasMore && !entry.failure) void this.#askForRest(entry)
+    this.#change.fire()
+  }
+
+  /** Requests the other pages, until there are none, an agent fails, or the list is requested again. */
+  async #askForRest(entry: AgentListing): Promise<void> {
+    const { listing } = entry
+    const paging = new AbortController()
+    entry.paging = paging
+    entry.wantsAll = false
+    let told = performance.now()
+    while (listing.hasMore && !entry.failure && !paging.signal.aborted) {
+      await this.#request(entry, 'more', paging.signal)
+      if (performance.now() - told < PAGING_NEWS_MS) continue
+      this.#change.fire()
+      told = performance.now()
+    }
+    if (entry.paging !== paging) return
+    entry.paging = undefined
+    refreshStatuses(entry)
+    this.#change.fire()
+  }
+
+  /** Some agents never answer: after a while the list says so and offers to retry. Never rejects. */
+  async #request(entry: AgentListing, how: HowToAsk, givenUp?: AbortSignal): Promise<void> {
     const ms = this.#options.slowAfterMs ?? LIST_SESSIONS_MS
     const late = AbortSignal.timeout(ms)
     try {
-      await ask(entry.listing, late)
-      entry.statuses.refresh(entry.listing.sessions.map(({ sessionId }) => sessionId))
+      await entry.listing[how](givenUp ? AbortSignal.any([late, givenUp]) : late)
     } catch (error) {
+      if (givenUp?.aborted) return
       const message = late.aborted
         ? l10n.t("The agent hasn't responded for {0} seconds.", Math.round(ms / 1000))
         : messageOf(error)
       entry.failure = { message, wantsSignIn: isSignInAsked(error) }
-    } finally {
-      entry.loading = false
-      this.#change.fire()
     }
   }
+}
+
+function refreshStatuses({ statuses, listing }: AgentListing): void {
+  statuses.refresh(listing.sessions.slice(0, MAX_STATUSES).map(({ sessionId }) => sessionId))
 }
 
 /** The time of the last activity of a session in this window: agents report it late or never. Replayed entries have no time. */

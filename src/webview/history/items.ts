@@ -20,13 +20,6 @@ export interface HistoryFilter {
   archived: boolean
 }
 
-/** The question shown in a row: its new title, or whether to delete it. */
-export interface RowQuestion {
-  what: 'rename' | 'delete'
-  /** the key of the row */
-  key: string
-}
-
 /** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
   (

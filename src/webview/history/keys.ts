@@ -37,27 +37,22 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
       return true
     case 'Enter': {
       if (!item || !row) return false
-      if (selection.question?.what === 'delete' && selection.question.key === item.key) {
-        selection.closeQuestion()
-        host.send('history/act', { action: 'delete', ...idOf(row) })
-        return true
-      }
       if (event.shiftKey && row.canResume) host.send('history/act', { action: 'resume', ...idOf(row) })
       else open(host, row, item.hit.peek())
       return true
     }
     case 'F2':
       if (event.shiftKey) return false
-      if (item) selection.ask('rename', item)
+      if (item) selection.rename(item)
       return true
     case 'Delete':
       if (!item || !row || deletesText(event.target)) return false
-      if (row.canDelete) selection.ask('delete', item)
+      if (row.canDelete) host.send('history/act', { action: 'delete', ...idOf(row) })
       else if (row.canClose) host.send('history/act', { action: 'close', ...idOf(row) })
       else return false
       return true
     case 'Escape':
-      if (selection.question) selection.closeQuestion()
+      if (selection.renamed) selection.endRename()
       else if (clearSearch()) return true
       else if (place === 'sideBar') host.send('history/command', { command: 'parley.showConversation' })
       else return false
@@ -75,6 +70,11 @@ export function typesText({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
 /** Ctrl+F or ⌘F. */
 export function isFindKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === 'f' && (ctrlKey || metaKey) && !altKey
+}
+
+/** Ctrl+Z or ⌘Z. */
+export function isUndoKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === 'z' && (ctrlKey || metaKey) && !altKey && !shiftKey
 }
 
 /** In the search field the key deletes text while there is some after the cursor. */

@@ -71,13 +71,9 @@ function Item({ item, lines, selection, focusBack }: ItemProps) {
           position={lines.positionOf(item)}
           count={lines.rowCount}
           onPress={() => selection.press(item)}
-          question={selection.question?.key === item.key ? selection.question.what : undefined}
-          onAsk={(what, back = true) => {
-            if (what) {
-              selection.ask(what, item)
-              return
-            }
-            selection.closeQuestion(item)
+          isRenamed={selection.renamed === item.key}
+          onRenamed={back => {
+            selection.endRename(item)
             if (back) focusBack()
           }}
         />

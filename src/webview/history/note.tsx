@@ -147,6 +147,13 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
         </div>
       )
     case 'listed':
+      if (note.paging)
+        return (
+          <div class="history-note">
+            <Icon name="loading" class="codicon-modifier-spin" />
+            <span>{t('Getting older sessions from {0}…', note.name)}</span>
+          </div>
+        )
       return note.account === undefined ? null : (
         <div class="history-note">
           <Icon name="account" />

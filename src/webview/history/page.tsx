@@ -6,7 +6,7 @@ import type { HistoryHostMessages, HistoryMessages } from '../../bridge/history-
 import { hostClient, listenToHost } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
 import { HistoryProvider } from './context.ts'
-import { type HistoryFilter, HistoryLines, type RowQuestion, rowKey } from './items.ts'
+import { type HistoryFilter, HistoryLines, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
 
 /**
@@ -21,7 +21,7 @@ export function historyPage(
   const summary = signal<HistorySummary | undefined>(undefined)
   const lines = new HistoryLines()
   const filter = signal(keptFilter())
-  const asked = signal<RowQuestion | undefined>(undefined)
+  const renamed = signal<string | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
   const searched = { id: 0, isRunning: signal(false) }
 
@@ -38,8 +38,8 @@ export function historyPage(
       lines.found(hits)
       searched.isRunning.value = false
     },
-    'history/ask': ({ what, ...row }) => {
-      asked.value = { what, key: rowKey(row) }
+    'history/editTitle': row => {
+      renamed.value = rowKey(row)
     },
   })
   host.send('history/ready')
@@ -65,7 +65,7 @@ export function historyPage(
         summary={summary}
         lines={lines}
         filter={filter}
-        asked={asked}
+        renamed={renamed}
         isSearching={searched.isRunning}
         wantsFocus={wantsFocus}
       />

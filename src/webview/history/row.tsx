@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.tsx'
 import { SessionRow, sessionTooltip } from '../ui/session-row.tsx'
 import { TitleField } from '../ui/title-field.tsx'
 import { useHistory } from './context.ts'
-import { defaultAction, idOf, open, type RowQuestion } from './items.ts'
+import { defaultAction, idOf, open } from './items.ts'
 
 interface RowProps {
   row: HistoryRow
@@ -17,10 +17,10 @@ interface RowProps {
   position: number
   count: number
   onPress: () => void
-  /** the question shown in the row */
-  question: RowQuestion['what'] | undefined
-  /** Shows or closes the question. */
-  onAsk: (what: RowQuestion['what'] | undefined, focusBack?: boolean) => void
+  /** its title is being edited */
+  isRenamed: boolean
+  /** The title isn't edited any longer. `byKey`: the focus goes back to the list. */
+  onRenamed: (byKey: boolean) => void
 }
 
 /** A session: its title and state; below, its agent, folder and time, or its buttons. */
@@ -32,8 +32,8 @@ export function HistoryRowView({
   position,
   count,
   onPress,
-  question,
-  onAsk,
+  isRenamed,
+  onRenamed,
 }: RowProps) {
   const { host, place, iconOf } = useHistory()
   const action = defaultAction(row)
@@ -49,7 +49,7 @@ export function HistoryRowView({
       aria-setsize={count}
       title={sessionTooltip(row)}
       onPointerDown={onPress}
-      onClick={() => !question && open(host, row, hit)}
+      onClick={() => !isRenamed && open(host, row, hit)}
       data-vscode-context={menuContext(row, place)}
     >
       <SessionRow
@@ -57,18 +57,17 @@ export function HistoryRowView({
         icon={iconOf(row.agentId)}
         folder
         title={
-          question === 'rename' && (
+          isRenamed && (
             <TitleField
               title={row.untitled ? '' : row.title}
               label={t('Session title')}
               placeholder={t('Automatic title')}
               onRename={title => host.send('history/rename', { title, ...idOf(row) })}
-              onClose={byKey => onAsk(undefined, byKey)}
+              onClose={onRenamed}
             />
           )
         }
-        second={question === 'delete' && <Confirmation row={row} onAsk={onAsk} />}
-        actions={question === undefined && <RowActions row={row} onAsk={onAsk} />}
+        actions={!isRenamed && <RowActions row={row} />}
         third={hit && <Hit hit={hit} />}
       />
     </div>
@@ -92,7 +91,7 @@ function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
 }
 
 /** Shown on hover and for the active row; there are shortcuts for the same actions. */
-function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
+function RowActions({ row }: Pick<RowProps, 'row'>) {
   const { host } = useHistory()
   // not buttons, since an element with the role `option` can't contain focusable elements
   const button = (action: HistoryAction, icon: string, label: string) => (
@@ -103,8 +102,7 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
       title={label}
       onClick={event => {
         event.stopPropagation()
-        if (action === 'delete') onAsk('delete')
-        else host.send('history/act', { action, ...idOf(row) })
+        host.send('history/act', { action, ...idOf(row) })
       }}
     >
       <Icon name={icon} />
@@ -128,31 +126,8 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
           ? button('unarchive', 'inbox', t('Unarchive'))
           : button('archive', 'archive', t('Archive')))}
       {row.canClose && button('close', 'close', t('Close Session'))}
-      {row.canDelete && button('delete', 'trash', t('Delete Session… (Delete)'))}
+      {row.canDelete && button('delete', 'trash', t('Delete Session (Delete)'))}
     </span>
-  )
-}
-
-/** Replaces the second line, so that nothing moves. */
-function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
-  const { host } = useHistory()
-  const answer = (event: MouseEvent, remove: boolean) => {
-    event.stopPropagation()
-    onAsk(undefined)
-    if (remove) host.send('history/act', { action: 'delete', ...idOf(row) })
-  }
-  return (
-    <div class="session-line history-confirm">
-      <span class="session-about" title={row.deletesCopy ? t('The agent keeps its own history.') : undefined}>
-        {row.deletesCopy ? t("Delete Parley's saved copy?") : t('Delete permanently?')}
-      </span>
-      <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, true)}>
-        {t('Delete')}
-      </button>
-      <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, false)}>
-        {t('Cancel')}
-      </button>
-    </div>
   )
 }
 

@@ -1,17 +1,20 @@
 import { type Signal, signal } from '@preact/signals'
 import { ListController } from '../list/controller.ts'
-import type { HistoryItem, HistoryLines, RowItem, RowQuestion } from './items.ts'
+import type { HistoryItem, HistoryLines, RowItem } from './items.ts'
 
-/** The row that keys act on, and the question that a row shows. The search field keeps the focus meanwhile. */
+/** The row that keys act on, and the row whose title is being edited. The search field keeps the focus meanwhile. */
 export class HistorySelection {
   readonly list: ListController<HistoryItem>
   readonly #lines: HistoryLines
   readonly #selected = signal<string | undefined>(undefined)
-  readonly #question: Signal<RowQuestion | undefined>
+  /** where the selected row was */
+  #index = 0
+  readonly #renamed: Signal<string | undefined>
 
-  constructor(lines: HistoryLines, question: Signal<RowQuestion | undefined>) {
+  /** @param renamed the key of the row whose title is being edited */
+  constructor(lines: HistoryLines, renamed: Signal<string | undefined>) {
     this.#lines = lines
-    this.#question = question
+    this.#renamed = renamed
     this.list = new ListController(lines.window, { follow: false })
   }
 
@@ -20,8 +23,9 @@ export class HistorySelection {
     return this.#selected.value
   }
 
-  get question(): RowQuestion | undefined {
-    return this.#question.value
+  /** The key of the row whose title is being edited. */
+  get renamed(): string | undefined {
+    return this.#renamed.value
   }
 
   /** The selected row; the first one if that isn't shown, since the user may press Enter before rows are rendered. */
@@ -36,9 +40,12 @@ export class HistorySelection {
     return this.#lines.window.items.slice(start, end).some(item => item.key === this.key)
   }
 
-  /** After the rows changed: selects the first one if the selected one is gone. */
+  /** After the rows changed: if the selected one is gone, selects the one in its position. */
   selectShown(): void {
-    if (!this.#lines.item(this.#selected.peek())) this.#selected.value = this.#lines.rows[0]?.key
+    const { rows } = this.#lines
+    const index = rows.findIndex(({ key }) => key === this.#selected.peek())
+    if (index >= 0) this.#index = index
+    else this.#selected.value = rows[Math.min(this.#index, rows.length - 1)]?.key
   }
 
   /** Moves by this number of rows, at most to the first or the last one. */
@@ -46,44 +53,45 @@ export class HistorySelection {
     const { rows, index } = this.#current()
     const item = rows[Math.max(0, Math.min(rows.length - 1, index + by))]
     if (!item) return
-    this.#question.value = undefined
+    this.#renamed.value = undefined
     this.#reveal(item)
   }
 
   /** The user pressed a row with the mouse. */
-  press({ key }: RowItem): void {
+  press(item: RowItem): void {
+    const { key } = item
     this.#selected.value = key
-    if (this.question?.key !== key) this.#question.value = undefined
+    this.#index = this.#lines.positionOf(item) - 1
+    if (this.renamed !== key) this.#renamed.value = undefined
   }
 
   /** Selects nothing and scrolls to the start: the user is looking for other rows. */
   clear(): void {
-    this.#question.value = undefined
+    this.#renamed.value = undefined
     this.#selected.value = undefined
+    this.#index = 0
     this.list.toTop()
   }
 
-  ask(what: RowQuestion['what'], { key }: RowItem): void {
+  rename({ key }: RowItem): void {
     this.#selected.value = key
-    this.#question.value = { what, key }
+    this.#renamed.value = key
   }
 
-  /** Closes the question of a row, or of any. It may have moved to another row meanwhile. */
-  closeQuestion(row?: RowItem): void {
-    if (!row || this.question?.key === row.key) this.#question.value = undefined
+  /** The title of this row, or of any, isn't edited any longer. Another one may be edited meanwhile. */
+  endRename(row?: RowItem): void {
+    if (!row || this.renamed === row.key) this.#renamed.value = undefined
   }
 
-  /** Selects the row with the question, wherever it was asked, and scrolls to it. */
-  revealQuestion(): { what: RowQuestion['what']; item: RowItem } | undefined {
-    const { question } = this
-    const item = this.#lines.item(question?.key)
-    if (!question || !item) return undefined
-    this.#reveal(item)
-    return { what: question.what, item }
+  /** Selects the row whose title is edited, wherever that began, and scrolls to it. */
+  revealRenamed(): void {
+    const item = this.#lines.item(this.renamed)
+    if (item) this.#reveal(item)
   }
 
   #reveal(item: RowItem): void {
     this.#selected.value = item.key
+    this.#index = this.#lines.positionOf(item) - 1
     this.list.reveal(item)
   }
 

@@ -5,9 +5,10 @@ import { plural, t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
 import { useHistory } from './context.ts'
+import { DeletedNote } from './deleted-note.tsx'
 import { EmptyHistory } from './empty.tsx'
-import type { HistoryFilter, HistoryLines, RowQuestion } from './items.ts'
-import { handleKey, isFindKey, typesText } from './keys.ts'
+import type { HistoryFilter, HistoryLines } from './items.ts'
+import { handleKey, isFindKey, isUndoKey, typesText } from './keys.ts'
 import { HistoryList } from './list.tsx'
 import { AgentNotes, SearchNote } from './note.tsx'
 import { SearchBar } from './search-bar.tsx'
@@ -18,19 +19,19 @@ interface HistoryViewProps {
   lines: HistoryLines
   /** kept across reloads */
   filter: Signal<HistoryFilter>
-  /** the row that shows a question */
-  asked: Signal<RowQuestion | undefined>
+  /** the key of the row whose title is being edited */
+  renamed: Signal<string | undefined>
   /** conversations are being searched, and nothing was found in them yet */
   isSearching: Signal<boolean>
   wantsFocus: Signal<boolean>
 }
 
 /** The whole History view. The search field keeps the focus; the arrow keys move through the rows. */
-export function HistoryView({ summary, lines, filter, asked, isSearching, wantsFocus }: HistoryViewProps) {
+export function HistoryView({ summary, lines, filter, renamed, isSearching, wantsFocus }: HistoryViewProps) {
   const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = useCallback(() => search.current?.focus(), [])
-  const selection = useMemo(() => new HistorySelection(lines, asked), [lines, asked])
+  const selection = useMemo(() => new HistorySelection(lines, renamed), [lines, renamed])
   useLayoutEffect(() => {
     // once a minute is enough for the groups; the rows update their own times
     const minute = computed(() => Math.floor(now.value / 60_000))
@@ -42,22 +43,18 @@ export function HistoryView({ summary, lines, filter, asked, isSearching, wantsF
     wantsFocus.value = false
     focusSearch()
   }, [focusNow, wantsFocus])
-  useLayoutEffect(() => selection.selectShown(), [lines.version.value])
-  // also when the context menu, which VS Code shows, asks the question
+  const focused = useRef<EventTarget | null>(null)
   useLayoutEffect(() => {
-    const question = selection.revealQuestion()
-    if (question?.what !== 'delete') return
-    focusSearch()
-    const { title, deletesCopy } = question.item.row.peek()
-    announce(
-      deletesCopy
-        ? t(
-            'Delete the saved copy of “{0}”? The agent keeps its own history. Press Enter to delete or Escape to cancel.',
-            title,
-          )
-        : t('Delete “{0}” permanently? Press Enter to delete or Escape to cancel.', title),
-    )
-  }, [asked.value])
+    selection.selectShown()
+    // a row that had the focus may be gone once all is drawn
+    const frame = requestAnimationFrame(() => {
+      const isLost = focused.current instanceof Element && !focused.current.isConnected
+      if (isLost && document.activeElement === document.body) focusSearch()
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [lines.version.value])
+  // also when that began in the context menu, which VS Code shows
+  useLayoutEffect(() => selection.revealRenamed(), [renamed.value])
 
   const setText = (text: string) => {
     filter.value = { ...filter.value, text }
@@ -73,12 +70,18 @@ export function HistoryView({ summary, lines, filter, asked, isSearching, wantsF
     if (hasText) setText('')
     return hasText
   }
+  const undoDeletion = () => {
+    const isUndoable = (summary.peek()?.deleted.length ?? 0) > 0
+    if (isUndoable) host.send('history/undoDeletion')
+    return isUndoable
+  }
   const onListKey = (event: KeyboardEvent) => handleKey(event, { selection, host, place, clearSearch })
   const onKeyDown = (event: KeyboardEvent) => {
     if (isFindKey(event)) {
       event.preventDefault()
       search.current?.select()
-    } else if (event.target !== search.current) {
+    } else if (isUndoKey(event) && filter.value.text === '' && undoDeletion()) event.preventDefault()
+    else if (event.target !== search.current) {
       if (typesText(event)) focusSearch()
       else if (!(event.target instanceof HTMLButtonElement)) onListKey(event)
     }
@@ -86,7 +89,13 @@ export function HistoryView({ summary, lines, filter, asked, isSearching, wantsF
 
   if (!summary.value) return <main class="history" />
   return (
-    <main class="history" onKeyDown={onKeyDown}>
+    <main
+      class="history"
+      onKeyDown={onKeyDown}
+      onFocusIn={event => {
+        focused.current = event.target
+      }}
+    >
       <h1 class="visually-hidden">{t('History')}</h1>
       <SearchBar
         field={search}
@@ -110,6 +119,7 @@ export function HistoryView({ summary, lines, filter, asked, isSearching, wantsF
           <AgentNotes notes={summary.value.agents} />
         </div>
       )}
+      <DeletedNote deleted={summary.value.deleted} onUndo={undoDeletion} />
       <LiveRegion />
     </main>
   )

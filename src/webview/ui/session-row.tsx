@@ -14,8 +14,6 @@ interface SessionRowProps {
   folder: boolean
   /** replaces the title */
   title?: ComponentChildren
-  /** replaces the second line */
-  second?: ComponentChildren
   /** after the second line */
   actions?: ComponentChildren
   /** a third line */
@@ -23,7 +21,7 @@ interface SessionRowProps {
 }
 
 /** The content of a row in any list of sessions: the agent's icon, title and state; agent, folder and time. */
-export function SessionRow({ row, icon, folder, title, second, actions, third }: SessionRowProps) {
+export function SessionRow({ row, icon, folder, title, actions, third }: SessionRowProps) {
   const state = title ? undefined : stateOf(row)
   return (
     <>
@@ -42,15 +40,13 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
           )}
           {state && <span class={`session-state state-${dotOf(row)}`}>{state}</span>}
         </span>
-        {second || (
-          <span class="session-line">
-            <span class="session-about">
-              <span class="session-agent">{row.agentName}</span>
-              <span class="session-rest">{restOf(row, folder)}</span>
-            </span>
-            {actions}
+        <span class="session-line">
+          <span class="session-about">
+            <span class="session-agent">{row.agentName}</span>
+            <span class="session-rest">{restOf(row, folder)}</span>
           </span>
-        )}
+          {actions}
+        </span>
         {third}
       </span>
     </>
@@ -59,7 +55,7 @@ export function SessionRow({ row, icon, folder, title, second, actions, third }:
 
 /** What follows the agent's name in the second line. */
 function restOf(row: HistoryRow, folder: boolean): string {
-  const elsewhere = row.open ? undefined : elsewhereOf(row)
+  const elsewhere = row.open ? undefined : (elsewhereOf(row) ?? unlistedOf(row))
   return [
     folder && (row.here ? row.folder : t('in {0}', row.folder)),
     row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),
@@ -75,7 +71,9 @@ export function sessionTooltip(row: HistoryRow): string {
   const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
   const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
   const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
-  return [row.title, former, row.agentName, row.cwd, time, saved].filter(Boolean).join('\n')
+  return [row.title, former, row.agentName, row.cwd, time, saved ?? unlistedTooltip(row)]
+    .filter(Boolean)
+    .join('\n')
 }
 
 function dotOf(row: HistoryRow): string {
@@ -107,4 +105,17 @@ function elsewhereOf(row: HistoryRow): string | undefined {
     default:
       return undefined
   }
+}
+
+/** That the agent doesn't have a session, in few words. */
+function unlistedOf({ unlisted }: HistoryRow): string | undefined {
+  if (!unlisted) return undefined
+  return unlisted === 'saved' ? t('Only in Parley') : t('Not listed by its agent')
+}
+
+function unlistedTooltip({ unlisted, agentName }: HistoryRow): string | undefined {
+  if (!unlisted) return undefined
+  return unlisted === 'saved'
+    ? t("{0} doesn't list this session; it may have been deleted elsewhere. Parley has a copy.", agentName)
+    : t("{0} doesn't list this session; it may have been deleted elsewhere. Parley has no copy.", agentName)
 }

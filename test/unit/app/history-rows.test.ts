@@ -28,6 +28,7 @@ const around = {
   iconOf: () => undefined,
   storage: { used: 0, max: 0 },
   search: {},
+  deleted: [],
 }
 
 describe('the rows of History', () => {
@@ -52,8 +53,8 @@ describe('the rows of History', () => {
 
   it("don't offer to start an agent in Restricted Mode", () => {
     const agents = [
-      { agentId: 'a', name: 'A', more: false, state: 'not-started' },
-      { agentId: 'b', name: 'B', more: false, state: 'cannot-list' },
+      { agentId: 'a', name: 'A', more: false, paging: false, state: 'not-started' },
+      { agentId: 'b', name: 'B', more: false, paging: false, state: 'cannot-list' },
     ]
     const list = { items: () => [item({})], agents: () => agents } as unknown as HistoryList
     const offered = (trusted: boolean) =>
@@ -81,7 +82,16 @@ describe('the rows of History', () => {
     assert.deepEqual(second.removed, [{ agentId: 'a', sessionId: 's999' }])
     around.storage = { used: 5, max: 0 }
     const { trusted, hasFolder, storage } = around
-    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage, search: {} })
+    assert.deepEqual(update(), {
+      rows: [],
+      removed: [],
+      agents: [],
+      trusted,
+      hasFolder,
+      storage,
+      search: {},
+      deleted: [],
+    })
     sent.forget()
     assert.equal(update()?.rows.length, 999)
   })

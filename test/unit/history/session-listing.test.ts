@@ -139,7 +139,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, listing.sessions.length], [5, 5])
   })
 
-  it('refreshes as many pages as it has, and shows the old list until then', async () => {
+  it('lists again from the first page, and shows the old list until the last page', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 2)], nextCursor: 'x' },
       x: { sessions: [info('b', 1)], nextCursor: 'y' },
@@ -147,12 +147,113 @@ describe('SessionListing', () => {
     })
     const listing = new SessionListing(agent)
     await listing.refresh()
-    await listing.more()
+    assert.equal(listing.isWhole, false)
+    while (listing.hasMore) await listing.more()
+    assert.equal(listing.isWhole, true)
     agent.pages[''] = { sessions: [info('new', 3)], nextCursor: 'x' }
+    agent.pages.y = { sessions: [] }
     const again = listing.refresh()
-    assert.deepEqual(ids(listing), ['a', 'b'])
+    assert.deepEqual(ids(listing), ['a', 'b', 'c'])
     await again
-    assert.deepEqual([ids(listing), listing.hasMore], [['new', 'b'], true])
+    assert.deepEqual([ids(listing), listing.hasMore, listing.isWhole], [['new', 'a', 'b', 'c'], true, false])
+    while (listing.hasMore) await listing.more()
+    assert.deepEqual([ids(listing), listing.isWhole], [['new', 'b'], true])
+  })
+
+  describe('if everything was listed a short time ago', () => {
+    let now: number
+    let agent: ReturnType<typeof agentWith>
+    let listing: SessionListing
+    beforeEach(async () => {
+      now = 1e12
+      agent = agentWith({
+        '': { sessions: [info('a', 9), info('b', 8)], nextCursor: 'x' },
+        x: { sessions: [info('c', 7, 'C'), info('d', 6)], nextCursor: 'y' },
+        y: { sessions: [info('e', 5)] },
+      })
+      listing = new SessionListing(agent, { now: () => now })
+      await listing.update()
+      while (listing.hasMore) await listing.more()
+      agent.asked.length = 0
+    })
+
+    it('lists only what is new', async () => {
+      await listing.update()
+      assert.deepEqual(agent.asked, [undefined])
+      agent.pages[''] = { sessions: [info('new', 20), info('c', 10)], nextCursor: 'x' }
+      agent.pages.x = { sessions: [info('a', 9), info('b', 8)], nextCursor: 'z' }
+      await listing.update()
+      assert.deepEqual(agent.asked, [undefined, undefined, 'x'])
+      assert.deepEqual(
+        [ids(listing), listing.isWhole, listing.hasMore],
+        [['new', 'c', 'a', 'b', 'd', 'e'], true, false],
+      )
+      assert.equal(listing.sessions[1]?.title, 'C')
+    })
+
+    it('notices what changed without a new time, and a session without time and title', async () => {
+      agent.pages[''] = { sessions: [{ ...info('a', 9), archived: true }], nextCursor: 'x' }
+      agent.pages.x = { sessions: [info('bare')], nextCursor: 'q' }
+      agent.pages.q = { sessions: [info('c', 7, 'Renamed')], nextCursor: 'r' }
+      agent.pages.r = { sessions: [info('d', 6)], nextCursor: 's' }
+      await listing.update()
+      assert.deepEqual(agent.asked, [undefined, 'x', 'q', 'r'])
+      assert.equal(listing.sessions.find(({ sessionId }) => sessionId === 'a')?.archived, true)
+      assert.equal(listing.sessions.find(({ sessionId }) => sessionId === 'c')?.title, 'Renamed')
+      agent.pages[''] = { sessions: [info('a', 9)], nextCursor: 'x' }
+      await listing.update()
+      assert.equal(listing.sessions.find(({ sessionId }) => sessionId === 'a')?.archived, undefined)
+    })
+
+    it('keeps everything if the agent fails', async () => {
+      agent.pages[''] = { sessions: [info('new', 20)], nextCursor: 'nowhere' }
+      await assert.rejects(listing.update(), /no page nowhere/)
+      assert.deepEqual([ids(listing), listing.isWhole], [['a', 'b', 'c', 'd', 'e'], true])
+    })
+
+    it('lists everything when that was long ago, also if it was updated meanwhile', async () => {
+      now += 400_000
+      await listing.update()
+      now += 400_000
+      agent.asked.length = 0
+      agent.pages.y = { sessions: [] }
+      await listing.update()
+      assert.deepEqual([listing.hasMore, ids(listing).length], [true, 5])
+      while (listing.hasMore) await listing.more()
+      assert.deepEqual(
+        [agent.asked, ids(listing)],
+        [
+          [undefined, 'x', 'y'],
+          ['a', 'b', 'c', 'd'],
+        ],
+      )
+    })
+
+    it('no longer has a deleted session, also while it is listed again', async () => {
+      listing.forget('c')
+      assert.deepEqual(ids(listing), ['a', 'b', 'd', 'e'])
+      await listing.refresh()
+      listing.forget('e')
+      assert.deepEqual(ids(listing), ['a', 'b', 'd'])
+    })
+  })
+
+  it("doesn't call a list whole that ended because a cursor repeats, pages are empty, or there are too many", async () => {
+    const repeating = agentWith({
+      '': { sessions: [info('a')], nextCursor: 'x' },
+      x: { sessions: [info('b')], nextCursor: 'x' },
+    })
+    const empty = { listSessions: async () => ({ sessions: [], nextCursor: String(Math.random()) }) }
+    for (const [agent, options] of [
+      [repeating, {}],
+      [empty, {}],
+      [agentWith({ '': { sessions: [info('a'), info('b')], nextCursor: 'x' } }), { maxSessions: 2 }],
+    ] as const) {
+      const listing = new SessionListing(agent, options)
+      await listing.refresh()
+      while (listing.hasMore) await listing.more()
+      assert.equal(listing.isWhole, false)
+    }
   })
 
   it('keeps the old list if the agent fails, and can be retried', async () => {

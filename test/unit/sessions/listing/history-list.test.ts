@@ -3,6 +3,7 @@ import { AgentRequestError } from '../../../../src/acp/agent.ts'
 import type { SessionInfo } from '../../../../src/acp/model.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
+import { SessionDeletions } from '../../../../src/sessions/listing/session-deletions.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture, sendPrompt } from '../sessions-fixture.ts'
 
@@ -17,39 +18,70 @@ const info = (sessionId: string, title?: string, updatedAt?: number): SessionInf
 describe('HistoryList', () => {
   let fixture: SessionsFixture
   let history: HistoryList
+  let deletions: SessionDeletions
   let pages: SessionInfo[][]
   let fail: Error | undefined
   let hangs: boolean
+  /** the requests of all listings */
+  let asked: string[]
+  /** what a request for more waits for */
+  let gate: Promise<void> | undefined
 
   beforeEach(() => {
     fixture = new SessionsFixture()
     pages = [[info('s1', 'First', 100)], [info('s2', undefined, 200)]]
     fail = undefined
     hangs = false
+    asked = []
+    gate = undefined
+    deletions = new SessionDeletions()
     history = new HistoryList({
       agents: fixture.directory,
       runners: fixture.runners,
       manager: fixture.manager,
       records: fixture.records,
       organizer: fixture.organizer,
+      deletions,
       slowAfterMs: 5,
       isKept: (agentId, sessionId) => fixture.transcripts.has(agentId, sessionId),
       listingOf: () => {
         let shown = 0
+        const deleted = new Set<string>()
+        const first = async (signal?: AbortSignal) => {
+          if (fail) throw fail
+          if (hangs) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
+          shown = 1
+        }
         const listing: Listing = {
           get sessions() {
-            return pages.slice(0, shown).flat()
+            return pages
+              .slice(0, shown)
+              .flat()
+              .filter(({ sessionId }) => !deleted.has(sessionId))
           },
           get hasMore() {
             return shown < pages.length
           },
-          refresh: async signal => {
-            if (fail) throw fail
-            if (hangs) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
-            shown = 1
+          get isWhole() {
+            return shown > 0 && shown === pages.length
           },
-          more: async () => {
+          refresh: signal => {
+            asked.push('refresh')
+            return first(signal)
+          },
+          update: signal => {
+            asked.push('update')
+            return first(signal)
+          },
+          more: async signal => {
+            asked.push('more')
+            await gate
+            signal?.throwIfAborted()
+            if (fail) throw fail
             shown += 1
+          },
+          forget: sessionId => {
+            deleted.add(sessionId)
           },
         }
         return listing
@@ -65,14 +97,89 @@ describe('HistoryList', () => {
     assert.equal(note('one')?.state, 'not-started')
     await history.start('one')
     await until(() => note('one')?.state === 'listed')
+    await until(() => note('one')?.paging === false)
     assert.deepEqual(
       history.items().map(item => [item.agentId, item.sessionId, item.canLoad]),
-      [['one', 's1', true]],
+      [
+        ['one', 's1', true],
+        ['one', 's2', true],
+      ],
     )
-    assert.equal(note('one')?.more, true)
-    await history.more('one')
-    assert.equal(history.items().length, 2)
     assert.equal(note('one')?.more, false)
+  })
+
+  it('lists only the latest sessions until History is shown, and then all of them in the background', async () => {
+    pages.push([info('s3')], [info('s4')])
+    await fixture.runners.get('one').ensure()
+    await until(() => note('one')?.state === 'listed')
+    assert.deepEqual([history.items().length, note('one')?.more, note('one')?.paging], [1, true, false])
+    await history.updateLatest()
+    assert.deepEqual(asked, ['refresh', 'update'])
+    let open = () => {}
+    gate = new Promise(resolve => {
+      open = resolve
+    })
+    await history.update()
+    assert.deepEqual([history.items().length, note('one')?.more, note('one')?.paging], [1, false, true])
+    open()
+    await until(() => note('one')?.paging === false)
+    assert.deepEqual([history.items().length, note('one')?.more], [4, false])
+    assert.deepEqual(asked.slice(2), ['update', 'more', 'more', 'more'])
+  })
+
+  it('starts the list over when it is refreshed while pages arrive, and goes on when History is shown again', async () => {
+    let open = () => {}
+    gate = new Promise(resolve => {
+      open = resolve
+    })
+    await history.start('one')
+    assert.equal(asked.at(-1), 'more')
+    asked.length = 0
+    await history.update()
+    assert.deepEqual(asked, [])
+    await history.refresh()
+    open()
+    await until(() => note('one')?.paging === false)
+    assert.deepEqual(asked, ['refresh', 'more'])
+    assert.equal(note('one')?.state, 'listed')
+    assert.equal(history.items().length, 2)
+  })
+
+  it('says why the rest could not be listed, and lists it on request', async () => {
+    let open = () => {}
+    gate = new Promise(resolve => {
+      open = resolve
+    })
+    await history.start('one')
+    fail = new Error('disk full')
+    open()
+    await until(() => note('one')?.state === 'failed')
+    assert.deepEqual([note('one')?.message, history.items().length], ['disk full', 1])
+    fail = undefined
+    await history.start('one')
+    await until(() => history.items().length === 2)
+  })
+
+  it('says which sessions an agent no longer has, once it has listed all', async () => {
+    const record = { cwd: '/w/b', additionalDirectories: [], title: 'Mine' }
+    for (const sessionId of ['kept', 'lost', 's2']) fixture.records.opened('one', { ...record, sessionId })
+    const said: Entry = { kind: 'turn_end', id: 'e0', turn: 1, stopReason: 'cancelled' }
+    for (const sessionId of ['kept', 's2'])
+      fixture.transcripts.write('one', sessionId, {
+        replace: true,
+        entries: [{ position: 0, entry: said }],
+        terminals: [],
+      })
+    const unlisted = () =>
+      Object.fromEntries(history.items().map(({ sessionId, unlisted }) => [sessionId, unlisted]))
+    await fixture.runners.get('one').ensure()
+    await until(() => note('one')?.state === 'listed')
+    assert.deepEqual(unlisted(), { kept: undefined, lost: undefined, s1: undefined, s2: undefined })
+    await history.update()
+    await until(() => note('one')?.paging === false)
+    assert.deepEqual(unlisted(), { kept: 'saved', lost: 'gone', s1: undefined, s2: undefined })
+    history.forget('one', 's1')
+    assert.ok(!('s1' in unlisted()))
   })
 
   it("keeps sessions that Parley opened when the agent isn't running", async () => {
@@ -165,6 +272,25 @@ describe('HistoryList', () => {
     await until(() => dated() >= before)
   })
 
+  it('hides deleted sessions, and shows them again if that is undone', async () => {
+    await history.start('one')
+    await until(() => history.items().length === 2)
+    let changes = 0
+    history.onDidChange(() => {
+      changes += 1
+    })
+    deletions.mark(history.items()[0]!, { dispose() {} })
+    assert.deepEqual(
+      history.items().map(({ sessionId }) => sessionId),
+      ['s2'],
+    )
+    assert.equal(history.find('one', 's1'), undefined)
+    deletions.undo()
+    assert.equal(history.items().length, 2)
+    assert.equal(changes, 2)
+    deletions.dispose()
+  })
+
   it("reports why an agent couldn't list", async () => {
     fail = new Error('disk full')
     await history.start('one')
@@ -189,6 +315,7 @@ describe('HistoryList', () => {
       agentId: 'one',
       name: 'Agent One',
       more: false,
+      paging: false,
       state: 'sign-in',
       message: 'Sign in first',
     })
@@ -196,7 +323,7 @@ describe('HistoryList', () => {
 
   it('forgets what an agent listed when it exits, and remembers its capabilities', async () => {
     await history.start('one')
-    await until(() => history.items().length === 1)
+    await until(() => history.items().length === 2)
     fixture.agent.exit()
     await until(() => note('one')?.state === 'not-started')
     assert.equal(history.items().length, 0)

@@ -17,6 +17,7 @@ const changes = (rows: HistoryRow[], removed?: HistoryChanges['removed']): Histo
   hasFolder: true,
   storage: { used: 0, max: 0 },
   search: {},
+  deleted: [],
 })
 const linesOf = (rows: HistoryRow[], filter = { text: '', here: false, archived: false }) => {
   const lines = new HistoryLines()

@@ -19,6 +19,7 @@ describe('history page', () => {
       hasFolder: true,
       storage: { used: 0, max: 0 },
       search: {},
+      deleted: [],
       ...more,
     })
   const titles = () =>
@@ -138,11 +139,25 @@ describe('history page', () => {
   it('shows the status of each agent, and offers to start one', async () => {
     await show([], {
       agents: [
-        { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
-        { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false },
-        { agentId: 'z', name: 'Z', state: 'not-started', more: false, account: 'Not signed in' },
-        { agentId: 'a', name: 'A', state: 'listed', more: false, account: 'Signed in as ada@example.org' },
-        { agentId: 'b', name: 'B', state: 'listed', more: false },
+        { agentId: 'x', name: 'X', state: 'cannot-list', more: false, paging: false },
+        { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false, paging: false },
+        {
+          agentId: 'z',
+          name: 'Z',
+          state: 'not-started',
+          more: false,
+          paging: false,
+          account: 'Not signed in',
+        },
+        {
+          agentId: 'a',
+          name: 'A',
+          state: 'listed',
+          more: false,
+          paging: false,
+          account: 'Signed in as ada@example.org',
+        },
+        { agentId: 'b', name: 'B', state: 'listed', more: false, paging: false },
       ],
     })
     await page.until(() => page.document.querySelectorAll('.history-note').length === 4)
@@ -171,7 +186,7 @@ describe('history page', () => {
     page.key(field()!, 'Escape')
     await page.until(() => !field())
     assert.equal(page.document.activeElement, search())
-    await page.send('history/ask', { what: 'rename', agentId: 'a', sessionId: '2' })
+    await page.send('history/editTitle', { agentId: 'a', sessionId: '2' })
     await page.until(() => field()?.value === 'Session 2')
     field()!.value = 'Mine'
     page.key(field()!, 'Enter')
@@ -209,16 +224,14 @@ describe('history page', () => {
     assert.doesNotMatch(page.document.body.textContent!, /Saved conversations/)
   })
 
-  it('says what is deleted if the agent keeps its own history, and how much space is used', async () => {
-    await show([row('1', { canDelete: true, deletesCopy: true })], {
+  it('says how much space is used', async () => {
+    await show([row('1', {})], {
       storage: { used: 34_200_000, max: 1_000_000_000 },
       search: {},
     })
     const { document } = page
     await page.until(() => document.querySelectorAll('.history-row').length === 1)
     assert.match(document.body.textContent!, /Saved conversations: 34\.2 of 1,000 MB/)
-    page.key(document.querySelector('input')!, 'Delete')
-    await page.until(() => /Delete Parley's saved copy\?/.test(document.body.textContent!))
     const button = [...document.querySelectorAll('button')].find(one => one.textContent === 'Change Limit')
     let shown = 0
     page.hear('history/openSizeSetting', () => {
@@ -228,40 +241,57 @@ describe('history page', () => {
     await page.until(() => shown === 1)
   })
 
-  it('deletes only after a confirmation in place, by keyboard and mouse', async () => {
-    await show([row('1', { canDelete: true }), row('2', { canDelete: true })])
-    const { document } = page
-    await page.until(() => document.querySelectorAll('.history-row').length === 2)
-    const search = document.querySelector('input')!
-    const asked = () => document.querySelectorAll('.history-confirm').length
-    page.key(search, 'Delete')
-    await page.until(() => asked() === 1)
-    page.key(search, 'Escape')
-    await page.until(() => asked() === 0)
-    page.key(search, 'Delete')
-    await page.until(() => asked() === 1)
-    page.key(search, 'ArrowDown')
-    await page.until(() => asked() === 0)
-    assert.equal(acts.length, 0)
-    page.key(search, 'Delete')
-    await page.until(() => asked() === 1)
-    page.key(search, 'Enter')
+  it('deletes by keyboard and mouse, and selects the session in the same position', async () => {
+    const rows = ['1', '2', '3', '4'].map(id => row(id, { canDelete: true }))
+    await show(rows)
+    await page.until(() => titles().length === 4)
+    page.key(search(), 'ArrowDown')
+    page.key(search(), 'Delete')
     await page.until(() => acts.length === 1)
-    document
-      .querySelector<HTMLElement>('.history-actions .codicon-trash')!
-      .closest<HTMLElement>('.icon-button')!
-      .click()
-    await page.until(() => asked() === 1)
-    document.querySelector<HTMLElement>('.history-row:has(.history-confirm)')!.click()
-    document.querySelector<HTMLElement>('.history-confirm button')!.click()
+    await show([], { removed: [{ agentId: 'a', sessionId: '2' }] })
+    await page.until(() => active() === 'Session 3')
+    const trash = page.document.querySelectorAll<HTMLElement>('.history-actions .codicon-trash')
+    trash[2]!.closest<HTMLElement>('.icon-button')!.click()
     await page.until(() => acts.length === 2)
     assert.deepEqual(
       acts.map(act => [act.action, act.sessionId]),
       [
         ['delete', '2'],
-        ['delete', '1'],
+        ['delete', '4'],
       ],
     )
+  })
+
+  it('says what was deleted, and brings it back by mouse or Ctrl+Z', async () => {
+    let undone = 0
+    page.hear('history/undoDeletion', () => {
+      undone += 1
+    })
+    const note = () => page.document.querySelector('.history-deleted-text')?.textContent
+    const one = { agentName: 'Able', title: 'One', deletesCopy: false }
+    const copy = { agentName: 'Sparse', title: 'Two', deletesCopy: true }
+    await show([row('1')], { deleted: [one] })
+    await page.until(() => note() === 'Deleted “One”.')
+    page.document.querySelector<HTMLElement>('.history-deleted button')!.click()
+    await page.until(() => undone === 1)
+    await show([row('1')], { deleted: [copy] })
+    await page.until(() => note() === "Deleted Parley's copy of “Two”. Sparse keeps its own.")
+    page.key(search(), 'z', { ctrlKey: true })
+    await page.until(() => undone === 2)
+    await show([row('1')], { deleted: [one, copy] })
+    await page.until(() => note() === "2 sessions deleted. Agents that weren't asked keep their own copies.")
+    await show([row('1')])
+    await page.until(() => note() === undefined)
+    page.key(search(), 'z', { ctrlKey: true })
+    // a text of the search is edited, not the list
+    await show([row('1')], { deleted: [one] })
+    await page.until(() => note() !== undefined)
+    search().value = 'Session'
+    search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    page.key(search(), 'z', { ctrlKey: true })
+    page.key(search(), 'Enter')
+    await page.until(() => acts.length === 1)
+    assert.equal(undone, 2)
   })
 
   it('explains why the list is empty', async () => {

@@ -1,0 +1,95 @@
+import { type Disposable, Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import { UNDO_DELETION_MS } from '../../common/limits.ts'
+import { type SessionId, sessionKey } from '../../common/session-key.ts'
+
+/** What is needed of a session to delete it, and to say what was deleted. */
+export interface DeletableSession extends SessionId {
+  agentName: string
+  title?: string
+  /** Only Parley's copy is deleted: the agent keeps its own. */
+  deletesCopy: boolean
+}
+
+interface Marked {
+  item: DeletableSession
+  /** keeps other windows from opening it */
+  reserved: Disposable
+}
+
+/**
+ * The sessions that the user deleted. For some time, nothing has happened to them, also at their agents, and the user can
+ * undo it; then they're deleted. They're hidden from lists meanwhile. When the window closes before that, they stay.
+ */
+export class SessionDeletions extends Owner {
+  readonly #undoMs: number
+  /** those that can come back */
+  readonly #marked = new Map<string, Marked>()
+  /** those that are being deleted */
+  readonly #due = new Map<string, Marked>()
+  readonly #change = this.register(new Emitter<void>())
+  readonly #expire = this.register(new Emitter<DeletableSession[]>())
+  #timer: NodeJS.Timeout | undefined
+
+  readonly onDidChange = this.#change.event
+  /** The sessions can't come back: they must be deleted. Call `ended` after that for each of them. */
+  readonly onDidExpire = this.#expire.event
+
+  constructor(undoMs: number = UNDO_DELETION_MS) {
+    super()
+    this.#undoMs = undoMs
+  }
+
+  /** The sessions that `undo` brings back. */
+  get undoable(): DeletableSession[] {
+    return [...this.#marked.values()].map(({ item }) => item)
+  }
+
+  has(agentId: string, sessionId: string): boolean {
+    const key = sessionKey(agentId, sessionId)
+    return this.#marked.has(key) || this.#due.has(key)
+  }
+
+  /** The user deleted the session. Those that were deleted shortly before stay undoable as long as this one. */
+  mark(item: DeletableSession, reserved: Disposable): void {
+    if (this.owned.isDisposed || this.has(item.agentId, item.sessionId)) {
+      reserved.dispose()
+      return
+    }
+    this.#marked.set(sessionKey(item.agentId, item.sessionId), { item, reserved })
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#expired(), this.#undoMs)
+    this.#change.fire()
+  }
+
+  undo(): void {
+    clearTimeout(this.#timer)
+    for (const { reserved } of this.#marked.values()) reserved.dispose()
+    this.#marked.clear()
+    this.#change.fire()
+  }
+
+  /** The session was deleted, or that failed. */
+  ended({ agentId, sessionId }: DeletableSession): void {
+    const key = sessionKey(agentId, sessionId)
+    this.#due.get(key)?.reserved.dispose()
+    this.#due.delete(key)
+    this.#change.fire()
+  }
+
+  override dispose(): void {
+    clearTimeout(this.#timer)
+    for (const { reserved } of [...this.#marked.values(), ...this.#due.values()]) reserved.dispose()
+    this.#marked.clear()
+    this.#due.clear()
+    super.dispose()
+  }
+
+  #expired(): void {
+    const items = this.undoable
+    for (const [key, marked] of this.#marked) this.#due.set(key, marked)
+    this.#marked.clear()
+    this.#change.fire()
+    this.#expire.fire(items)
+  }
+}

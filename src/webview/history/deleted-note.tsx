@@ -1,0 +1,40 @@
+import { useEffect } from 'preact/hooks'
+import type { HistorySummary } from '../../bridge/history.ts'
+import { plural, t } from '../l10n.ts'
+import { announce } from '../ui/live-region.tsx'
+
+interface DeletedNoteProps {
+  deleted: HistorySummary['deleted']
+  onUndo: () => void
+}
+
+/** Below the list for some time after a deletion: what was deleted, and a way to bring it back. */
+export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
+  const text = deleted.length > 0 ? textOf(deleted) : undefined
+  useEffect(() => {
+    if (text !== undefined) announce(t('{0} Press Ctrl+Z to undo.', text))
+  }, [text])
+  if (text === undefined) return null
+  return (
+    <div class="history-deleted">
+      <span class="history-deleted-text" title={deleted.map(({ title }) => title).join('\n')} dir="auto">
+        {text}
+      </span>
+      <button type="button" class="link-button" title={t('Undo (Ctrl+Z)')} onClick={onUndo}>
+        {t('Undo')}
+      </button>
+    </div>
+  )
+}
+
+function textOf(deleted: HistorySummary['deleted']): string {
+  const [first] = deleted
+  if (first && deleted.length === 1)
+    return first.deletesCopy
+      ? t("Deleted Parley's copy of “{0}”. {1} keeps its own.", first.title, first.agentName)
+      : t('Deleted “{0}”.', first.title)
+  const count = plural(deleted.length, '1 session deleted.', '{0} sessions deleted.')
+  return deleted.some(({ deletesCopy }) => deletesCopy)
+    ? t("{0} Agents that weren't asked keep their own copies.", count)
+    : count
+}

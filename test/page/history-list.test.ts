@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
+
+describe('the list of History', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': {
+        able: fixtureAgent(root, 'Able'),
+        large: fixtureAgent(root, 'Large', { madeUp: 10_000, pageSize: 100 }),
+      },
+    }),
+  })
+  const asked = (agent: string, method: string) => receivedParams(vscode.root, agent, method)
+
+  it('has all sessions of an agent, however many, and later requests only what is new', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Large')
+    await conversation.send('the newest')
+    await conversation.text('You said: the newest').waitFor()
+    const history = await HistoryPage.open(workbench)
+    // the oldest of all, which is on the last page
+    await history.search.fill('9999')
+    await history.row('Old session 9999').waitFor()
+    const pages = asked('Large', 'session/list')
+    assert.equal(pages.filter(({ cursor }) => cursor === '9900').length, 1)
+    await history.back()
+    const before = pages.length
+    await HistoryPage.open(workbench)
+    await waitFor('the latest page', () => asked('Large', 'session/list').length > before)
+    await history.search.fill('')
+    await history.row('the newest').waitFor()
+    const later = asked('Large', 'session/list').slice(before)
+    assert.ok(later.length <= 2, `${later.length} pages`)
+  })
+
+  it('brings back what was deleted, and then deletes it', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Able')
+    await conversation.send('[[title To be deleted]] [[say Not for long.]]')
+    await conversation.text(/^Not for long/).waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.find('To be deleted')
+    await history.search.fill('')
+    await history.clickAction('To be deleted', 'Delete')
+    await history.row('To be deleted').waitFor({ state: 'detached' })
+    await history.frame.getByText('Deleted “To be deleted”.', { exact: true }).waitFor()
+    await workbench.page.keyboard.press('Control+z')
+    // it was closed, and has the agent's title now
+    const title = `Session ${asked('Able', 'session/prompt').at(-1)?.sessionId}`
+    await history.row(title).waitFor()
+    assert.deepEqual(asked('Able', 'session/delete'), [])
+    await history.clickAction(title, 'Delete')
+    await history.row(title).waitFor({ state: 'detached' })
+    await waitFor('the deletion', () => asked('Able', 'session/delete').length === 1)
+    await history.frame.locator('.history-deleted').waitFor({ state: 'detached' })
+    assert.equal(await history.row(title).count(), 0)
+  })
+})

@@ -166,6 +166,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       definitions: agentServices.definitions,
       runners,
       accounts,
+      settings: platform.settings,
       log,
     }),
   )

@@ -61,6 +61,7 @@ export const CommandId = {
   newSessionWithConversation: 'parley.newSessionWithConversation',
   quoteSelection: 'parley.quoteSelection',
   manageAgents: 'parley.manageAgents',
+  selectDefaultAgent: 'parley.selectDefaultAgent',
   installAgent: 'parley.installAgent',
   updateAgent: 'parley.updateAgent',
   removeAgent: 'parley.removeAgent',

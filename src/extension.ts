@@ -1,8 +1,10 @@
 import * as vscode from 'vscode'
 import { reportErrors } from './app/commands/report-errors.ts'
+import { restoreDoneSteps } from './app/done-steps.ts'
 import {
   ALL_COMMANDS,
   type CommandHandlers,
+  ContextKey,
   HISTORY_TAB_TYPE,
   MANAGE_AGENTS_VIEW_TYPE,
   TAB_VIEW_TYPE,
@@ -77,6 +79,9 @@ export function activate(context: vscode.ExtensionContext): void {
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, vscode.CodeActionKind.Empty] },
     ),
   )
+  const setContext = (key: string, value: unknown) => vscode.commands.executeCommand('setContext', key, value)
+  setContext(ContextKey.isActive, true)
+  restoreDoneSteps(windowStorage(context).global, setContext)
   own.add(registerCommands(log, async () => (await services()).commands))
   own.add(
     vscode.window.registerWebviewViewProvider(

@@ -2,7 +2,7 @@ import { createAppServices } from './app/app-services.ts'
 import { appCommands } from './app/commands/app-commands.ts'
 import { reportErrors } from './app/commands/report-errors.ts'
 import { titleBarCommands } from './app/commands/session-commands.ts'
-import { type CommandHandlers, ContextKey } from './app/ids.ts'
+import type { CommandHandlers } from './app/ids.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
 import { createViewEntries } from './workbench/webviews/view-entries.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
@@ -18,7 +18,6 @@ export function createServices(options: PlatformOptions) {
   configureTexts()
   const platform = createPlatform(options, () => shown.changeEditors)
   const { workbench, log } = platform
-  void workbench.setContext(ContextKey.inUse, true)
   const app = createAppServices(platform, own)
   const shown = createWorkbenchServices(platform, app, own)
 

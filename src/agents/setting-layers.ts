@@ -21,6 +21,11 @@ export interface SettingsSource {
   readonly onDidChange: Event<void>
 }
 
+/** Where to change a setting so that the change has an effect: in the workspace if it has a value. */
+export function effectiveScope(settings: SettingsSource, key: SettingName): 'user' | 'workspace' {
+  return settings.layers(key).some(({ scope }) => scope === 'workspace') ? 'workspace' : 'user'
+}
+
 /**
  * Merges the layers as VS Code merges settings of type object: objects are merged key by key at every depth, everything
  * else is replaced by the later scope. A layer that isn't an object is left to the caller's validation.

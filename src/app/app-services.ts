@@ -21,6 +21,8 @@ import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
 import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
+import { markDone } from './done-steps.ts'
+import { FirstSteps } from './first-steps.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { PageFocus } from './page-focus.ts'
@@ -158,6 +160,16 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   const historyView: HistoryView = placed.historyView
+  own.add(
+    new FirstSteps(
+      {
+        ...{ agents, accounts, manager },
+        onDidDecide: tracker.files.onDidDecide,
+        onDidShowHistory: historyView.onDidShow,
+      },
+      step => markDone(storage.global, workbench.setContext, step),
+    ),
+  )
   const manageAgents = own.add(
     new ManageAgents({
       workbench,
@@ -166,6 +178,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       definitions: agentServices.definitions,
       runners,
       accounts,
+      settings: platform.settings,
       log,
     }),
   )

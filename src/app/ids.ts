@@ -61,6 +61,7 @@ export const CommandId = {
   newSessionWithConversation: 'parley.newSessionWithConversation',
   quoteSelection: 'parley.quoteSelection',
   manageAgents: 'parley.manageAgents',
+  selectDefaultAgent: 'parley.selectDefaultAgent',
   installAgent: 'parley.installAgent',
   updateAgent: 'parley.updateAgent',
   removeAgent: 'parley.removeAgent',
@@ -213,10 +214,15 @@ export const ContextKey = {
   historyFocus: 'parley.historyFocus',
   /** The side bar shows History instead of the conversation. */
   historyShown: 'parley.historyShown',
-  /**
-   * A view was shown or a command was run. The walkthrough is listed only then, so that it never opens automatically.
-   */
-  inUse: 'parley.inUse',
+  /** Parley is active. VS Code opens a walkthrough that is listed sooner, at the moment of the installation. */
+  isActive: 'parley.isActive',
+  /** What the user has done at least once, which completes the steps of the walkthrough. */
+  hasAgent: 'parley.hasAgent',
+  hasSignedIn: 'parley.hasSignedIn',
+  hasAnswer: 'parley.hasAnswer',
+  hasAnsweredPermission: 'parley.hasAnsweredPermission',
+  hasReviewed: 'parley.hasReviewed',
+  hasSeenHistory: 'parley.hasSeenHistory',
   /** The window responds to its extension host. */
   windowIsOpen: 'parley.windowIsOpen',
 } as const

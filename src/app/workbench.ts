@@ -160,8 +160,8 @@ export interface ProgressStep {
 export interface Settings {
   /** The value that applies in this window, or the default if the value is invalid. */
   read<N extends SettingName>(name: N): SettingValue<N>
-  /** Writes the user's value. Rejects when the editor can't write the file. */
-  update(name: SettingName, value: unknown): Promise<void>
+  /** Writes a value, by default the user's; `undefined` removes it. Rejects when the editor can't write the file. */
+  update(name: SettingName, value: unknown, scope?: 'user' | 'workspace'): Promise<void>
   onDidChange(name: SettingName, listener: () => void): Disposable
   /** Shows a setting, or all of them, in the Settings editor. */
   open(name?: SettingName): Promise<void>

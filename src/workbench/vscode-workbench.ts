@@ -58,7 +58,10 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
 
 const settings: Settings = {
   read: readSetting,
-  update: (name, value) => updateSetting(name, value, vscode.ConfigurationTarget.Global),
+  update(name, value, scope = 'user') {
+    const { Global, Workspace } = vscode.ConfigurationTarget
+    return updateSetting(name, value, scope === 'user' ? Global : Workspace)
+  },
   onDidChange: onDidChangeSetting,
   open: openSetting,
 }

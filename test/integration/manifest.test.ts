@@ -4,13 +4,17 @@ import * as vscode from 'vscode'
 interface Manifest {
   contributes: {
     commands: Array<{ command: string }>
-    configuration: { properties: Record<string, { scope: string; default: unknown }> }
+    configuration: Array<{ properties: Record<string, { scope: string; default: unknown }> }>
   }
 }
 
 describe('the manifest', () => {
   const extension = vscode.extensions.getExtension<unknown>('parley.parley')!
   const { contributes } = extension.packageJSON as Manifest
+  const properties: Manifest['contributes']['configuration'][number]['properties'] = Object.assign(
+    {},
+    ...contributes.configuration.map(group => group.properties),
+  )
 
   it('contributes only commands that are registered', async () => {
     await extension.activate()
@@ -24,26 +28,26 @@ describe('the manifest', () => {
   })
 
   it('contributes every setting with its default', () => {
-    const names = Object.keys(contributes.configuration.properties)
+    const names = Object.keys(properties)
     assert.ok(names.length > 0)
     for (const name of names)
       assert.deepEqual(
         vscode.workspace.getConfiguration().inspect(name)?.defaultValue,
-        contributes.configuration.properties[name]?.default,
+        properties[name]?.default,
         name,
       )
   })
 
   it('excludes settings that start programs from folder settings and Settings Sync', () => {
-    for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
+    for (const [name, { scope }] of Object.entries(properties))
       assert.ok(
         ['machine-overridable', 'window', 'resource', 'application'].includes(scope),
         `${name} has the scope ${scope}`,
       )
     for (const name of ['parley.agents', 'parley.mcpServers', 'parley.permissionRules'])
-      assert.equal(contributes.configuration.properties[name]?.scope, 'machine-overridable', name)
+      assert.equal(properties[name]?.scope, 'machine-overridable', name)
     // packages of the registry run, so a workspace must not set its URL
-    assert.equal(contributes.configuration.properties['parley.agentRegistry']?.scope, 'application')
+    assert.equal(properties['parley.agentRegistry']?.scope, 'application')
   })
 
   it('allows agents in the workspace settings', async () => {

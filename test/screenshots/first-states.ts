@@ -5,6 +5,9 @@ const walkthrough = [
   ['Choose an agent', 'agent'],
   ['Sign in', 'sign-in'],
   ['Send a prompt', 'prompt'],
+  ['Decide what the agent may do', 'permission'],
+  ['Review the changes', 'review'],
+  ['Find earlier sessions', 'history'],
 ]
 
 /** What a user sees first: Restricted Mode, then a machine without any agent. */

@@ -28,7 +28,7 @@ describe('the walkthrough', () => {
     const shown = page.locator('.gettingStartedContainer')
     const open = async () => {
       await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')
-      await shown.getByText('Install an agent, sign in and send your first prompt.').first().waitFor()
+      await shown.getByText('From the first agent to its first reviewed change.').first().waitFor()
     }
     const step = (title: string) => shown.locator('.getting-started-step', { hasText: title })
     const begin = async (title: string, button: string, picture: string) => {
@@ -40,6 +40,16 @@ describe('the walkthrough', () => {
       await action.click()
     }
 
+    // a step is complete when the user did what it says, not when its button was pressed
+    const isDone = (title: string) => step(title).getByRole('checkbox', { checked: true })
+    const titles = [
+      ['Choose an agent', 'agent'],
+      ['Sign in', 'sign-in'],
+      ['Send a prompt', 'prompt'],
+      ['Decide what the agent may do', 'permission'],
+      ['Review the changes', 'review'],
+      ['Find earlier sessions', 'history'],
+    ] as const
     await begin('Choose an agent', 'Manage Agents', 'agent')
     const agents = await workbench.webview('body[data-view="agents"]')
     await agents.getByText('The agent registry is turned off in the settings.').waitFor()
@@ -49,6 +59,27 @@ describe('the walkthrough', () => {
     await workbench.closePalette()
     await begin('Send a prompt', 'New Session', 'prompt')
     await conversation.button(/^Try the Demo Agent/).waitFor()
+    await open()
+    for (const [title] of titles) assert.equal(await isDone(title).count(), 0, title)
+
+    await conversation.button(/^Try the Demo Agent/).click()
+    await conversation.send('/edit planets.js')
+    await conversation.permission
+      .getByRole('button', { name: /^Allow/ })
+      .first()
+      .click()
+    await conversation.text('The change is written').waitFor()
+    await isDone('Send a prompt').waitFor()
+    await isDone('Decide what the agent may do').waitFor()
+    await begin('Find earlier sessions', 'Open History', 'history')
+    await isDone('Find earlier sessions').waitFor()
+    for (const [title, picture] of titles.slice(3, 5)) {
+      await step(title).click()
+      await workbench.webview(`svg#${picture}`)
+      await workbench.screenshot(`walkthrough-${picture}`)
+    }
+    assert.equal(await isDone('Review the changes').count(), 0)
+    assert.equal(await isDone('Choose an agent').count(), 0)
     assert.ok(await tab.count())
   })
 })

@@ -24,6 +24,7 @@ import { PermissionRules, type RuleConsent } from '../../sessions/permission-rul
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
+import { CheckedSecrets } from '../checked-secrets.ts'
 import { inputPrompter } from '../mcp-inputs.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
@@ -81,8 +82,9 @@ function fetchAsSet(network: Platform['network']): typeof fetch {
 /** Provides the agents and MCP servers of the settings and the machine. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
   const { platform, protectedFiles, own } = options
-  const { workbench, storage, log, logs, secrets, secretStore, settings, trust, network } = platform
+  const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
   const { dialogs } = workbench
+  const secretStore = new CheckedSecrets(platform.secretStore, storage.global, dialogs, log)
   const registryAddress = () => registryUrl(workbench.settings)
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))

@@ -3,6 +3,7 @@ import { type Agent, AgentStartError } from '../../acp/agent.ts'
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import { effectiveScope, type SettingsSource } from '../../agents/setting-layers.ts'
 import type { AgentCheck, AgentRow } from '../../bridge/agents.ts'
 import { type AgentAction, type AgentsHostMessages, agentsMessages } from '../../bridge/agents-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
@@ -25,6 +26,7 @@ interface ManageAgentsOptions extends WebviewTabOptions {
   definitions: () => readonly CatalogAgent[]
   runners: AgentRunners
   accounts: Accounts
+  settings: SettingsSource
 }
 
 /** The editor tab *Manage Agents*. */
@@ -124,7 +126,11 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       case 'newSession':
         return void (await run(CommandId.newSessionWithAgent, agentId))
       case 'setDefault':
-        return settings.update('defaultAgent', agentId)
+        return settings.update(
+          'defaultAgent',
+          agentId,
+          effectiveScope(this.#options.settings, 'defaultAgent'),
+        )
       case 'signIn':
         return void (await run(CommandId.signIn, agentId))
       case 'signOut':

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { isSettingName } from '../../common/settings.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
@@ -8,10 +9,11 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import type { HistoryTab } from '../history/history-tab.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
-import { pickAgent } from './pick-agent.ts'
+import { pickAgent, selectDefaultAgent } from './pick-agent.ts'
 
 export interface GeneralCommandOptions {
   workbench: Workbench
+  settings: SettingsSource
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   accounts: Pick<Accounts, 'get'>
@@ -48,6 +50,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       await surfaces.active.reveal()
       await shown().opener.start(picked)
     },
+    [CommandId.selectDefaultAgent]: () => selectDefaultAgent(workbench, options.settings, agents, accounts),
     [CommandId.loadSession]: () => pickSession('load'),
     [CommandId.resumeSession]: () => pickSession('resume'),
     [CommandId.cancelTurn]: () => {

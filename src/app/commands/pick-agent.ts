@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { effectiveScope, type SettingsSource } from '../../agents/setting-layers.ts'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
 import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -24,36 +25,97 @@ function labelOf({ icon, name }: AgentEntry): string {
   return `$(${icon !== undefined && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'}) ${name}`
 }
 
+type AgentItem = PickItem & { agentId?: string }
+
 /** Lets the user pick one of all agents for a new session. */
 export async function pickAgent(
   { dialogs, execute }: Workbench,
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,
 ): Promise<string | undefined> {
+  await agents.ready()
+  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
+  const items = [...allAgents(agents, accounts), { label: '', isSeparator: true }, manage]
+  const picked = await dialogs.pick(items, {
+    title: l10n.t('New Session with Agent'),
+    placeholder: l10n.t('Select an agent'),
+    matchOnDescription: true,
+  })
+  if (picked === manage) await execute(CommandId.manageAgents)
+  return picked?.agentId
+}
+
+function allAgents(agents: AgentDirectory, accounts: Pick<Accounts, 'get'>, current?: string): AgentItem[] {
   const sources = {
     settings: l10n.t('settings'),
     installed: l10n.t('installed'),
     preset: l10n.t('installed'),
     demo: l10n.t('no account required'),
   }
+  return agents.list().map(agent => ({
+    label: labelOf(agent),
+    description: [
+      agent.agentId === current && l10n.t('current'),
+      sources[agent.source],
+      describeAccount(accounts.get(agent.agentId)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+    detail: agent.description,
+    agentId: agent.agentId,
+  }))
+}
+
+/**
+ * Lets the user pick the agent of `parley.defaultAgent`. Changes the workspace's value if there is one, since it overrides
+ * the user's. Otherwise the user also picks where to save it, if a workspace is open.
+ */
+export async function selectDefaultAgent(
+  { dialogs, execute, settings, roots }: Workbench,
+  source: SettingsSource,
+  agents: AgentDirectory,
+  accounts: Pick<Accounts, 'get'>,
+): Promise<void> {
   await agents.ready()
-  const items: Array<PickItem & { agentId?: string }> = [
-    ...agents.list().map(agent => ({
-      label: labelOf(agent),
-      description: [sources[agent.source], describeAccount(accounts.get(agent.agentId))]
-        .filter(Boolean)
-        .join(' · '),
-      detail: agent.description,
-      agentId: agent.agentId,
-    })),
+  const title = l10n.t('Select Default Agent')
+  const current = settings.read('defaultAgent').trim()
+  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
+  const lastUsed: AgentItem = {
+    label: `$(history) ${l10n.t('Most Recently Used Agent')}`,
+    ...(current === '' && { description: l10n.t('current') }),
+  }
+  const items = [
+    ...allAgents(agents, accounts, current),
     { label: '', isSeparator: true },
-    { label: `$(extensions) ${l10n.t('Manage Agents')}` },
-  ]
-  const picked = await dialogs.pick(items, {
-    title: l10n.t('New Session with Agent'),
-    placeholder: l10n.t('Select an agent'),
+    lastUsed,
+    manage,
+  ] satisfies AgentItem[]
+  const picked = await dialogs.pick<AgentItem>(items, {
+    title,
+    placeholder: l10n.t('Select the agent that New Session starts'),
     matchOnDescription: true,
   })
-  if (picked && picked.agentId === undefined) await execute(CommandId.manageAgents)
-  return picked?.agentId
+  if (!picked) return
+  if (picked === manage) return void (await execute(CommandId.manageAgents))
+
+  let scope: 'user' | 'workspace' | undefined = effectiveScope(source, 'defaultAgent')
+  if (scope === 'user' && roots().length > 0) {
+    const places = [
+      { label: l10n.t('User Settings'), description: l10n.t('for all workspaces'), scope: 'user' as const },
+      {
+        label: l10n.t('Workspace Settings'),
+        description: l10n.t('for this one'),
+        scope: 'workspace' as const,
+      },
+    ]
+    scope = (await dialogs.pick(places, { title, placeholder: l10n.t('Select where to save it') }))?.scope
+  }
+  if (scope === undefined) return
+  const userHasOne = source.layers('defaultAgent').some(layer => layer.scope === 'user')
+  await settings.update('defaultAgent', picked.agentId ?? emptyValue(scope, userHasOne), scope)
+}
+
+/** An empty value overrides the user's in a workspace; elsewhere no value is needed. */
+function emptyValue(scope: 'user' | 'workspace', userHasOne: boolean): '' | undefined {
+  return scope === 'workspace' && userHasOne ? '' : undefined
 }

@@ -6,6 +6,7 @@ import {
   historyMessages,
 } from '../../bridge/history-messages.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
 import type { FindQuery } from '../../common/find-pattern.ts'
 import { hasFilters, hasText, matchesFilters, parseSearch } from '../../common/search-query.ts'
 import { sessionKey } from '../../common/session-key.ts'
@@ -52,6 +53,9 @@ const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
  */
 export class HistoryView extends Owner {
   readonly #options: HistoryViewOptions
+  readonly #show = this.register(new Emitter<void>())
+  /** The user sees History. */
+  readonly onDidShow = this.#show.event
   readonly #places = new Map<bridge.HistoryPlace, Place>()
   #scheduled = false
 
@@ -107,6 +111,7 @@ export class HistoryView extends Owner {
 
   /** The user opened History: its list may be outdated. */
   shown(): void {
+    if ([...this.#places.values()].some(({ isShown }) => isShown())) this.#show.fire()
     void this.#options.history.update()
     this.#send()
   }

@@ -17,10 +17,13 @@ interface Property {
 const { contributes, capabilities } = JSON.parse(
   readFileSync(join(projectDirectory, 'package.json'), 'utf8'),
 ) as {
-  contributes: { configuration: { properties: Record<string, Property> } }
+  contributes: {
+    configuration: Array<{ title: string; order: number; properties: Record<string, Property> }>
+  }
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } }
 }
-const { properties } = contributes.configuration
+const groups = contributes.configuration
+const properties = Object.assign({}, ...groups.map(group => group.properties)) as Record<string, Property>
 
 describe('the table of settings', () => {
   it('matches package.json, with scopes and defaults', () => {
@@ -37,12 +40,25 @@ describe('the table of settings', () => {
     assert.deepEqual(inTable.sort(), contributed.sort())
   })
 
-  it('has an order in the Settings editor, in which related settings are together', () => {
-    const orders = SETTING_NAMES.map(name => properties[`parley.${name}`]?.order ?? 0)
-    assert.deepEqual(
-      orders.toSorted((one, other) => one - other),
-      SETTING_NAMES.map((_, i) => i + 1),
+  it('has groups in the Settings editor, in which each setting has a place of its own', () => {
+    const texts: Record<string, string> = JSON.parse(
+      readFileSync(join(projectDirectory, 'package.nls.json'), 'utf8'),
     )
+    const titles = groups.toSorted((one, other) => one.order - other.order)
+    assert.deepEqual(
+      titles.map(({ title }) => texts[title.slice(1, -1)]),
+      ['Agents', 'Conversation', 'Changes', 'Advanced'],
+    )
+    for (const { title, properties: inGroup } of groups) {
+      const settings = Object.values(inGroup)
+      assert.deepEqual(
+        settings.map(({ order }) => order),
+        settings.map((_, i) => i + 1),
+        title,
+      )
+    }
+    const count = groups.reduce((sum, group) => sum + Object.keys(group.properties).length, 0)
+    assert.equal(count, SETTING_NAMES.length)
     const orderOf = (name: string) => properties[`parley.${name}`]?.order ?? 0
     assert.equal(orderOf('sendCodeActions') - orderOf('codeActions'), 1)
     assert.equal(orderOf('checkpoints.maximumSize') - orderOf('checkpoints.maximumAge'), 1)

@@ -6,9 +6,13 @@ import { ConfigurationTarget, EventEmitter } from './values.ts'
 
 type Values = Record<string, unknown>
 
+interface SettingGroup {
+  properties: Record<string, { default?: unknown }>
+}
+
 export interface ConfigurationOptions {
   /** the extension's package.json */
-  manifest: { contributes: { configuration: unknown } }
+  manifest: { contributes: { configuration: SettingGroup[] } }
   userFile: string
   /** the `.code-workspace` file, if any */
   workspaceFile?: string
@@ -137,12 +141,9 @@ function assign(values: Values, key: string, value: unknown): void {
   else values[key] = value
 }
 
-function defaultsOf(configuration: unknown): Values {
-  const sections = (Array.isArray(configuration) ? configuration : [configuration]) as Array<{
-    properties: Record<string, { default?: unknown }>
-  }>
+function defaultsOf(groups: readonly SettingGroup[]): Values {
   const values: Values = {}
-  for (const { properties } of sections)
+  for (const { properties } of groups)
     for (const [name, property] of Object.entries(properties)) values[name] = property.default
   return values
 }

@@ -11,7 +11,7 @@ import { type CheckpointLimits, type CheckpointStore, Checkpoints } from './chec
 import { type ClientWriteStore, ClientWrites } from './client-writes.ts'
 import { DiskChanges } from './disk-changes.ts'
 import { FileReader } from './file-reader.ts'
-import { FileStates } from './file-state.ts'
+import { type BlobStore, FileStates } from './file-state.ts'
 import { FileViews } from './file-views.ts'
 import { FolderScan } from './folder-scan.ts'
 import { Review } from './review.ts'
@@ -22,7 +22,12 @@ import { UserEdits } from './user-edits.ts'
 import { UserRenames } from './user-renames.ts'
 
 /** Persists everything across reloads. */
-export interface TrackerStore extends TrackedFileStore, ClientWriteStore, UndoStore, CheckpointStore {}
+export interface TrackerStore
+  extends BlobStore,
+    TrackedFileStore,
+    ClientWriteStore,
+    UndoStore,
+    CheckpointStore {}
 
 export interface TrackerOptions {
   files: FilesShared

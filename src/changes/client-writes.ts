@@ -6,12 +6,12 @@ import type { Attribution, ClientWrite } from './attribution.ts'
 import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import type { FileReader } from './file-reader.ts'
-import { type BlobStore, textState } from './file-state.ts'
+import { textState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 import type { TrackedFileStore, TrackedFiles } from './tracked-files.ts'
 import type { UnsavedEdits } from './unsaved-edits.ts'
 
-export interface ClientWriteStore extends BlobStore, Pick<TrackedFileStore, 'save'> {
+export interface ClientWriteStore extends Pick<TrackedFileStore, 'save'> {
   /** Resolves when everything is on disk. */
   flushed(): Promise<void>
 }
@@ -115,7 +115,6 @@ export class ClientWrites {
    * isn't written after all, the difference found after the crash removes the change again.
    */
   async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
-    await this.#store.put(Buffer.from(file.text))
     const { type } = file.attributes
     if (type !== 'text' && type !== 'absent') return
     const end = lineEnd(file.text)

@@ -1,6 +1,7 @@
 /** A file on disk, with everything that is needed to restore it byte for byte. */
 import { constants } from 'node:fs'
-import { lstat, readlink, symlink } from 'node:fs/promises'
+import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
@@ -72,7 +73,10 @@ export class FileStates {
     this.#blobs = blobs
   }
 
-  /** `undefined` if it's neither a file nor a link. `encodings`: those that the file may have, the likeliest first. */
+  /**
+   * `undefined` if it's neither a file nor a link; where a folder is, there is no file. `encodings`: those that the file may
+   * have, the likeliest first.
+   */
   async read(path: string, encodings: readonly string[] = []): Promise<FileState | undefined> {
     try {
       const info = await lstat(path)
@@ -81,6 +85,7 @@ export class FileStates {
           attributes: { type: 'link', target: await withEntry(path, entry => readlink(entry)) },
           text: '',
         }
+      if (info.isDirectory()) return ABSENT
       if (!info.isFile()) return undefined
       // Windows has only one of these bits, which follows from another attribute
       const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
@@ -151,9 +156,10 @@ export class FileStates {
     )
     if (!now || !sameState(now, expected)) throw new WrittenMeanwhileError(path)
     if (attributes.type === 'absent' || !bytes) {
-      if (there) await discard(path)
+      if (there && !there.isDirectory()) await discard(path)
       return
     }
+    if (there?.isDirectory()) await removeEmptyFolder(path)
     if (there && (there.isSymbolicLink() || attributes.type === 'link')) await fileSystem.remove(path)
     if (attributes.type === 'link') {
       await withEntry(path, entry => symlink(attributes.target, entry))
@@ -203,6 +209,15 @@ export class FileStates {
     }
     return undefined
   }
+}
+
+/** Removes a folder that contains only empty folders. Rejects with {@link LeftUnchangedError} for others. */
+async function removeEmptyFolder(path: string): Promise<void> {
+  const entries = await withEntry(path, entry => readdir(entry, { withFileTypes: true }))
+  if (!entries.every(entry => entry.isDirectory()))
+    throw new LeftUnchangedError(l10n.t('A folder that contains other files is in its place.'))
+  for (const { name } of entries) await removeEmptyFolder(join(path, name))
+  await withEntry(path, entry => rmdir(entry))
 }
 
 function isMissing(error: unknown): boolean {

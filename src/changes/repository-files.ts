@@ -5,6 +5,8 @@ import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { runGit } from '../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
+/** The same for the list of all files in an index. */
+const MAX_INDEX = 100_000_000
 /** Maximum size of committed content read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
 /** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
@@ -73,14 +75,59 @@ export async function git(
   return output && !output.cut ? output.text : undefined
 }
 
-/** Absolute paths of the files in a folder that differ from the last commit; `undefined` if that is unknown. */
-export async function statusOf(root: string, top: string): Promise<string[] | undefined> {
+/** What differs from the last commit. */
+export interface Status {
+  /** absolute paths of files */
+  paths: string[]
+  /** absolute paths of untracked repositories */
+  nested: string[]
+}
+
+/** The files in a folder that differ from the last commit; `undefined` if that is unknown. */
+export async function statusOf(root: string, top: string): Promise<Status | undefined> {
   const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']
   const text = await git(root, [...args, '--ignore-submodules=all', '--', '.'])
-  return text
-    ?.split('\0')
-    .filter(line => line.length > 3)
-    .map(line => join(top, line.slice(3)))
+  const names = text?.split('\0').flatMap(line => (line.length > 3 ? line.slice(3) : []))
+  // of a repository, Git lists only the folder
+  return (
+    names && {
+      paths: names.filter(name => !name.endsWith('/')).map(name => join(top, name)),
+      nested: names.filter(name => name.endsWith('/')).map(name => join(top, name.slice(0, -1))),
+    }
+  )
+}
+
+/** A folder within a repository that Git ignores: its files have no status. */
+export async function isIgnored(root: string, top: string): Promise<boolean> {
+  return root !== top && (await git(root, ['check-ignore', '--', '.'])) !== undefined
+}
+
+/** What the status of a folder doesn't contain. */
+export interface Hidden {
+  /** absolute paths of files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`) */
+  paths: string[]
+  /** absolute paths of submodules, and of repositories that were added like one */
+  submodules: string[]
+}
+
+/** `undefined` if that is unknown. */
+export async function hiddenIn(root: string): Promise<Hidden | undefined> {
+  const text = await git(root, ['ls-files', '-z', '-v', '-s'], undefined, MAX_INDEX)
+  if (text === undefined) return undefined
+  const hidden: Hidden = { paths: [], submodules: [] }
+  const skipped: string[] = []
+  for (const [, tag = '', mode, name = ''] of text.matchAll(
+    /([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t([^\0]+)\0/g,
+  )) {
+    if (mode === '160000') hidden.submodules.push(join(root, name))
+    else (tag.toUpperCase() === 'S' ? skipped : hidden.paths).push(join(root, name))
+  }
+  // in a sparse checkout, these aren't there, or Git has noticed that they are
+  const isSparse =
+    skipped.length > 0 &&
+    (await git(root, ['config', '--type=bool', 'core.sparseCheckout']))?.trim() === 'true'
+  if (!isSparse) hidden.paths.push(...skipped)
+  return hidden
 }
 
 /** Paths in a folder that commits since then changed. */

@@ -18,6 +18,8 @@ export interface RepositoryPosition {
   /** the log of what the work tree was set to, and its size in bytes */
   log: { path: string; size: number }
   stashes: { path: string; stamp: string; commits: string[] }
+  /** changes each time Git writes the index */
+  index: string
 }
 
 /** Git wrote files into the work tree. */
@@ -36,10 +38,10 @@ const MAX_LOG_BYTES = 1_000_000
 /** The repository of a folder; `undefined` if there is none, or it has no commit. */
 export async function repositoryOf(root: string): Promise<RepositoryPosition | undefined> {
   if (!(await isInRepository(root))) return undefined
-  const args = ['--show-toplevel', 'HEAD', '--git-path', 'logs/HEAD', '--git-path', 'logs/refs/stash']
-  const where = await git(root, ['rev-parse', ...args])
-  const [top, commit, log, stashes] = where?.split('\n') ?? []
-  if (!top || !commit || !log || !stashes) return undefined
+  const paths = ['logs/HEAD', 'logs/refs/stash', 'index'].flatMap(path => ['--git-path', path])
+  const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD', ...paths])
+  const [top, commit, log, stashes, index] = where?.split('\n') ?? []
+  if (!top || !commit || !log || !stashes || !index) return undefined
   const path = resolve(root, log)
   return {
     root,
@@ -47,6 +49,7 @@ export async function repositoryOf(root: string): Promise<RepositoryPosition | u
     commit,
     log: { path, size: await sizeOf(path) },
     stashes: await stashesOf(resolve(root, stashes)),
+    index: await stampOf(resolve(root, index)),
   }
 }
 
@@ -60,11 +63,16 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0
 }
 
+/** Empty if there is no file. */
+async function stampOf(path: string): Promise<string> {
+  const info = await stat(path).catch(() => undefined)
+  return info ? `${info.mtimeMs} ${info.ino} ${info.size}` : ''
+}
+
 /** Stashes are entries of a log, which is rewritten when one is removed. */
 async function stashesOf(path: string): Promise<RepositoryPosition['stashes']> {
-  const info = await stat(path).catch(() => undefined)
-  const stamp = info ? `${info.mtimeMs} ${info.ino} ${info.size}` : ''
-  const lines = info ? await linesFrom(path, 0) : []
+  const stamp = await stampOf(path)
+  const lines = stamp === '' ? [] : await linesFrom(path, 0)
   return { path, stamp, commits: lines.map(({ to }) => to).slice(-MAX_STASHES) }
 }
 

@@ -203,7 +203,7 @@ export class ChangeScope {
       const rename = renames.find(({ from }) => from.file.path === path)
       if (rename) blocked.set(rename.to.file.path, why)
     }
-    for (const { path } of this.#selected(selection)) {
+    for (const { path } of this.#inOrder(this.#selected(selection))) {
       // keep the renamed file until it's restored at its previous path
       const why = blocked.get(path)
       if (why) {
@@ -221,6 +221,17 @@ export class ChangeScope {
       }
     }
     return { ...(undone.files.length > 0 && { undone }), left }
+  }
+
+  /** Where a folder replaced a file, or a file a folder, what is there now has to go first. */
+  #inOrder(files: readonly TrackedFile[]): readonly TrackedFile[] {
+    const { rules } = this.tracker.shared
+    const gone = files.filter(({ attributes }) => attributes.type === 'absent')
+    const isInTheWay = ({ attributes, path }: TrackedFile) =>
+      attributes.type !== 'absent' &&
+      gone.some(other => rules.contains(other.path, path) || rules.contains(path, other.path))
+    const first = new Set(files.filter(isInTheWay))
+    return first.size === 0 ? files : [...first, ...files.filter(file => !first.has(file))]
   }
 
   /** Undoing all changes of a renamed file includes its other path. */

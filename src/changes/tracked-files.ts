@@ -265,9 +265,10 @@ export class TrackedFiles extends Owner {
     }
   }
 
-  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the size limit. */
+  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the size limit, as do undos. */
   dropCheckpoints(): void {
-    for (const file of this.#options.checkpoints.drop(this.values()))
-      this.save(this.key(file.path), file, true)
+    const { checkpoints, undoLog } = this.#options
+    for (const file of checkpoints.drop(this.values())) this.save(this.key(file.path), file, true)
+    undoLog.drop(checkpoints.maxBytes)
   }
 }

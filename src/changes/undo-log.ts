@@ -60,6 +60,18 @@ export class UndoLog {
     return this.#undone
   }
 
+  /** Drops the oldest undos until the rest fits, except the newest one. Bytes. */
+  drop(maxBytes: number): void {
+    let bytes = 0
+    const kept = this.#undone.filter((undone, i) => {
+      bytes += bytesOf(undone)
+      if (i === 0 || bytes <= maxBytes) return true
+      this.#store.forgetUndone(undone.id)
+      return false
+    })
+    this.#undone.splice(0, this.#undone.length, ...kept)
+  }
+
   /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
   begin(session: string | undefined, into?: Undone): { undone: Undone; note: NoteUndone } {
     const at = Date.now()
@@ -125,6 +137,20 @@ export class UndoLog {
     this.#undone.splice(this.#undone.indexOf(undone), 1)
     this.#store.forgetUndone(undone.id)
   }
+}
+
+/** About how much space an undo needs: its contents, of which each is stored once. */
+function bytesOf({ files }: Undone): number {
+  const texts = new Set<string>()
+  const binaries = new Map<string, number>()
+  for (const { before, after } of files) {
+    for (const { text, attributes } of [before, after]) {
+      texts.add(text)
+      for (const { value } of attributes) if (value.type === 'binary') binaries.set(value.hash, value.size)
+    }
+  }
+  const sizes = [...[...texts].map(text => Buffer.byteLength(text)), ...binaries.values()]
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /** The file after reverting the undo; `undefined` if other changes are in the way. */

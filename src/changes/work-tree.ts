@@ -1,10 +1,20 @@
 import { lstat, realpath } from 'node:fs/promises'
-import { relative, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { type FileState, sameState } from './file-state.ts'
 import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
-import { Checkout, committedContents, committedSince, MAX_READ_BYTES, statusOf } from './repository-files.ts'
+import {
+  Checkout,
+  committedContents,
+  committedSince,
+  type Hidden,
+  hiddenIn,
+  isIgnored,
+  MAX_READ_BYTES,
+  type Status,
+  statusOf,
+} from './repository-files.ts'
 import {
   asCheckedOut,
   movedSince,
@@ -17,12 +27,14 @@ import {
 const MAX_DIRTY = 2000
 /** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
 const MAX_CHANGED = 1000
+/** Submodules and nested repositories that are compared; in further ones, changes aren't detected, which is reported. */
+const MAX_NESTED = 100
 
 export interface Noticed {
   changes: NoticedState[]
   /** further changed files whose previous content is unknown: there are too many, or they are too large */
   omitted: number
-  /** folders where changes can't be detected: they are too large, or Git takes too long */
+  /** folders where changes can't be detected: they are too large, Git takes too long, or a repository was created in them */
   unseen: string[]
 }
 
@@ -32,8 +44,10 @@ interface RepositorySnapshot {
   top: string
   commit: string
   position: RepositoryPosition
-  /** by absolute path */
+  /** by absolute path: what Git's status contains, or would contain if Git wasn't told to ignore it */
   dirty: Map<string, Dirty>
+  /** paths of its submodules and of repositories in it, which have snapshots of their own */
+  nested: string[]
 }
 
 /** A snapshot of folders. */
@@ -54,6 +68,14 @@ interface Dirty {
   isFresh: boolean
   /** It was written while the snapshot was being taken. */
   unsure: boolean
+}
+
+/** What changed in one folder. */
+interface Found {
+  changes: NoticedState[]
+  omitted: number
+  /** paths of repositories that weren't there */
+  created?: string[]
 }
 
 /** Gives a session access to files. */
@@ -81,6 +103,8 @@ export class WorkTree {
   readonly #slow = new Set<string>()
   /** by root: the files that differed last time, so that only files written since are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
+  /** by root: what the status doesn't contain, which is in the index */
+  readonly #hidden = new Map<string, { index: string; hidden: Hidden }>()
 
   constructor(reader: StateReader) {
     this.#reader = reader
@@ -90,7 +114,7 @@ export class WorkTree {
   async prepare(folders: readonly string[]): Promise<void> {
     for (const folder of folders) {
       const root = await realpath(folder).catch(() => folder)
-      if (!(await repositoryOf(root))) await this.#reader.scan.snapshot(root)
+      if (!(await statusRepository(root))) await this.#reader.scan.snapshot(root)
     }
   }
 
@@ -98,17 +122,26 @@ export class WorkTree {
   async snapshot(folders: readonly string[], began = Date.now()): Promise<Snapshot> {
     const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
     const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
-    await Promise.all(
-      [...new Set(places)].map(async root => {
-        const repository = await repositoryOf(root)
-        const known = repository && (await this.#snapshot(root, repository, began))
-        const scanned = repository ? undefined : await this.#reader.scan.snapshot(root, began)
-        if (known) taken.repositories.push(known)
-        else if (scanned) taken.folders.push(scanned)
-        else if (await isFolder(root)) taken.unseen.push(root)
-      }),
-    )
+    const known = new Set<string>()
+    const take = async (roots: readonly string[]): Promise<void> => {
+      const left = roots.filter(root => !known.has(root) && known.add(root))
+      await Promise.all(left.map(async root => take(await this.#take(taken, root, began))))
+    }
+    await take(places)
     return taken
+  }
+
+  /** Adds the snapshot of a folder; resolves with the repositories in it. */
+  async #take(taken: Snapshot, root: string, began: number): Promise<readonly string[]> {
+    const repository = await statusRepository(root)
+    const known = repository && (await this.#snapshot(root, repository, began))
+    const scanned = repository ? undefined : await this.#reader.scan.snapshot(root, began)
+    if (known) taken.repositories.push(known)
+    else if (scanned) taken.folders.push(scanned)
+    else if (await isFolder(root)) taken.unseen.push(root)
+    const nested = known?.nested ?? []
+    taken.unseen.push(...nested.slice(MAX_NESTED))
+    return nested.slice(0, MAX_NESTED)
   }
 
   /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
@@ -139,8 +172,9 @@ export class WorkTree {
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
     const found: Noticed = { changes: [], omitted: 0, unseen: [...unseen] }
-    const add = (root: string, one: { changes: NoticedState[]; omitted: number } | undefined) => {
+    const add = (root: string, one: Found | undefined) => {
       if (!one) found.unseen.push(root)
+      found.unseen.push(...(one?.created ?? []))
       for (const change of one?.changes ?? []) if (!isAccepted(change.path)) byPath.set(change.path, change)
       found.omitted += one?.omitted ?? 0
     }
@@ -151,10 +185,7 @@ export class WorkTree {
     return { ...found, changes: [...byPath.values()] }
   }
 
-  async #scanned(
-    snapshot: FolderSnapshot,
-    isKnown: (path: string) => boolean,
-  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+  async #scanned(snapshot: FolderSnapshot, isKnown: (path: string) => boolean): Promise<Found | undefined> {
     const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot, isKnown)
     if (!isSeen) return undefined
     return { changes: await this.#different(changes), omitted }
@@ -178,9 +209,10 @@ export class WorkTree {
     if (this.#slow.has(root)) return undefined
     const { top, commit } = position
     const start = performance.now()
-    const paths = await statusOf(root, top)
+    const status = await this.#status(root, position)
     if (performance.now() - start > CHANGES_GIT_MS) this.#slow.add(root)
-    if (!paths) return undefined
+    if (!status) return undefined
+    const { paths, nested } = status
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()
     let sum = 0
@@ -198,20 +230,41 @@ export class WorkTree {
       dirty.set(path, { state: isKept && !isEmptied ? state : undefined, stamp, isFresh, unsure })
     }
     this.#last.set(root, dirty)
-    return { root, top, commit, position, dirty }
+    return { root, top, commit, position, dirty, nested }
+  }
+
+  /** Git's status, with what it doesn't contain. */
+  async #status(root: string, { top, index }: RepositoryPosition): Promise<Status | undefined> {
+    const known = this.#hidden.get(root)
+    const [status, hidden] = await Promise.all([
+      statusOf(root, top),
+      known?.index === index ? known.hidden : hiddenIn(root),
+    ])
+    if (!status || !hidden) return undefined
+    this.#hidden.set(root, { index, hidden })
+    // a submodule that isn't checked out is an empty folder
+    const places = await Promise.all(
+      hidden.submodules.map(async path => ((await isRepository(path)) ? path : [])),
+    )
+    return {
+      paths: [...new Set([...status.paths, ...hidden.paths])],
+      nested: [...new Set([...status.nested, ...places.flat()])],
+    }
   }
 
   async #changed(
     snapshot: RepositorySnapshot,
     isKnown: (path: string) => boolean,
     ranGit: boolean,
-  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+  ): Promise<Found | undefined> {
     const { root, top, position, dirty } = snapshot
     const moved = ranGit ? undefined : await movedSince(position)
     const commit = moved?.head ?? snapshot.commit
-    const now = await statusOf(root, top)
+    const there = await repositoryOf(root)
+    const status = there && (await this.#status(root, there))
     const committed = await committedSince(root, top, commit)
-    if (!now || !committed) return undefined
+    if (!status || !committed) return undefined
+    const created = status.nested.filter(path => !snapshot.nested.includes(path))
     const changes: NoticedState[] = []
     const states = new Map<string, FileState>()
     let omitted = 0
@@ -223,8 +276,8 @@ export class WorkTree {
       else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
       if (state) states.set(path, state)
     }
-    const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
-    if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
+    const clean = [...new Set([...status.paths, ...committed])].filter(path => !dirty.has(path))
+    if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length, created }
     const contents = await committedContents(root, top, commit, clean)
     const checkout = new Checkout(root, clean)
     const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
@@ -236,7 +289,7 @@ export class WorkTree {
       else if (!sameState(state, before)) changes.push({ path, before })
       if (state) states.set(path, state)
     }
-    if (!moved) return { changes, omitted }
+    if (!moved) return { changes, omitted, created }
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
     for (const path of written) {
       const { stamp, isFresh } = await stampOf(path)
@@ -244,12 +297,22 @@ export class WorkTree {
     }
     snapshot.commit = moved.head
     snapshot.position = moved.position
-    return { changes: changes.filter(({ path }) => !written.has(path)), omitted }
+    return { changes: changes.filter(({ path }) => !written.has(path)), omitted, created }
   }
 }
 
 function pick<T>(all: ReadonlyMap<string, T>, changes: readonly NoticedState[]): Map<string, T> {
   return new Map(changes.flatMap(({ path }) => (all.has(path) ? [[path, all.get(path)!]] : [])))
+}
+
+/** The repository whose status contains a folder's files; `undefined` if there is none. */
+async function statusRepository(root: string): Promise<RepositoryPosition | undefined> {
+  const repository = await repositoryOf(root)
+  return repository && !(await isIgnored(root, repository.top)) ? repository : undefined
+}
+
+async function isRepository(path: string): Promise<boolean> {
+  return (await lstat(join(path, '.git')).catch(() => undefined)) !== undefined
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -88,6 +88,18 @@ export class ChangesStore extends Owner {
   readonly #log: Logger
   readonly #waiting = new Map<string, ChangedFile | undefined>()
   readonly #blobs = new Map<string, Promise<string>>()
+  /** by file: the hash of its text as stored last */
+  readonly #texts = new Map<string, string>()
+  /** hashes of the texts of the file that is being stored: before and after */
+  #storing: ReadonlyArray<string | undefined> = []
+  /** by undo: the hashes of its texts */
+  readonly #undoneTexts = new Map<string, Set<string>>()
+  /** hashes that something else may refer to */
+  readonly #held = new Set<string>()
+  /** by hash: the stamps of contents that this window has created */
+  readonly #created = new Map<string, string>()
+  /** by hash: contents that are being removed */
+  readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
   #wroteAt = Number.NEGATIVE_INFINITY
@@ -118,6 +130,11 @@ export class ChangesStore extends Owner {
   /** Resolves with the hash of the bytes when they are on disk. */
   put(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes)
+    this.#held.add(hash)
+    return this.#put(hash, bytes)
+  }
+
+  #put(hash: string, bytes: Uint8Array): Promise<string> {
     const known = this.#blobs.get(hash)
     if (known) return known
     const putting = this.#putBlob(hash, bytes)
@@ -167,14 +184,14 @@ export class ChangesStore extends Owner {
 
   async saveUndone({ files, ...head }: Undone): Promise<void> {
     const lines = [JSON.stringify(head)]
-    for (const file of files) lines.push(await this.#undoneLine(file))
+    for (const file of files) lines.push(await this.#undoneLine(head.id, file))
     lines.push(...(await this.#unreadable(head.id)))
     await this.#write(this.#undone(head.id), `${lines.join('\n')}\n`)
   }
 
   /** Adds a file. Resolves when it's on disk. */
   async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
-    const line = `${await this.#undoneLine(file)}\n`
+    const line = `${await this.#undoneLine(head.id, file)}\n`
     const to = this.#undone(head.id)
     const last = await lastByte(to)
     if (last === undefined) return this.#write(to, `${JSON.stringify(head)}\n${line}`)
@@ -210,8 +227,12 @@ export class ChangesStore extends Owner {
     const file = this.#undone(id)
     const forgetting = async () => {
       const rest = await this.#unreadable(id)
-      if (rest.length === 0) await rm(file, { force: true })
-      else await this.#write(file, `${rest.join('\n')}\n`)
+      // what can't be read may name any of the texts
+      if (rest.length > 0) return this.#write(file, `${rest.join('\n')}\n`)
+      const texts = this.#undoneTexts.get(id) ?? []
+      this.#undoneTexts.delete(id)
+      await rm(file, { force: true })
+      for (const text of texts) await this.#release(text)
     }
     void forgetting().catch(() => {})
   }
@@ -227,8 +248,7 @@ export class ChangesStore extends Owner {
   async #flush(): Promise<void> {
     for (const [file, changed] of [...this.#waiting]) {
       try {
-        if (changed) await this.#write(this.#file(file), JSON.stringify(await this.#stored(changed)))
-        else await rm(this.#file(file), { force: true })
+        await this.#storeFile(file, changed)
       } catch (error) {
         this.#log.warn(`The changes of agents couldn't be stored: ${messageOf(error)}`)
       }
@@ -243,6 +263,44 @@ export class ChangesStore extends Owner {
       if (this.#dropped === dropped) this.#dropped = undefined
     }
     if (this.#waiting.size > 0) await this.#flush()
+  }
+
+  async #storeFile(file: string, changed: ChangedFile | undefined): Promise<void> {
+    const before = this.#texts.get(file)
+    const bytes = changed && Buffer.from(changed.text)
+    const text = bytes && hashOf(bytes)
+    this.#storing = [before, text]
+    try {
+      if (bytes && text !== undefined) {
+        await this.#put(text, bytes)
+        await this.#write(this.#file(file), JSON.stringify({ ...changed, text }))
+        this.#texts.set(file, text)
+      } else {
+        await rm(this.#file(file), { force: true })
+        this.#texts.delete(file)
+      }
+    } finally {
+      this.#storing = []
+    }
+    if (before !== undefined) await this.#release(before)
+  }
+
+  /** Removes a text if nothing refers to it anymore, and only this window has put it. */
+  async #release(hash: string): Promise<void> {
+    if (this.#held.has(hash) || this.#storing.includes(hash)) return
+    if ([...this.#texts.values()].includes(hash)) return
+    if ([...this.#undoneTexts.values()].some(texts => texts.has(hash))) return
+    const stamp = this.#created.get(hash)
+    if (stamp === undefined) return
+    this.#blobs.delete(hash)
+    this.#created.delete(hash)
+    const blob = this.#blob(hash)
+    const removing = stampOf(blob)
+      // another window may have put the same content meanwhile
+      .then(now => (now === stamp ? rm(blob, { force: true }) : undefined))
+      .finally(() => this.#removing.delete(hash))
+    this.#removing.set(hash, removing)
+    await removing
   }
 
   /** The window closes: writes pending changes immediately. */
@@ -270,8 +328,16 @@ export class ChangesStore extends Owner {
     }
   }
 
-  async #undoneLine({ before, after }: UndoneFile): Promise<string> {
-    return JSON.stringify({ before: await this.#stored(before), after: await this.#stored(after) })
+  async #undoneLine(id: string, { before, after }: UndoneFile): Promise<string> {
+    const texts = this.#undoneTexts.get(id) ?? new Set()
+    this.#undoneTexts.set(id, texts)
+    const stored = async (file: ChangedFile) => {
+      const bytes = Buffer.from(file.text)
+      const text = hashOf(bytes)
+      texts.add(text)
+      return { ...file, text: await this.#put(text, bytes) }
+    }
+    return JSON.stringify({ before: await stored(before), after: await stored(after) })
   }
 
   /** `isWhole`: all of it could be read. */
@@ -302,11 +368,8 @@ export class ChangesStore extends Owner {
     return parseUndone(text).unreadable
   }
 
-  async #stored(file: ChangedFile): Promise<ChangedFile> {
-    return { ...file, text: await this.put(Buffer.from(file.text)) }
-  }
-
   async #putBlob(hash: string, bytes: Uint8Array): Promise<string> {
+    await this.#removing.get(hash)?.catch(() => {})
     const file = this.#blob(hash)
     const now = new Date()
     // so that it isn't removed as an old one
@@ -315,8 +378,11 @@ export class ChangesStore extends Owner {
         () => true,
         () => false,
       ))
-    )
+    ) {
       await this.#write(file, bytes)
+      const stamp = await stampOf(file)
+      if (stamp) this.#created.set(hash, stamp)
+    }
     return hash
   }
 
@@ -447,6 +513,12 @@ function parsed(json: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Changes each time the content is put again; `undefined` if it can't be read. */
+async function stampOf(file: string): Promise<string | undefined> {
+  const info = await stat(file).catch(() => undefined)
+  return info && `${info.mtimeMs} ${info.ino}`
 }
 
 function hashOf(content: string | Uint8Array): string {

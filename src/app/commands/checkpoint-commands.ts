@@ -185,16 +185,12 @@ function detailOf(open: OpenSession, plan: Plan): string {
     ...(omitted > 1 ? [l10n.t("{0} more changed files aren't tracked.", omitted)] : []),
     ...folders.map(folder =>
       l10n.t(
-        "Changes that commands made in {0} aren't tracked: the folder is too large.",
+        "Changes that commands made in {0} aren't tracked: the folder is too large, or its repository is new or can't be read.",
         plainMessage(path.basename(folder)),
       ),
     ),
     ...(plan.ranCommands
-      ? [
-          l10n.t(
-            "Commands have run since then. Their changes to files that Git ignores, and in submodules and nested repositories, aren't tracked.",
-          ),
-        ]
+      ? [l10n.t("Commands have run since then. Their changes to ignored files aren't tracked.")]
       : []),
     ...(changed.length > 0 ? [l10n.t('Your own changes are kept.')] : []),
   ]

@@ -55,7 +55,49 @@ function watchPage(webview) {
   })
 }
 
+/** A custom editor of files named `*.bytes` whose content a test sets. */
+class BytesEditor {
+  #changes = new vscode.EventEmitter()
+  /** what is shown, by path; absent if it's what is on disk */
+  #contents = new Map()
+  #open
+
+  onDidChangeCustomDocument = this.#changes.event
+
+  openCustomDocument(uri) {
+    return { uri, dispose: () => this.#contents.delete(uri.fsPath) }
+  }
+
+  resolveCustomEditor(document) {
+    this.#open = document
+  }
+
+  /** The user changes the content of the editor that was opened last. */
+  type = content => {
+    this.#contents.set(this.#open.uri.fsPath, content)
+    this.#changes.fire({ document: this.#open })
+  }
+
+  async saveCustomDocument({ uri }) {
+    await vscode.workspace.fs.writeFile(uri, Buffer.from(this.#contents.get(uri.fsPath)))
+  }
+
+  async saveCustomDocumentAs({ uri }, target) {
+    await vscode.workspace.fs.writeFile(target, Buffer.from(this.#contents.get(uri.fsPath)))
+  }
+
+  async revertCustomDocument({ uri }) {
+    this.#contents.delete(uri.fsPath)
+  }
+
+  async backupCustomDocument(_, { destination }) {
+    return { id: destination.toString(), delete() {} }
+  }
+}
+
 exports.activate = context => {
   watchParley()
-  return { secrets: context.secrets, created }
+  const bytes = new BytesEditor()
+  context.subscriptions.push(vscode.window.registerCustomEditorProvider('parley-tests.bytes', bytes))
+  return { secrets: context.secrets, created, typeBytes: bytes.type }
 }

@@ -489,6 +489,23 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\n2\nthree\n')
   })
 
+  it('leaves the latest undo if all of them are larger than the limit', async () => {
+    begin(1)
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) {
+      await write(name, `${name.repeat(200)}\n`)
+      await changes.undo({ paths: [file(name)] })
+    }
+    const names = () => tracker.review.undone.map(({ files }) => files[0]?.before.path.slice(root.length + 1))
+    assert.deepEqual(names(), ['c.txt', 'b.txt', 'a.txt'])
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 2500 }
+    tracker.files.dropCheckpoints()
+    assert.deepEqual(names(), ['c.txt', 'b.txt'])
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 10 }
+    await create()
+    assert.deepEqual(names(), ['c.txt'])
+    assert.deepEqual([...store.undone.keys()], [tracker.review.undone[0]?.id])
+  })
+
   it('includes no changes of an earlier session with the same id', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

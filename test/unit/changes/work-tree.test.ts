@@ -330,6 +330,123 @@ describe('a change in a work tree', () => {
     assert.deepEqual([changes, unseen], [[], [root]])
   })
 
+  describe('in repositories within another one', () => {
+    const inner = (name: string) => join(root, name)
+    const gitIn = (name: string, ...args: string[]) =>
+      execFileSync('git', ['-C', inner(name), '-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args])
+    const create = (name: string) => {
+      mkdirSync(inner(name), { recursive: true })
+      gitIn(name, 'init', '-q', '-b', 'main')
+      put(`${name}/clean.txt`, 'clean\n')
+      put(`${name}/dirty.txt`, 'committed\n')
+      gitIn(name, 'add', '.')
+      gitIn(name, 'commit', '-q', '-m', 'first')
+      put(`${name}/dirty.txt`, 'written by the person\n')
+    }
+    const change = (name: string) => {
+      for (const file of ['clean.txt', 'dirty.txt', 'new.txt']) put(`${name}/${file}`, 'by a command\n')
+    }
+    const changesIn = (name: string) => ({
+      [join(name, 'clean.txt')]: 'clean\n',
+      [join(name, 'dirty.txt')]: 'written by the person\n',
+      [join(name, 'new.txt')]: null,
+    })
+
+    it('is reported and reverted, whether the outer one has added them or not, and in those within them', async () => {
+      for (const name of ['nested', 'module', 'module/deep']) create(name)
+      git('add', 'module')
+      git('commit', '-q', '-m', 'module')
+      const names = ['nested', 'module', 'module/deep']
+      const changes = await changedBy(() => names.forEach(change))
+      assert.deepEqual(changes, Object.assign({}, ...names.map(changesIn)))
+      assert.equal(omitted, 0)
+      await files.noticed(found)
+      assert.deepEqual((await files.undo()).left, [])
+      for (const name of names) {
+        assert.equal(readFileSync(join(root, name, 'dirty.txt'), 'utf8'), 'written by the person\n')
+        assert.equal(existsSync(join(root, name, 'new.txt')), false)
+      }
+    })
+
+    it('is reported as unknown in one that was created or deleted meanwhile', async () => {
+      create('deleted')
+      const before = await tree.snapshot([root])
+      create('created')
+      rmSync(inner('deleted'), { recursive: true })
+      const { changes, omitted, unseen } = await tree.changed(before)
+      assert.deepEqual([changes, omitted], [[], 0])
+      assert.deepEqual(unseen.sort(), [inner('created'), inner('deleted')])
+    })
+  })
+
+  it('is reported in a folder that the outer repository ignores', async () => {
+    mkdirSync(join(root, 'ignored'))
+    put('ignored/a.txt', 'a\n')
+    const changes = await changedBy(() => {
+      put('ignored/a.txt', 'by a command\n')
+      put('ignored/b.txt', 'by a command\n')
+    }, [join(root, 'ignored')])
+    assert.deepEqual(changes, { 'ignored/a.txt': 'a\n', 'ignored/b.txt': null })
+  })
+
+  it('is reported and reverted in files whose changes Git was told to ignore', async () => {
+    git('update-index', '--skip-worktree', 'clean.txt', 'dirty.txt')
+    git('update-index', '--assume-unchanged', 'still.txt', 'sub/in.txt')
+    const changes = await changedBy(() => {
+      for (const name of ['clean.txt', 'dirty.txt', 'sub/in.txt']) put(name, 'by a command\n')
+      git('update-index', '--skip-worktree', 'gone.txt')
+      put('gone.txt', 'hidden by a command\n')
+      rmSync(join(root, 'still.txt'))
+    })
+    const was = {
+      'clean.txt': 'clean.txt\n',
+      'dirty.txt': 'written by the person\n',
+      'sub/in.txt': 'sub/in.txt\n',
+      'gone.txt': 'gone.txt\n',
+      'still.txt': 'also by the person\n',
+    }
+    assert.deepEqual(changes, was)
+    assert.equal(omitted, 0)
+    await files.noticed(found)
+    assert.deepEqual((await files.undo()).left, [])
+    for (const [name, text] of Object.entries(was)) assert.equal(readFileSync(join(root, name), 'utf8'), text)
+  })
+
+  const replaced = async () => {
+    const changes = await changedBy(() => {
+      rmSync(join(root, 'clean.txt'))
+      mkdirSync(join(root, 'clean.txt', 'deep'), { recursive: true })
+      put('clean.txt/deep/a.txt', 'by a command\n')
+      rmSync(join(root, 'sub'), { recursive: true })
+      put('sub', 'a file\n')
+    })
+    const was = {
+      'clean.txt': 'clean.txt\n',
+      'clean.txt/deep/a.txt': null,
+      sub: null,
+      'sub/in.txt': 'sub/in.txt\n',
+    }
+    assert.deepEqual(changes, was)
+    assert.equal(omitted, 0)
+    await files.noticed(found)
+    const { left, undone } = await files.undo()
+    assert.deepEqual(left, [])
+    assert.equal(readFileSync(join(root, 'clean.txt'), 'utf8'), 'clean.txt\n')
+    assert.equal(readFileSync(join(root, 'sub/in.txt'), 'utf8'), 'sub/in.txt\n')
+    assert.deepEqual(await tracker.review.restore(undone!.id), [])
+    assert.equal(readFileSync(join(root, 'clean.txt/deep/a.txt'), 'utf8'), 'by a command\n')
+    assert.equal(readFileSync(join(root, 'sub'), 'utf8'), 'a file\n')
+    put('clean.txt/mine.txt', 'by the person\n')
+    const again = await files.undo()
+    assert.deepEqual(
+      again.left.map(({ path, why }) => [relative(root, path), why instanceof Error && why.message]),
+      [['clean.txt', 'A folder that contains other files is in its place.']],
+    )
+    assert.equal(readFileSync(join(root, 'clean.txt/mine.txt'), 'utf8'), 'by the person\n')
+  }
+
+  it('is reported and reverted where a folder replaced a file, or a file a folder', replaced)
+
   const acceptsWhatTheUserDid = async () => {
     const before = await tree.snapshot([root])
     put('clean.txt', 'saved by the person\n')
@@ -380,14 +497,14 @@ describe('a change in a work tree', () => {
       rmSync(join(root, '.git'), { recursive: true })
       store = new MemoryStore()
       reads = 0
-      files = new SessionChanges(memoryTracker(undefined, store), 's', {
-        cwd: root,
-        additionalDirectories: [],
-      })
+      tracker = memoryTracker(undefined, store)
+      files = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
       create()
     })
 
     describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
+
+    it('is reported and reverted where a folder replaced a file, or a file a folder', replaced)
 
     it('is found by a scan of all files, marked as uncertain, and reverted byte for byte', async function () {
       if (process.platform === 'win32') this.skip()

@@ -109,6 +109,78 @@ describe('the stored changes of agents', () => {
     assert.equal(await next.get('../../etc/passwd'), undefined)
   })
 
+  it('keep only the latest text of a file that changes often, and what else refers to its earlier ones', async () => {
+    const texts = Array.from({ length: 20 }, (_, i) => `${i}\n`)
+    await store.put(Buffer.from('3\n'))
+    for (const text of texts) {
+      store.save('/w/a', changed('/w/a', text))
+      await store.flushed()
+      if (text === '5\n') {
+        // another window
+        store.save('/w/b', changed('/w/b', text))
+        await again().put(Buffer.from('7\n'))
+      }
+      if (text === '9\n')
+        await store.addUndone(
+          { id: 'u', at: Date.now() },
+          { before: changed('/w/a', text), after: changed('/w/a', 'undone\n') },
+        )
+    }
+    const there = await Promise.all(blobs().map(name => store.get(name.slice(3))))
+    assert.deepEqual(there.map(String).sort(), ['19\n', '3\n', '5\n', '7\n', '9\n', 'undone\n'])
+    store.save('/w/a', changed('/w/a', '4\n'))
+    await store.flushed()
+    assert.equal(String(await store.get(await store.put(Buffer.from('4\n')))), '4\n')
+    const next = again()
+    assert.deepEqual((await next.load()).map(({ text }) => text).sort(), ['4\n', '5\n'])
+    next.dispose()
+  })
+
+  it('loses no text while the same ones are stored and replaced at random', async () => {
+    let seed = 7
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return Math.floor((seed / 2 ** 31) * below)
+    }
+    const last = new Map<string, string>()
+    const undone: string[] = []
+    const put: Array<Promise<string>> = []
+    let adding: Promise<void> = Promise.resolve()
+    for (let i = 0; i < 300; i++) {
+      const file = `/w/${random(4)}`
+      const text = `${random(6)}\n`
+      const what = random(10)
+      if (what === 0) put.push(store.put(Buffer.from(text)))
+      else if (what === 1) {
+        undone.push(text)
+        const one = { before: changed(file, text), after: changed(file, text) }
+        adding = adding.then(() => store.addUndone({ id: 'u', at: 1e13 }, one))
+        put.push(adding.then(() => ''))
+      } else if (what === 2 && random(2) === 0) {
+        const old = { before: changed(file, text), after: changed(file, `${random(6)}\n`) }
+        adding = adding.then(() => store.addUndone({ id: `old${i}`, at: 1e13 }, old))
+        adding = adding.then(() => store.forgetUndone(`old${i}`))
+      } else if (what === 2) {
+        store.save(file, undefined)
+        last.delete(file)
+      } else {
+        store.save(file, changed(file, text))
+        last.set(file, text)
+      }
+      if (random(3) === 0) put.push(store.flushed().then(() => ''))
+      if (random(8) === 0) await Promise.all(put)
+    }
+    await store.flushed()
+    const hashes = await Promise.all(put)
+    for (const hash of hashes.filter(one => one !== '')) assert.notEqual(await store.get(hash), undefined)
+    const next = again()
+    const loaded = new Map((await next.load()).map(({ path, text }) => [path, text]))
+    assert.deepEqual([...loaded].sort(), [...last].sort())
+    const [log] = await next.loadUndone()
+    assert.deepEqual(log?.files.map(({ before }) => before.text).sort(), undone.sort())
+    next.dispose()
+  })
+
   it('include reverted changes, latest first', async () => {
     const files = [{ before: changed('/w/a'), after: changed('/w/a', 'a\n') }]
     await store.saveUndone({ id: '1', at: Date.now() - 1000, session: 's', files })

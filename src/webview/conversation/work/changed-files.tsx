@@ -62,7 +62,10 @@ export function ChangedFiles() {
       )}
       {unseen.map(folder => (
         <p key={folder} class="changes-omitted" title={folder}>
-          {t("Changes that commands made in {0} aren't tracked: the folder is too large.", baseName(folder))}
+          {t(
+            "Changes that commands made in {0} aren't tracked: the folder is too large, or its repository is new or can't be read.",
+            baseName(folder),
+          )}
         </p>
       ))}
       {open.value && (

@@ -68,7 +68,7 @@ describe('the first conversation', () => {
       await conversation.send('/slow 600')
       await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
       await stop()
-      await conversation.text('You stopped the turn').waitFor()
+      await conversation.text('Stopped by you').waitFor()
       await conversation.button(/^Stop/).waitFor({ state: 'detached' })
       await conversation.send('/stop refusal')
       await conversation.text('The agent refused to continue').waitFor()

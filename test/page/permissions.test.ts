@@ -28,7 +28,7 @@ describe('permission requests', () => {
     const before = planets()
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/edit planets.js')
-    await conversation.button(/^Rejected by your rule/).waitFor()
+    await conversation.button(/rejected by your rule/).waitFor()
     await conversation.text('You rejected the edit').waitFor()
     assert.equal(planets(), before)
   })
@@ -53,10 +53,10 @@ describe('permission requests', () => {
     await offers.getByText('Demo Agent may do this without asking.').waitFor()
     await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
     await offers.waitFor({ state: 'detached' })
-    await conversation.button(/^Allowed once/).waitFor()
+    await conversation.button(/allowed once/).waitFor()
     await conversation.text('exit code 0').waitFor()
     await conversation.send('/run echo two')
-    await conversation.button(/^Allowed by your rule/).waitFor()
+    await conversation.button(/allowed by your rule/).waitFor()
   })
 
   it('have rules that can be listed, changed and deleted with a command', async () => {

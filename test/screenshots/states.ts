@@ -159,7 +159,7 @@ export const states: State[] = [
       await conversation.text('And update the documentation.').waitFor()
       await studio.captureSideBar('queue')
       await conversation.button(/^Stop \(/).click()
-      await conversation.text('You stopped the turn').waitFor()
+      await conversation.text('Stopped by you').waitFor()
       await studio.captureSideBar('queue-held')
     },
   },

@@ -9,7 +9,7 @@ export const workStates: State[] = [
     async take(studio) {
       const conversation = await studio.startReadySession('Demo Agent')
       await conversation.send('/run git --version')
-      await conversation.button(/^Allowed by your rule/).click()
+      await conversation.button(/allowed by your rule/).click()
       await studio.waitForTurnEnd(conversation)
       await conversation.send('/run npm --version')
       await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()

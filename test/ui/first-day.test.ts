@@ -140,7 +140,7 @@ describe('the first day', () => {
       await idle(conversation)
       await conversation.waitForFocus(conversation.composer)
       await hands.ask('/run echo two')
-      await conversation.button(/^Allowed by your rule/).waitFor()
+      await conversation.button(/allowed by your rule/).waitFor()
     })
   })
 

@@ -113,8 +113,8 @@ describe('with only the keyboard', () => {
     await focus.waitFor(/^Mode: /)
     assert.equal(await conversation.button(/^Stop \(/).count(), 1, 'Escape in the menu stopped the turn')
     await keyboard.press('Escape')
-    await conversation.text('You stopped the turn').waitFor()
-    await waitFor('the end told', async () => (await focus.announcements()).includes('You stopped the turn'))
+    await conversation.text('Stopped by you').waitFor()
+    await waitFor('the end told', async () => (await focus.announcements()).includes('Stopped by you'))
 
     await command(workbench, 'Parley: Open History')
     const history = await workbench.webview('main.history')

@@ -24,7 +24,7 @@ describe('permission requests', () => {
   it('are answered by a rule that allows, and show it with a link to its setting', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
     await conversation.send('/run ls -la')
-    const answered = conversation.button(/^Allowed by your rule/)
+    const answered = conversation.button(/allowed by your rule/)
     await answered.waitFor()
     await conversation.text('exit code 0').waitFor()
     assert.equal(await conversation.permission.count(), 0)
@@ -63,7 +63,7 @@ describe('permission requests', () => {
     await call.getByRole('link', { name: 'Allow once' }).click()
     await call.waitFor({ state: 'detached' })
     await workbench.openViewContainer('Parley')
-    await conversation.button(/^Allowed once date/).waitFor()
+    await conversation.button(/date.*allowed once/).waitFor()
     await conversation.text('exit code 0').waitFor()
   })
 

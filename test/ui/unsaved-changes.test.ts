@@ -102,7 +102,7 @@ describe('a file with unsaved changes that an agent changes', () => {
     assert.equal(await card.getByText('Allow once').count(), 0)
     assert.equal(await card.locator('[data-primary]').count(), 0)
     await card.getByRole('button', { name: 'Keep my lines' }).click()
-    await conversation.frame.locator('.answered .answer', { hasText: 'Keep my lines' }).waitFor()
+    await conversation.frame.getByText('Keep my lines').waitFor()
     await isSaved()
     await conversation.frame.getByText('write error').waitFor()
     await editorLine('two mine').waitFor()

@@ -21,7 +21,9 @@ export const TURN_END: EntryKind<TurnEndEntry> = {
   isWork: () => true,
   // a turn ends once
   mergeKey: () => [],
-  markdown: ({ error, stopReason }) =>
-    `*${l10n.t('The turn ended: {0}', escaped(error?.message ?? stopReason))}*`,
+  markdown: ({ error, stopReason, canceledBy }) =>
+    !error && stopReason === 'cancelled' && !canceledBy
+      ? `*${l10n.t('Stopped by you')}*`
+      : `*${l10n.t('The turn ended: {0}', escaped(error?.message ?? stopReason))}*`,
   text: ({ error }) => ({ head: error?.message ?? '', body: error?.detail ?? '' }),
 }

@@ -1,5 +1,6 @@
 import type { PermissionOption } from '../../acp/model.ts'
 import { visibleWords } from '../../common/visible.ts'
+import type { PermissionEntry } from '../entries/requests.ts'
 import type { Translate } from './elicitation.ts'
 
 /** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */
@@ -11,6 +12,16 @@ export function optionName({ name, kind }: PermissionOption, t: Translate): stri
 export function optionHint(option: PermissionOption, t: Translate): string | undefined {
   const name = option.name.trim()
   return name === '' || saysKind(name, option.kind) ? undefined : kindText(option.kind, t)
+}
+
+/** The option that answered a request. */
+export function chosenOption({
+  options,
+  outcome,
+}: Pick<PermissionEntry, 'options' | 'outcome'>): PermissionOption | undefined {
+  return outcome?.type === 'selected'
+    ? options.find(({ optionId }) => optionId === outcome.optionId)
+    : undefined
 }
 
 /** The outcome of a request that was answered with an option of this kind. */
@@ -26,6 +37,22 @@ export function outcomeText(kind: PermissionOption['kind'], t: Translate): strin
       return t('Always rejected')
     default:
       return t('Answered')
+  }
+}
+
+/** The same after the title of its tool call: "Edit notes.md · allowed once". */
+export function outcomeAside(kind: PermissionOption['kind'], t: Translate): string {
+  switch (kind) {
+    case 'allow_once':
+      return t('allowed once')
+    case 'allow_always':
+      return t('always allowed')
+    case 'reject_once':
+      return t('rejected')
+    case 'reject_always':
+      return t('always rejected')
+    default:
+      return t('answered')
   }
 }
 

@@ -6,7 +6,8 @@ import type {
   ConversationSnapshot,
   PatchOp,
 } from '../../bridge/conversation.ts'
-import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
+import { chosenOption } from '../../conversation/requests/permission-text.ts'
+import type { Entry, EntryId, PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
 import { isWrittenPrompt } from '../../conversation/user-prompts.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './rows/slot.ts'
@@ -39,6 +40,10 @@ export class ConversationStore {
   readonly #toolCalls = new SlotsByToolCall()
   /** permission requests of the same ids */
   readonly #permissions = new SlotsByToolCall()
+  /** Their rows depend on tool calls and permissions that came, or went, since the rows were made. */
+  readonly #regrouped = new Set<EntrySlot>()
+  /** the turns that the user stopped */
+  readonly #stoppedTurns = signal<ReadonlySet<number>>(new Set())
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
@@ -167,15 +172,24 @@ export class ConversationStore {
     return lastOf(calls.filter(({ index }) => index < permission.index)) ?? calls[0]
   }
 
+  /** The last permission that was asked for a tool call. */
+  permissionOf({ permissions }: EntrySlot): PermissionEntry | undefined {
+    const asked = permissions.value.at(-1)?.entry.value
+    return asked?.kind === 'permission' ? asked : undefined
+  }
+
   /** How the user prevented the tool call from running, if they did. */
-  refusalOf(entry: ToolCallEntry): 'rejected' | 'canceled' | undefined {
-    const permissions = this.#permissions.get(entry)
-    const asked = lastOf(permissions.filter(slot => this.toolCallOf(slot)?.id === entry.id))?.entry.value
-    if (asked?.kind !== 'permission' || !asked.outcome) return undefined
-    const { outcome, options } = asked
-    if (outcome.type === 'cancelled') return 'canceled'
-    const chosen = options.find(({ optionId }) => optionId === outcome.optionId)
-    return chosen?.kind.startsWith('reject') ? 'rejected' : undefined
+  refusalOf(call: EntrySlot): 'rejected' | 'canceled' | undefined {
+    const asked = this.permissionOf(call)
+    if (!asked?.outcome) return undefined
+    if (asked.outcome.type === 'cancelled') return 'canceled'
+    return chosenOption(asked)?.kind.startsWith('reject') ? 'rejected' : undefined
+  }
+
+  /** Whether the user stopped its turn, or is stopping it. The end of the turn says so, for all that it canceled. */
+  isStopped({ turn }: Entry): boolean {
+    if (this.#stoppedTurns.value.has(turn)) return true
+    return this.head.value?.stopping === true && this.last.value?.entry.peek().turn === turn
   }
 
   subagent(sessionId: string): EntrySlot | undefined {
@@ -351,6 +365,7 @@ export class ConversationStore {
 
   #upsert(index: number, entry: Entry): EntrySlot {
     let slot = this.#slots.get(entry.id)
+    const before = slot?.entry.peek()
     if (slot) {
       this.#stale.delete(slot)
       this.#unlist(slot)
@@ -364,6 +379,17 @@ export class ConversationStore {
     this.#list(slot, true)
     if (entry.kind === 'tool_call') this.#toolCalls.add(slot)
     if (entry.kind === 'permission') this.#permissions.add(slot)
+    this.#regroup(entry)
+    if (before && keyOfTool(before) !== keyOfTool(entry)) this.#regroup(before)
+    if (
+      entry.kind === 'turn_end' &&
+      entry.stopReason === 'cancelled' &&
+      !entry.canceledBy &&
+      entry.within === undefined
+    ) {
+      const stopped = this.#stoppedTurns.peek()
+      if (!stopped.has(entry.turn)) this.#stoppedTurns.value = new Set([...stopped, entry.turn])
+    }
     if (entry.kind === 'subagent') this.#subagents.set(entry.sessionId, slot)
     if (entry.kind === 'subagent') this.numberOf(entry.sessionId)
     if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
@@ -383,13 +409,36 @@ export class ConversationStore {
     }
   }
 
+  /** Connects the permissions with the tool calls that they are about, for those with the ids of the entry. */
+  #regroup(entry: Entry): void {
+    if (keyOfTool(entry) === undefined) return
+    const permissions = [...this.#permissions.get(entry)].sort((a, b) => a.index - b.index)
+    for (const slot of permissions) {
+      const call = this.toolCallOf(slot)
+      if (slot.call === call) continue
+      slot.call = call
+      this.#regrouped.add(slot)
+    }
+    for (const call of this.#toolCalls.get(entry)) {
+      const about = permissions.filter(slot => slot.call === call)
+      const known = call.permissions.peek()
+      if (about.length === known.length && about.every((slot, i) => slot === known[i])) continue
+      call.permissions.value = about
+      this.#regrouped.add(call)
+    }
+  }
+
   #afterEntries(): void {
+    for (const slot of this.#regrouped)
+      if (this.rows.slots[slot.index] === slot) this.rows.changed(slot.index, slot.index + 1)
+    this.#regrouped.clear()
     this.last.value = this.rows.slots.at(-1)
   }
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
     this.#unlist(slot)
+    this.#regroup(slot.entry.peek())
     this.#slots.delete(slot.id)
     this.#stale.delete(slot)
   }
@@ -406,6 +455,7 @@ export class ConversationStore {
     this.#subagents.clear()
     this.#exchanges.clear()
     this.#numbers.clear()
+    this.#stoppedTurns.value = new Set()
     this.#open.clear()
     this.#fetching.clear()
     this.terminals.clear()

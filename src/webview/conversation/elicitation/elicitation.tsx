@@ -169,15 +169,18 @@ function Answered({ slot, entry }: PartProps) {
   const open = slot.open.value
   const accepted = outcome?.action === 'accept'
   const waiting = entry.visit === 'waiting'
+  // the end of the turn says it
+  const isStopped = outcome?.action === 'cancel' && app.store.isStopped(entry)
   return (
     <div class="work answered">
       <Line
         icon={waiting ? 'loading' : accepted ? 'pass' : 'circle-slash'}
         iconClass={waiting ? 'codicon-modifier-spin' : undefined}
+        iconLabel={isStopped ? t('Stopped') : undefined}
         open={open}
         onToggle={() => app.toggle(slot)}
       >
-        <span class="answer">{answerText(entry)}</span>
+        {!isStopped && <span class="answer">{answerText(entry)}</span>}
         <span class="line-aside">
           <span class="line-text" dir="auto">
             {visibleWords(firstLine(entry.message))}

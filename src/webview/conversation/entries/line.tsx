@@ -61,6 +61,11 @@ export function Line({
   )
 }
 
+/** What the user's stop of the turn canceled: only an icon, since the end of the turn says it for all. */
+export function Stopped() {
+  return <Icon name="circle-slash" class="stopped" label={t('Stopped')} />
+}
+
 interface ToolTitleProps {
   title: string
   roots: PathRoots | undefined

@@ -8,7 +8,7 @@ import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
-import { entryDuration, Line } from './line.tsx'
+import { entryDuration, Line, Stopped } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
 
@@ -86,6 +86,7 @@ export function Compaction({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as CompactionEntry
   void slot.grown.value
   const running = entry.status === 'in_progress'
+  const isStopped = entry.status === 'cancelled' && app.store.isStopped(entry)
   const hasSummary = entry.summary.some(block => block.type !== 'text' || block.text.trim() !== '')
   return (
     <Line
@@ -97,11 +98,12 @@ export function Compaction({ slot }: { slot: EntrySlot }) {
       end={
         <>
           {running && <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />}
+          {isStopped && <Stopped />}
           {entryDuration(entry, running)}
         </>
       }
     >
-      {compactionTitle(entry)}
+      {isStopped ? t('Compacting the conversation') : compactionTitle(entry)}
     </Line>
   )
 }
@@ -187,7 +189,7 @@ export function stopReason(reason: string, canceledBy?: 'agent'): { icon: string
     case 'cancelled':
       return {
         icon: 'circle-slash',
-        text: canceledBy === 'agent' ? t('The agent canceled the turn') : t('You stopped the turn'),
+        text: canceledBy === 'agent' ? t('The agent canceled the turn') : t('Stopped by you'),
       }
     case 'empty':
       return { icon: 'warning', text: t('The turn ended without a response') }

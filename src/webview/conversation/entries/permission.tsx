@@ -2,29 +2,26 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleWords } from '../../../common/visible.ts'
-import { optionHint, optionName, outcomeText } from '../../../conversation/requests/permission-text.ts'
-import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import {
+  chosenOption,
+  optionHint,
+  optionName,
+  outcomeText,
+} from '../../../conversation/requests/permission-text.ts'
+import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'
-import { ToolCounts } from '../../tools/diff-counts.tsx'
 import { pretty, rawCode } from '../../tools/raw.ts'
-import {
-  filesOf,
-  type PathRoots,
-  relativePath,
-  titleOfTool,
-  titleParts,
-  withoutInput,
-} from '../../tools/title.ts'
+import { relativePath, titleOfTool, withoutInput } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import { folds } from '../rows/rows.ts'
 import type { EntrySlot } from '../rows/slot.ts'
+import { Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
 import { Line, ToolTitle } from './line.tsx'
-import { hasDiff, ToolContent, useWhole } from './tool-call.tsx'
+import { ToolContent, useWhole } from './tool-call.tsx'
 
 const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
@@ -192,12 +189,6 @@ function OptionHint({ option }: { option: PermissionOption }) {
   return hint === undefined ? null : <span class="option-hint">{hint}</span>
 }
 
-function optionTitle(option: PermissionOption): string {
-  const hint = optionHint(option, t)
-  const name = optionName(option, t)
-  return hint === undefined ? name : t('{0} ({1})', name, hint)
-}
-
 /** With its shortcut; of several options of the same kind, the first has it. */
 function titleWithKey(option: PermissionOption, options: readonly PermissionOption[]): string {
   const title = optionTitle(option)
@@ -221,42 +212,6 @@ function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | 
     command ?? (tool && (tool.title !== '' || entry.title === '') ? titleOfTool(tool) : entry.title)
   // hidden characters are spelled out in text and code
   return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
-}
-
-function questionTitle(
-  entry: PermissionEntry,
-  tool: ToolCallEntry | undefined,
-  roots: PathRoots | undefined,
-): string {
-  const own = entry.title.trim()
-  const { head, full } = titleParts(own, roots)
-  // a path alone is no question, also one that is a mere name once it's relative to the session's folder
-  const isPath = (head !== '' || full !== visibleWords(own)) && !/\s/.test(full)
-  if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleWords(own)
-  if (entry.command) return t('Allow running this command?')
-  // a tool of an MCP server that says it only reads has no file
-  const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
-  if (reads && tool.toolName && filesOf(tool).length === 0)
-    return t('Allow using {0}?', visibleWords(tool.toolName))
-  switch (tool?.toolKind) {
-    case 'execute':
-      return t('Allow running this command?')
-    case 'edit':
-      return t('Allow this edit?')
-    case 'delete':
-      return t('Allow deleting this?')
-    case 'move':
-      return t('Allow moving this?')
-    case 'read':
-    case 'search':
-      return t('Allow reading this?')
-    case 'fetch':
-      return t('Allow fetching this?')
-    case 'switch_mode':
-      return t('Allow switching modes?')
-    default:
-      return t('Allow this?')
-  }
 }
 
 function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined): Partial<ToolCommand> {
@@ -336,42 +291,30 @@ function Subject({ entry, tool, slot }: SubjectProps) {
   )
 }
 
+/** The line of an answered request that isn't about a tool call of this conversation. */
 function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
-  const call = app.store.toolCallOf(slot)
-  const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
-  const { outcome } = entry
-  const chosen =
-    outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
-  const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
-  const answer = ruleAnswer(entry.rule) ?? outcomeName(entry, chosen)
+  const chosen = chosenOption(entry)
+  const isRefused = entry.outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
+  const isStopped = entry.outcome?.type === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
-  // the line above already names the subject
-  const repeats = call?.index === slot.index - 1 && !folds(call)
-  useWhole(call, !repeats && tool !== undefined && hasDiff(tool))
   return (
     <div class="work answered">
       <Line
-        icon={rejected ? 'circle-slash' : 'pass'}
+        icon={isRefused ? 'circle-slash' : 'pass'}
+        iconLabel={isStopped ? t('Stopped') : undefined}
         open={open}
         onToggle={() => app.toggle(slot)}
-        end={!repeats && tool && <ToolCounts entry={tool} />}
       >
-        <span class="answer">{answer}</span>
-        <span class={repeats ? 'visually-hidden' : 'line-aside'}>
-          <Asked entry={entry} tool={tool} />
+        {!isStopped && <span class="answer">{ruleAnswer(entry.rule) ?? outcomeName(entry, chosen)}</span>}
+        <span class="line-aside">
+          <Asked entry={entry} tool={undefined} />
         </span>
       </Line>
       {open && (
         <div class="work-body">
-          {entry.rule && <RuleLine rule={entry.rule} />}
-          <div dir="auto">{questionTitle(entry, tool, app.store.head.value?.roots)}</div>
-          {chosen && !entry.isChoice && (
-            <div class="quiet" dir="auto">
-              {t('Your answer: {0}', optionTitle(chosen))}
-            </div>
-          )}
-          <Subject entry={entry} tool={tool} slot={call} />
+          <Decision entry={entry} tool={undefined} />
+          <Subject entry={entry} tool={undefined} slot={undefined} />
         </div>
       )}
     </div>
@@ -382,29 +325,6 @@ function outcomeName({ outcome, isChoice }: PermissionEntry, chosen: PermissionO
   if (outcome?.type === 'cancelled') return t('Canceled')
   if (!chosen) return t('Answered')
   return isChoice ? optionName(chosen, t) : outcomeText(chosen.kind, t)
-}
-
-function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
-  if (!rule) return undefined
-  return rule.action === 'allow' ? t('Allowed by your rule') : t('Rejected by your rule')
-}
-
-/** The rule that answered the request, with a link to it. */
-function RuleLine({ rule }: { rule: AppliedRule }) {
-  const { host } = useApp()
-  return (
-    <div class="answered-rule">
-      <span>{ruleAnswer(rule)}</span>
-      <code dir="ltr">{rule.text}</code>
-      <button
-        type="button"
-        class="link-button"
-        onClick={() => host.send('conversation/openRules', { scope: rule.scope, folder: rule.folder })}
-      >
-        {rule.scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
-      </button>
-    </div>
-  )
 }
 
 /** Enter selects the first option that allows once, never one that allows always, nor one of a choice. */

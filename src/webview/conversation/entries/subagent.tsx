@@ -6,7 +6,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import type { ConversationStore } from '../store.ts'
 import { WithCancel } from './cancel-work.tsx'
-import { entryDuration, Line } from './line.tsx'
+import { entryDuration, Line, Stopped } from './line.tsx'
 
 /** A subagent: its name and state; when expanded, its task and messages. */
 export function Subagent({ slot }: { slot: EntrySlot }) {
@@ -15,6 +15,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
   const activity = entry.state?.activity
   const running = activity === 'running' || activity === 'requires_action'
   const failed = entry.state?.error !== undefined || entry.state?.stopReason === 'error'
+  const isStopped = entry.state?.stopReason === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
   const hidden = app.store.isHidden(entry.sessionId)
   return (
@@ -34,7 +35,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
             end={
               <>
                 {running && <Icon name="loading" class="codicon-modifier-spin" />}
-                <span>{stateName(entry)}</span>
+                {isStopped ? <Stopped /> : <span>{stateName(entry)}</span>}
                 {entryDuration(entry, running)}
               </>
             }

@@ -24,8 +24,9 @@ import type { ConversationStore } from '../store.ts'
 import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
 import { Change } from './change.tsx'
 import { ContentBlockView } from './content.tsx'
+import { AnswerAside, Decisions } from './decision.tsx'
 import { HighlightedCode } from './highlighted-code.tsx'
-import { entryDuration, Line, ToolTitle } from './line.tsx'
+import { entryDuration, Line, Stopped, ToolTitle } from './line.tsx'
 
 /** A tool call: a line, and when expanded, all details below it. */
 export function ToolCall({ slot }: { slot: EntrySlot }) {
@@ -47,9 +48,10 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
           title={titleParts(title, undefined).full}
           open={open}
           onToggle={() => app.toggle(slot)}
-          end={<ToolEnd entry={entry} />}
+          end={<ToolEnd slot={slot} entry={entry} />}
         >
           <ToolTitle title={title} roots={roots} code={entry.toolKind === 'execute'} />
+          <AnswerAside call={slot} />
         </Line>
       </WithCancel>
       {open ? <ToolBody slot={slot} entry={entry} /> : <Tail slot={slot} entry={entry} />}
@@ -65,7 +67,7 @@ export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
 }
 
 /** Whether its line shows counts of changed lines. */
-export function hasDiff(entry: ToolCallEntry): boolean {
+function hasDiff(entry: ToolCallEntry): boolean {
   return entry.content.some(({ type }) => type === 'diff')
 }
 
@@ -79,7 +81,7 @@ const TAIL_LENGTH = 4000
  * The last lines of a running or failed command; hidden after success. Once the user has collapsed it, it stays
  * collapsed.
  */
-function Tail({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
+function Tail({ slot, entry }: SlotOfTool) {
   const { store } = useApp()
   if (entry.toolKind !== 'execute' || store.openState(`closed/${slot.id}`).value) return null
   const isFailed = entry.status === 'failed' || failureOf(store, entry) !== undefined
@@ -111,14 +113,19 @@ function isRunning(entry: ToolCallEntry): boolean {
   return entry.status === 'in_progress' || entry.status === 'pending'
 }
 
+interface SlotOfTool {
+  slot: EntrySlot
+  entry: ToolCallEntry
+}
+
 /** Counts of changed lines, the status, and the duration. */
-function ToolEnd({ entry }: { entry: ToolCallEntry }) {
+function ToolEnd({ slot, entry }: SlotOfTool) {
   const running = isRunning(entry)
   const duration = entryDuration(entry, entry.status === 'in_progress')
   return (
     <>
       <ToolCounts entry={entry} />
-      <ToolStatus entry={entry} />
+      <ToolStatus slot={slot} entry={entry} />
       {duration && <span class="duration">{duration}</span>}
       {running && entry.status === 'in_progress' && (
         <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />
@@ -127,7 +134,7 @@ function ToolEnd({ entry }: { entry: ToolCallEntry }) {
   )
 }
 
-function ToolStatus({ entry }: { entry: ToolCallEntry }) {
+function ToolStatus({ slot, entry }: SlotOfTool) {
   const { store } = useApp()
   const failure = failureOf(store, entry)
   if (failure !== undefined) return <Failed>{failure}</Failed>
@@ -135,9 +142,11 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
     case 'failed':
     case 'cancelled': {
       // many agents report rejected calls as failed, or never report their end
-      const refusal = store.refusalOf(entry)
+      const refusal = store.refusalOf(slot)
       if (!refusal && entry.status === 'failed') return <Failed>{t('failed')}</Failed>
-      return <span>{refusal === 'rejected' ? t('rejected') : t('canceled')}</span>
+      if (refusal !== 'rejected' && store.isStopped(entry)) return <Stopped />
+      // said after the title
+      return refusal ? null : <span>{t('canceled')}</span>
     }
     case 'paused':
       return <span>{t('paused')}</span>
@@ -170,7 +179,7 @@ function Failed({ children }: { children: ComponentChildren }) {
   )
 }
 
-function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
+function ToolBody({ slot, entry }: SlotOfTool) {
   const roots = useApp().store.head.value?.roots
   if (isCut(entry)) return <LoadingPart />
   const shown = entry.content.length > 0
@@ -180,6 +189,7 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   return (
     <div class="work-body">
       <FullTitle entry={entry} roots={roots} />
+      <Decisions call={slot} tool={entry} />
       {entry.content.map((content, i) => (
         <ToolContent key={i} slot={slot} content={content} position={i} kind={entry.toolKind} />
       ))}

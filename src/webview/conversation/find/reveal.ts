@@ -39,13 +39,28 @@ export async function revealMatch(
   context.list.release()
   const slot = await context.store.load(place.entry)
   if (!slot || !isWanted()) return
-  const head = found.of(place.entry)?.head ?? 0
+  // an answered permission is in the line of its tool call
+  const call = context.store.rows.rowsOf(slot.index).length === 0 ? slot.call : undefined
+  if (call) return revealIn(context, highlights, call, pattern, 0, true, isWanted)
+  const isHead = place.occurrence < (found.of(place.entry)?.head ?? 0)
+  await revealIn(context, highlights, slot, pattern, place.occurrence, isHead, isWanted)
+}
+
+async function revealIn(
+  context: FindContext,
+  highlights: Highlights,
+  slot: EntrySlot,
+  pattern: RegExp,
+  occurrence: number,
+  isHead: boolean,
+  isWanted: () => boolean,
+): Promise<void> {
   const { within } = slot.entry.peek()
   if (within !== undefined && context.store.rows.rowsOf(slot.index).length === 0)
     context.store.setHidden(within, false)
   unfoldRun(context, slot)
-  if (place.occurrence >= head && !slot.open.peek()) open(context, slot)
-  const target = rowOf(context, slot, pattern, place.occurrence)
+  if (!isHead && !slot.open.peek()) open(context, slot)
+  const target = rowOf(context, slot, pattern, occurrence)
   if (!target) return
   if (!context.list.isInView(target.row)) context.list.toItem(target.row, context.list.viewHeight / 3)
   const element = await mounted(context, target.row.key, isWanted)

@@ -155,14 +155,18 @@ export class RowModel {
     this.version.value++
   }
 
-  /** The rows of an entry, in order; those of its run if it's collapsed into one. */
+  /**
+   * The rows of an entry, in order; those of its run if it's collapsed into one. None if it's shown in the line of its
+   * tool call, or if its subagent is collapsed.
+   */
   rowsOf(entryIndex: number): readonly Row[] {
     return this.#segmentOf[entryIndex]?.rows ?? []
   }
 
-  /** Entries of a collapsed subagent; a pending request is always shown. */
+  /** Answered permissions, which the line of their tool call shows, and entries of a collapsed subagent. Pending requests are always shown. */
   #hides(slot: EntrySlot): boolean {
     const entry = slot.entry.peek()
+    if (slot.call && entry.kind === 'permission' && entry.outcome) return true
     if (entry.within === undefined || !this.#isHidden(entry.within)) return false
     return !((entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined)
   }
@@ -284,12 +288,16 @@ function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
 
 const foldable = new Set(['read', 'search', 'fetch'])
 
-/** Reads and searches without content of their own are collapsed together with their neighbors. */
-export function folds(slot: EntrySlot): boolean {
+/**
+ * Reads and searches without content of their own are collapsed together with their neighbors, except those that needed a
+ * permission, whose line says how it was answered.
+ */
+function folds(slot: EntrySlot): boolean {
   const entry = slot.entry.peek()
   return (
     entry.kind === 'tool_call' &&
     foldable.has(entry.toolKind) &&
+    slot.permissions.peek().length === 0 &&
     entry.content.every(content => content.type !== 'diff' && content.type !== 'terminal')
   )
 }

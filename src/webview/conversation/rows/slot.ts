@@ -16,6 +16,10 @@ export class EntrySlot {
   readonly documents: Array<MarkdownDocument | undefined> = []
   /** For a subagent's entry: the number of the subagent, from 0 in order of appearance. */
   subagent: number | undefined
+  /** Of a tool call: the permission requests about it, oldest first. */
+  readonly permissions: Signal<readonly EntrySlot[]> = signal([])
+  /** Of a permission request: its tool call, whose line says how it was answered. */
+  call: EntrySlot | undefined
   /** Called when the number of Markdown blocks may have changed without a patch. */
   onReflow: ((slot: EntrySlot) => void) | undefined
 

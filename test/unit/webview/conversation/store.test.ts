@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { effect } from '@preact/signals'
 import fc from 'fast-check'
 import type { ConversationPatch, ConversationSnapshot, PatchOp } from '../../../../src/bridge/conversation.ts'
-import type { Entry, MessageEntry, ToolCallEntry } from '../../../../src/conversation/state.ts'
+import type { Entry, MessageEntry } from '../../../../src/conversation/state.ts'
 import type { EntrySlot } from '../../../../src/webview/conversation/rows/slot.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
 import { until } from '../../../support/until.ts'
@@ -225,8 +225,7 @@ describe('conversation store', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([...entries, about('p2', 'yes')]))
     const called = () => ['p1', 'p2'].map(id => store.toolCallOf(store.slot(id)!)?.id)
-    const refused = () =>
-      ['t1', 't2'].map(id => store.refusalOf(store.slot(id)!.entry.peek() as ToolCallEntry))
+    const refused = () => ['t1', 't2'].map(id => store.refusalOf(store.slot(id)!))
     assert.deepEqual(
       [called(), refused()],
       [

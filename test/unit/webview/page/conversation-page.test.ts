@@ -511,6 +511,60 @@ describe('conversation page', () => {
     assert.equal(page.document.querySelectorAll('.row-tool .failed .codicon').length, 1)
   })
 
+  it('says in the line of a tool call how its permission was answered, also if its entry comes later', async () => {
+    const options = [{ optionId: 'yes', name: 'Allow once', kind: 'allow_once' as const }]
+    const outcome = { type: 'selected', optionId: 'yes' } as const
+    const read = (id: string) => toolCall(id, { title: `Read ${id}`, status: 'completed', toolKind: 'read' })
+    const asked = permission('p', { title: 'Read b', options, toolCallId: 'call-b' })
+    const lines = () => [...page.document.querySelectorAll('.row .line')].map(row => row.textContent)
+    await show([read('a'), read('b')])
+    await page.until(() => lines().length === 1)
+    await patch({ op: 'entry', index: 2, entry: asked })
+    await page.until(() => page.document.querySelector('.permission') !== null)
+    assert.deepEqual(lines(), ['Read: Read a', 'Read: Read b'], 'each has its own line')
+    await patch({ op: 'entry', index: 2, entry: { ...asked, outcome } })
+    await page.until(() => page.document.querySelector('.permission') === null)
+    assert.deepEqual(lines(), ['Read: Read a', 'Read: Read ballowed once'])
+    page.document.querySelectorAll<HTMLElement>('.row .line')[1]?.click()
+    await page.until(() => text().includes('Your answer: Allow once'))
+    // another request about the same call, and a call that isn't known
+    const again = permission('p2', { options, outcome: { type: 'cancelled' }, toolCallId: 'call-b' })
+    const other = permission('p3', { title: 'Else', options, outcome, toolCallId: 'call-x' })
+    await patch({ op: 'entry', index: 3, entry: again }, { op: 'entry', index: 4, entry: other })
+    await page.until(() => lines().length === 3)
+    assert.deepEqual(lines(), ['Read: Read a', 'Read: Read bcanceled', 'Allowed onceElse'])
+  })
+
+  it('says once that the user stopped the turn, not for each thing that it canceled', async () => {
+    const canceled = { outcome: { type: 'cancelled' } as const, turn: 1 }
+    const entries: Entry[] = [
+      { ...message('m', 'user', 'Go'), turn: 1 },
+      toolCall('a', { title: 'Edit a', status: 'cancelled', toolKind: 'edit', turn: 1 }),
+      permission('pa', { ...canceled, toolCallId: 'call-a' }),
+      toolCall('b', { title: 'Run b', status: 'failed', toolKind: 'execute', turn: 1 }),
+      permission('pb', { ...canceled, toolCallId: 'call-b' }),
+      permission('pc', { ...canceled, title: 'Something else' }),
+    ]
+    const end = (more: { canceledBy?: 'agent' } = {}): Entry => ({
+      ...{ kind: 'turn_end', id: 'end', turn: 1, stopReason: 'cancelled', ...more },
+    })
+    const said = () => text().match(/cancell?ed|stopped/gi)?.length ?? 0
+    await show(entries, { activity: 'running', stopping: true })
+    await page.until(() => text().includes('Something else'))
+    assert.equal(text().match(/cancell?ed/gi), null, 'while it stops')
+    await patch(
+      { op: 'entry', index: 6, entry: end() },
+      { op: 'head', head: { activity: 'idle' }, cleared: ['stopping'] },
+    )
+    await page.until(() => text().includes('Stopped by you'))
+    assert.equal(text().match(/cancell?ed/gi), null)
+    assert.equal(page.document.querySelectorAll('.row-tool [aria-label="Stopped"]').length, 2)
+    // by the agent
+    await show([...entries.slice(0, 5), end({ canceledBy: 'agent' })], { key: 'other' })
+    await page.until(() => text().includes('The agent canceled the turn'))
+    assert.equal(said(), 3)
+  })
+
   it('shows the target of a link, whatever its text and title', async () => {
     const links =
       '[docs](https://example.com/a "https://bank.example") [https://bank.example/](https://evil.example/x) [in](https://me@evil.example/)'

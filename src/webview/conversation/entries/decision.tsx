@@ -1,0 +1,144 @@
+import type { PermissionOption } from '../../../acp/model.ts'
+import { visibleWords } from '../../../common/visible.ts'
+import {
+  chosenOption,
+  optionHint,
+  optionName,
+  outcomeAside,
+} from '../../../conversation/requests/permission-text.ts'
+import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import { commandOf } from '../../../conversation/tool-command.ts'
+import { t } from '../../l10n.ts'
+import { filesOf, type PathRoots, titleParts } from '../../tools/title.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+
+/** What was asked and how it was answered. */
+export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
+  const { store } = useApp()
+  const chosen = chosenOption(entry)
+  if (entry.rule) return <RuleLine rule={entry.rule} />
+  return (
+    <>
+      <div dir="auto">{questionTitle(entry, tool, store.head.value?.roots)}</div>
+      {chosen && !entry.isChoice && (
+        <div class="quiet" dir="auto">
+          {t('Your answer: {0}', optionTitle(chosen))}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** After the title of a tool call: how its permission request was answered. Only an icon in a narrow view. */
+export function AnswerAside({ call }: { call: EntrySlot }) {
+  const { store } = useApp()
+  const entry = store.permissionOf(call)
+  if (!entry?.outcome) return null
+  const isCanceled = entry.outcome.type === 'cancelled'
+  // the end of the turn says it
+  if (isCanceled && store.isStopped(entry)) return null
+  const answer = answerAside(entry, isCanceled)
+  return (
+    <span class="line-answer" title={answer}>
+      <Icon name={store.refusalOf(call) ? 'circle-slash' : 'pass'} />
+      <span class="line-answer-text">{answer}</span>
+    </span>
+  )
+}
+
+function answerAside(entry: PermissionEntry, isCanceled: boolean): string {
+  if (entry.rule)
+    return entry.rule.action === 'allow' ? t('allowed by your rule') : t('rejected by your rule')
+  if (isCanceled) return t('canceled')
+  const chosen = chosenOption(entry)
+  if (!chosen) return t('answered')
+  return entry.isChoice ? optionName(chosen, t) : outcomeAside(chosen.kind, t)
+}
+
+/** In the details of a tool call: its answered permission requests. */
+export function Decisions({ call, tool }: { call: EntrySlot; tool: ToolCallEntry }) {
+  return (
+    <>
+      {call.permissions.value.map(slot => {
+        const entry = slot.entry.value as PermissionEntry
+        if (!entry.outcome || (entry.outcome.type === 'cancelled' && !entry.rule)) return null
+        return (
+          <div key={slot.id} class="decision">
+            <Decision entry={entry} tool={tool} />
+            {entry.command && entry.command.command !== commandOf(tool)?.command && (
+              <PlainCode text={entry.command.command} wrap whole />
+            )}
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+export function optionTitle(option: PermissionOption): string {
+  const hint = optionHint(option, t)
+  const name = optionName(option, t)
+  return hint === undefined ? name : t('{0} ({1})', name, hint)
+}
+
+export function questionTitle(
+  entry: PermissionEntry,
+  tool: ToolCallEntry | undefined,
+  roots: PathRoots | undefined,
+): string {
+  const own = entry.title.trim()
+  const { head, full } = titleParts(own, roots)
+  // a path alone is no question, also one that is a mere name once it's relative to the session's folder
+  const isPath = (head !== '' || full !== visibleWords(own)) && !/\s/.test(full)
+  if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleWords(own)
+  if (entry.command) return t('Allow running this command?')
+  // a tool of an MCP server that says it only reads has no file
+  const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
+  if (reads && tool.toolName && filesOf(tool).length === 0)
+    return t('Allow using {0}?', visibleWords(tool.toolName))
+  switch (tool?.toolKind) {
+    case 'execute':
+      return t('Allow running this command?')
+    case 'edit':
+      return t('Allow this edit?')
+    case 'delete':
+      return t('Allow deleting this?')
+    case 'move':
+      return t('Allow moving this?')
+    case 'read':
+    case 'search':
+      return t('Allow reading this?')
+    case 'fetch':
+      return t('Allow fetching this?')
+    case 'switch_mode':
+      return t('Allow switching modes?')
+    default:
+      return t('Allow this?')
+  }
+}
+
+export function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
+  if (!rule) return undefined
+  return rule.action === 'allow' ? t('Allowed by your rule') : t('Rejected by your rule')
+}
+
+/** The rule that answered the request, with a link to it. */
+function RuleLine({ rule }: { rule: AppliedRule }) {
+  const { host } = useApp()
+  return (
+    <div class="answered-rule">
+      <span>{ruleAnswer(rule)}</span>
+      <code dir="ltr">{rule.text}</code>
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('conversation/openRules', { scope: rule.scope, folder: rule.folder })}
+      >
+        {rule.scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
+      </button>
+    </div>
+  )
+}

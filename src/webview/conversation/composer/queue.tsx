@@ -39,6 +39,7 @@ export function Queue({ head }: { head: ConversationHead }) {
         </span>
         {queuePaused && <Button onClick={() => host.send('composer/resumeQueue')}>{t('Send Now')}</Button>}
       </div>
+      {queuePaused && <div class="queue-note">{t('Sent after your next prompt')}</div>}
       <ul>
         {queue.map((note, i) => (
           <QueuedRow
@@ -46,6 +47,7 @@ export function Queue({ head }: { head: ConversationHead }) {
             note={note}
             place={i}
             several={queue.length > 1}
+            stops={head.activity !== 'idle'}
             dragged={note.id === dragged}
             onDrag={setDragged}
             onDropOn={() => dragged !== undefined && move(dragged, i)}
@@ -64,6 +66,8 @@ interface QueuedRowProps {
   note: QueuedNote
   place: number
   several: boolean
+  /** A turn is running, which sending the prompt now would stop. */
+  stops: boolean
   dragged: boolean
   onDrag: (id: string | undefined) => void
   onDropOn: () => void
@@ -73,7 +77,7 @@ interface QueuedRowProps {
   onRemove: () => void
 }
 
-function QueuedRow({ note, place, several, dragged, ...on }: QueuedRowProps) {
+function QueuedRow({ note, place, several, stops, dragged, ...on }: QueuedRowProps) {
   const [over, setOver] = useState(false)
   const words = note.text || plural(note.attachments, '1 attachment', '{0} attachments')
   return (
@@ -124,7 +128,7 @@ function QueuedRow({ note, place, several, dragged, ...on }: QueuedRowProps) {
         </span>
       )}
       <IconButton icon="edit" label={t('Edit')} onClick={on.onEdit} />
-      <IconButton icon="send" label={t('Stop and Send Now')} onClick={on.onSend} />
+      <IconButton icon="send" label={stops ? t('Stop and Send Now') : t('Send Now')} onClick={on.onSend} />
       <IconButton icon="close" label={t('Remove')} onClick={on.onRemove} />
     </li>
   )

@@ -5,8 +5,14 @@ import { Button } from '../../ui/button.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 
+interface RuleOffersProps {
+  requestId: string
+  onSaved: () => void
+  onCancel: () => void
+}
+
 /** Offers to create a rule that answers requests like this one; the user sees it before it's saved. */
-export function RuleOffers({ requestId, onSaved }: { requestId: string; onSaved: () => void }) {
+export function RuleOffers({ requestId, onSaved, onCancel }: RuleOffersProps) {
   const { host } = useApp()
   const [found, setFound] = useState<FoundOffers | undefined>(undefined)
   const [chosen, setChosen] = useState(0)
@@ -84,6 +90,7 @@ export function RuleOffers({ requestId, onSaved }: { requestId: string; onSaved:
                 {t('Save in Workspace Settings')}
               </Button>
             )}
+            <Button onClick={onCancel}>{t('Cancel')}</Button>
           </div>
         </>
       )}

@@ -161,8 +161,10 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   return (
     <div class="turn-end" role="note">
       <Icon name={icon} />
-      <span>{text}</span>
-      <Retry slot={slot} />
+      <div class="turn-end-text">
+        <span>{text}</span>
+        <Retry slot={slot} />
+      </div>
     </div>
   )
 }

@@ -176,7 +176,7 @@ function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
       </button>
       {open && (
         <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
-          <RuleOffers requestId={entry.requestId} onSaved={saved} />
+          <RuleOffers requestId={entry.requestId} onSaved={saved} onCancel={close} />
         </Popup>
       )}
     </>

@@ -10,9 +10,8 @@ import { LinkedText } from './highlighted-code.tsx'
 
 /** Distance above and below the visible part within which lines are in the page. CSS pixels. */
 const AROUND = 300
-/** Initial values, before anything was measured. CSS pixels. */
-const ASSUMED = { line: 17, character: 7, width: 400 }
-const PROBE = '0'.repeat(20)
+/** The height of a line before any was measured. CSS pixels. */
+const ASSUMED_LINE = 17
 
 interface ViewProps {
   terminal: TerminalSlot
@@ -22,9 +21,7 @@ interface ViewProps {
 interface Place {
   top: number
   height: number
-  /** characters in a row */
-  columns: number
-  /** height of a row */
+  /** height of a line */
   row: number
 }
 
@@ -33,12 +30,21 @@ interface Place {
  * the output.
  */
 export function TerminalView({ terminal }: ViewProps) {
+  useEffect(() => terminal.view(), [terminal])
+  const screen = terminal.screen.value
+  void screen?.version.value
+  const isEmpty = (screen?.lines.length ?? 0) === 0 && terminal.raw === ''
+  // without a box for nothing
+  if (isEmpty && terminal.state.value?.exit) return <div class="quiet">{t('No output')}</div>
+  return <TerminalBox terminal={terminal} />
+}
+
+function TerminalBox({ terminal }: ViewProps) {
   const { host } = useApp()
   const scroll = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLSpanElement>(null)
   const followed = useRef(true)
-  const [place, setPlace] = useState<Place>({ top: 0, height: 260, columns: 80, row: ASSUMED.line })
-  useEffect(() => terminal.view(), [terminal])
+  const [place, setPlace] = useState<Place>({ top: 0, height: 260, row: ASSUMED_LINE })
   const screen = terminal.screen.value
   void screen?.version.value
   const state = terminal.state.value
@@ -54,8 +60,7 @@ export function TerminalView({ terminal }: ViewProps) {
     return () => observer.disconnect()
   }, [])
 
-  const tops = topsOf(lines, place.columns)
-  const height = (tops[lines.length] ?? 0) * place.row
+  const height = lines.length * place.row
   useLayoutEffect(() => {
     const element = scroll.current
     if (!element) return
@@ -66,17 +71,14 @@ export function TerminalView({ terminal }: ViewProps) {
         text: line => textOf(screen, lines[line]),
         show: line => {
           followed.current = false
-          element.scrollTop = Math.max(0, (tops[line] ?? 0) * place.row - place.height / 2)
+          element.scrollTop = Math.max(0, line * place.row - place.height / 2)
           measure()
         },
       })
   })
   const top = followed.current ? Math.max(0, height - place.height) : place.top
-  const start = lineAt(tops, lines.length, (top - AROUND) / place.row)
-  const end = Math.min(
-    lines.length,
-    lineAt(tops, lines.length, (top + place.height + AROUND) / place.row) + 1,
-  )
+  const start = Math.max(0, Math.min(lines.length - 1, Math.floor((top - AROUND) / place.row)))
+  const end = Math.min(lines.length, Math.ceil((top + place.height + AROUND) / place.row))
   const openAll = async () =>
     host.send('conversation/openText', { text: await terminal.plain(), language: 'log' })
   const isEmpty = lines.length === 0
@@ -93,7 +95,7 @@ export function TerminalView({ terminal }: ViewProps) {
       >
         <div class="terminal-lines" dir="ltr">
           <span ref={probe} class="terminal-probe" aria-hidden="true">
-            {PROBE}
+            0
           </span>
           {(screen?.isCut || state?.truncated) && (
             <div class="terminal-note">
@@ -108,17 +110,13 @@ export function TerminalView({ terminal }: ViewProps) {
               )}
             </div>
           )}
-          <div style={{ height: `${(tops[start] ?? 0) * place.row}px` }} />
+          <div style={{ height: `${start * place.row}px` }} />
           {screen &&
             lines
               .slice(start, end)
               .map((line, i) => <Line key={line.start} screen={screen} line={line} position={start + i} />)}
-          <div style={{ height: `${height - (tops[end] ?? 0) * place.row}px` }} />
-          {isEmpty && (
-            <div class="terminal-note">
-              {terminal.raw !== '' ? '' : state?.exit ? t('No output') : t('No output yet')}
-            </div>
-          )}
+          <div style={{ height: `${height - end * place.row}px` }} />
+          {isEmpty && terminal.raw === '' && <div class="terminal-note">{t('No output yet')}</div>}
         </div>
       </ScrollArea>
       {!isEmpty && (
@@ -156,38 +154,14 @@ export function TerminalTail({ terminal, lines: count }: ViewProps & { lines: nu
 
 function seen(element: HTMLElement | null, probe: HTMLElement | null, now: Place): Place {
   if (!element || !probe) return now
-  const { width, height: row } = probe.getBoundingClientRect()
-  const character = width > 0 ? width / PROBE.length : ASSUMED.character
-  const room = (probe.parentElement?.clientWidth || ASSUMED.width) + 0.01
+  const { height: row } = probe.getBoundingClientRect()
   const next: Place = {
     top: element.scrollTop,
     height: element.clientHeight || now.height,
-    columns: Math.max(1, Math.floor(room / character)),
-    row: row || ASSUMED.line,
+    row: row || ASSUMED_LINE,
   }
-  const same =
-    next.top === now.top && next.height === now.height && next.columns === now.columns && next.row === now.row
+  const same = next.top === now.top && next.height === now.height && next.row === now.row
   return same ? now : next
-}
-
-/** The number of rows above each line and above the end, given the number of columns. */
-function topsOf(lines: readonly TerminalLine[], columns: number): Uint32Array {
-  const tops = new Uint32Array(lines.length + 1)
-  for (let i = 0; i < lines.length; i++)
-    tops[i + 1] = tops[i]! + Math.max(1, Math.ceil(lines[i]!.columns / columns))
-  return tops
-}
-
-/** The line to which a row belongs. */
-function lineAt(tops: Uint32Array, count: number, row: number): number {
-  let low = 0
-  let high = Math.max(0, count - 1)
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (tops[middle]! <= row) low = middle
-    else high = middle - 1
-  }
-  return low
 }
 
 function textOf(screen: TerminalScreen, line: TerminalLine | undefined): string {

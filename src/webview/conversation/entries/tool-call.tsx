@@ -194,7 +194,7 @@ function ToolBody({ slot, entry }: SlotOfTool) {
         <ToolContent key={i} slot={slot} content={content} position={i} kind={entry.toolKind} />
       ))}
       {output !== undefined && <Output text={withoutEscapes(output)} language={isData ? 'json' : ''} />}
-      {!shown && output === undefined && (
+      {!shown && output === undefined && (isRunning(entry) || isBare(entry)) && (
         <div class="quiet">{isRunning(entry) ? t('No output yet') : t('No output')}</div>
       )}
       <Locations locations={furtherLocations(entry)} />
@@ -205,6 +205,11 @@ function ToolBody({ slot, entry }: SlotOfTool) {
       />
     </div>
   )
+}
+
+/** Nothing else is known about it, so that its details would be empty. */
+function isBare({ locations, rawInput }: ToolCallEntry): boolean {
+  return locations.length === 0 && (rawInput === undefined || rawInput === null)
 }
 
 /** Its locations, except files with visible diffs, whose names are links already. */

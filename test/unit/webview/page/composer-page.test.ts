@@ -424,6 +424,11 @@ describe('composer page', () => {
     page.document.querySelectorAll<HTMLElement>('.queue [aria-label^="Stop and Send"]')[2]!.click()
     await page.until(() => now.length === 1)
     assert.deepEqual([moved, now], [[{ id: 'two', to: 0 }], ['three']])
+    // nothing to stop
+    await show({ activity: 'idle', queue, queuePaused: true })
+    const buttons = () => [...page.document.querySelectorAll('.queue [aria-label$="Send Now"]')]
+    await page.until(() => buttons()[0]?.getAttribute('aria-label') === 'Send Now')
+    assert.match(page.document.querySelector('.queue')!.textContent!, /Sent after your next prompt/)
   })
 
   it('shows 384 models, favorites first, filters them, and marks a favorite with a key', async () => {

@@ -292,6 +292,9 @@ describe('conversation page: work of an agent', () => {
     await page.until(() => query('.rule-offers .field-choice input'))
     page.key(query('.rule-offers .field-choice input')!, '1')
     assert.equal(heard.length, 1)
+    await press('Cancel')
+    await page.until(() => !query('.rule-offers'))
+    assert.equal(page.document.activeElement?.textContent, 'Always Allow…')
   })
 
   it('shows one request at a time, and collapses the others to a line', async () => {

@@ -120,6 +120,8 @@ export const HistoryMenuId = {
   resume: 'parley.history.resume',
   fork: 'parley.history.fork',
   rename: 'parley.history.rename',
+  pin: 'parley.history.pin',
+  unpin: 'parley.history.unpin',
   archive: 'parley.history.archive',
   unarchive: 'parley.history.unarchive',
   close: 'parley.history.close',

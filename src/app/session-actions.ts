@@ -85,6 +85,10 @@ export class SessionActions {
       this.#deletions.mark(item, this.#manager.reserve(item.agentId, item.sessionId))
       return
     }
+    if (action === 'pin' || action === 'unpin') {
+      this.#organizer.setPinned(item, action === 'pin')
+      return
+    }
     if (action === 'archive' || action === 'unarchive') {
       const archived = action === 'archive'
       const what = archived ? l10n.t('Archive Session') : l10n.t('Unarchive Session')

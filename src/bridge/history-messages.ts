@@ -17,7 +17,18 @@ export const historyMessages = {
   /** The next page of an agent's sessions. */
   'history/more': agent,
   'history/act': session.extend({
-    action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
+    action: z.enum([
+      'load',
+      'resume',
+      'close',
+      'show',
+      'delete',
+      'fork',
+      'archive',
+      'unarchive',
+      'pin',
+      'unpin',
+    ]),
   }),
   /** Searches the conversations; an empty text ends the search. `here`: only sessions of the open folders. */
   'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),

@@ -31,6 +31,8 @@ export interface HistoryRow {
   canArchive: boolean
   /** archived sessions are shown only on request */
   archived: boolean
+  /** it is first in the list */
+  pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
   /** the agent lists its sessions, and this isn't one of them; `saved`: Parley has a copy */

@@ -115,13 +115,13 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * The user renamed or archived a session, possibly one that Parley didn't open: its title (empty for none), the title
-   * set with the agent, whether it's archived. Doesn't change the time of its last activity.
+   * The user renamed, archived or pinned a session, possibly one that Parley didn't open: its title (empty for none), the
+   * title set with the agent, whether it's archived or pinned. Doesn't change the time of its last activity.
    */
   noted(
     agentId: string,
     session: Pick<LocalSession, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
-    said: { title?: string; givenTitle?: string; archived?: boolean },
+    said: { title?: string; givenTitle?: string; archived?: boolean; pinned?: boolean },
   ): void {
     const { sessionId, cwd, updatedAt } = session
     const now = this.#now()
@@ -134,11 +134,12 @@ export class LocalSessions implements Disposable {
       createdAt: updatedAt ?? now,
       updatedAt: updatedAt ?? now,
     }
-    const { givenTitle, archived, ...rest } = { ...known, ...said }
+    const { givenTitle, archived, pinned, ...rest } = { ...known, ...said }
     this.#put({
       ...rest,
       ...(givenTitle?.trim() ? { givenTitle: givenTitle.trim() } : {}),
       ...(archived ? { archived } : {}),
+      ...(pinned ? { pinned } : {}),
     })
   }
 

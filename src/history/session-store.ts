@@ -15,6 +15,8 @@ export interface LocalSession extends SessionId {
   formerTitles?: string[]
   /** The session is archived. */
   archived?: boolean
+  /** It is first in lists. */
+  pinned?: boolean
   /** milliseconds since the epoch */
   createdAt: number
   /** milliseconds since the epoch */

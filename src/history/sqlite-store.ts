@@ -59,6 +59,7 @@ const MIGRATIONS = [
      output_tokens REAL NOT NULL,
      PRIMARY KEY (day, agent_id, currency)
    ) STRICT, WITHOUT ROWID;`,
+  'ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;',
 ]
 
 /**
@@ -100,11 +101,11 @@ export class SqliteStore implements SessionStore {
 
   put(session: LocalSession): void {
     this.#prepare(
-      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
          title = excluded.title, updated_at = excluded.updated_at, given_title = excluded.given_title,
          archived = excluded.archived, system_prompt = excluded.system_prompt,
-         former_titles = excluded.former_titles`,
+         former_titles = excluded.former_titles, pinned = excluded.pinned`,
     ).run(
       session.agentId,
       storedId(session.sessionId),
@@ -117,6 +118,7 @@ export class SqliteStore implements SessionStore {
       session.archived ? 1 : 0,
       session.systemPrompt === undefined ? null : JSON.stringify(session.systemPrompt),
       session.formerTitles ? JSON.stringify(session.formerTitles) : null,
+      session.pinned ? 1 : 0,
     )
   }
 
@@ -240,6 +242,7 @@ function readSession(row: Row): LocalSession {
   if (typeof row.title === 'string') session.title = row.title
   if (typeof row.given_title === 'string') session.givenTitle = row.given_title
   if (row.archived === 1) session.archived = true
+  if (row.pinned === 1) session.pinned = true
   const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
   if (success && row.system_prompt !== null) session.systemPrompt = data
   const former = readJson(row.former_titles)

@@ -114,6 +114,7 @@ const items = numbers(MANY).map(
     cwd: '/work/project',
     open: false,
     archived: false,
+    pinned: false,
     canLoad: true,
     canResume: true,
     canClose: false,

@@ -32,6 +32,8 @@ export function historyMenuCommands(
     [HistoryMenuId.resume]: on('resume'),
     [HistoryMenuId.fork]: on('fork'),
     [HistoryMenuId.rename]: on('rename'),
+    [HistoryMenuId.pin]: on('pin'),
+    [HistoryMenuId.unpin]: on('unpin'),
     [HistoryMenuId.archive]: on('archive'),
     [HistoryMenuId.unarchive]: on('unarchive'),
     [HistoryMenuId.close]: on('close'),

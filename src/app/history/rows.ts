@@ -73,6 +73,7 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     canFork: trusted && item.canFork,
     canArchive: trusted && item.canArchive,
     archived: item.archived,
+    pinned: item.pinned,
     ...elsewhere(item),
     ...(item.unlisted && { unlisted: item.unlisted }),
   }

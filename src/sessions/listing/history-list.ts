@@ -45,6 +45,8 @@ export interface HistoryItem extends SessionReference {
   status?: SessionStatus
   /** The session is archived. */
   archived: boolean
+  /** It is first in lists. */
+  pinned: boolean
   /** The agent has listed all of its sessions, and this isn't one of them. `saved`: Parley has a copy. */
   unlisted?: 'saved' | 'gone'
   canLoad: boolean
@@ -147,6 +149,7 @@ export class HistoryList extends Owner {
           updatedAt: known?.updatedAt,
           open: false,
           archived: known?.archived ?? false,
+          pinned: known?.pinned ?? false,
           canLoad: can?.load ?? false,
           canResume: can?.resume ?? false,
           canClose: false,
@@ -159,12 +162,12 @@ export class HistoryList extends Owner {
       }
       const given = new Map<string, string>()
       for (const record of this.#options.records.list(agentId)) {
-        const { sessionId, givenTitle, updatedAt, archived = false } = record
+        const { sessionId, givenTitle, updatedAt, archived = false, pinned = false } = record
         const deletesCopy = !agent?.capabilities.delete
         created.set(sessionKey(agentId, sessionId), record.createdAt)
         if (givenTitle !== undefined) given.set(sessionId, givenTitle)
         const titles = [...(record.formerTitles ?? []), ...(record.title === undefined ? [] : [record.title])]
-        add(record, { updatedAt, archived, canDelete: true, deletesCopy, formerTitles: titles })
+        add(record, { updatedAt, archived, pinned, canDelete: true, deletesCopy, formerTitles: titles })
       }
       const listed = agent && this.#listings.get(agent)
       for (const info of listed?.listing.sessions ?? []) {
@@ -219,8 +222,11 @@ export class HistoryList extends Owner {
   }
 
   /** Nothing was ever sent to it, as far as Parley knows, so a new session is the same. `createdAt`: by Parley. */
-  #isUnused({ agentId, sessionId, title, updatedAt }: HistoryItem, createdAt: number | undefined): boolean {
-    if (title?.trim()) return false
+  #isUnused(
+    { agentId, sessionId, title, pinned, updatedAt }: HistoryItem,
+    createdAt: number | undefined,
+  ): boolean {
+    if (title?.trim() || pinned) return false
     const { manager, isKept } = this.#options
     // the agent had it before
     const isForeign = createdAt === undefined || (updatedAt !== undefined && updatedAt < createdAt)

@@ -16,15 +16,15 @@ export interface SessionOrganizerOptions {
   records: SessionRecords
 }
 
-/** A session to rename or archive; `updatedAt` as the list has it, in milliseconds since the epoch. */
+/** A session to rename, pin or archive; `updatedAt` as the list has it, in milliseconds since the epoch. */
 export type OrganizedSession = SessionReference & { updatedAt?: number }
 
-/** Renames and archives sessions: with the agent if it supports that; otherwise Parley stores the title. */
+/** Renames, pins and archives sessions: with the agent if it supports that; otherwise Parley stores the title. */
 export class SessionOrganizer extends Owner {
   readonly #options: SessionOrganizerOptions
   readonly #change = this.register(new Emitter<void>())
 
-  /** A session was renamed, archived or unarchived. */
+  /** A session was renamed, pinned or archived, or that was undone. */
   readonly onDidChange = this.#change.event
 
   constructor(options: SessionOrganizerOptions) {
@@ -51,6 +51,12 @@ export class SessionOrganizer extends Owner {
       this.#options.records.noted(agentId, session, { givenTitle: title })
       this.#options.manager.find(agentId, sessionId)?.session.giveTitle(title || undefined)
     }
+    this.#change.fire()
+  }
+
+  /** Pins the session, so that lists show it first. Only Parley knows that. */
+  setPinned(session: OrganizedSession, pinned: boolean): void {
+    this.#options.records.noted(session.agentId, session, { pinned })
     this.#change.fire()
   }
 

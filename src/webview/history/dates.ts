@@ -1,8 +1,10 @@
-import type { DateGroupKey } from '../../common/date-groups.ts'
 import { dateFormat, t } from '../l10n.ts'
+import type { HistoryGroupKey } from './items.ts'
 
-export function groupName(key: DateGroupKey): string {
+export function groupName(key: HistoryGroupKey): string {
   switch (key.kind) {
+    case 'pinned':
+      return t('Pinned')
     case 'today':
       return t('Today')
     case 'yesterday':

@@ -20,10 +20,13 @@ export interface HistoryFilter {
   archived: boolean
 }
 
+/** The group of pinned sessions is the first. */
+export type HistoryGroupKey = DateGroupKey | { kind: 'pinned' }
+
 /** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
   (
-    | { kind: 'group'; group: DateGroupKey }
+    | { kind: 'group'; group: HistoryGroupKey }
     | { kind: 'row'; row: Signal<HistoryRow>; hit: Signal<HistoryHit | undefined> }
   )
 export type RowItem = Extract<HistoryItem, { kind: 'row' }>
@@ -33,7 +36,7 @@ const ROW_HEIGHT = 44
 const HIT_HEIGHT = 19
 
 /**
- * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date. If text is searched
+ * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date, the pinned ones before them. If text is searched
  * for: first those whose title has it, then those whose conversation has it, the best first. Updating a session in place
  * takes constant time.
  */
@@ -121,10 +124,12 @@ export class HistoryLines {
     const item = this.item(key)
     const isShown = this.#passes(row)
     if (!item || !isShown) return !item && !isShown
+    if (row.pinned !== item.row.peek().pinned) return false
     if (row.updatedAt !== item.row.peek().updatedAt && !hasText(this.#query)) {
       const neighbors = [this.#rowAt(item.index - 1), row, this.#rowAt(item.index + 1)].filter(one => one)
       const isInOrder = neighbors.every((one, i) => i === 0 || newestFirst(neighbors[i - 1]!, one!) <= 0)
-      if (!isInOrder || groupByDate([row, item.row.peek()], this.#now).length > 1) return false
+      const changesGroup = !row.pinned && groupByDate([row, item.row.peek()], this.#now).length > 1
+      if (!isInOrder || changesGroup) return false
     }
     item.row.value = row
     return true
@@ -158,14 +163,22 @@ export class HistoryLines {
       lines.set(key, item)
     }
     if (hasText(this.#query)) for (const row of this.#ranked(shown)) add(row)
-    else
-      for (const { id, key: group, rows } of groupByDate(shown, this.#now)) {
+    else {
+      const pinned = shown.filter(row => row.pinned).sort(newestFirst)
+      const rest = shown.filter(row => !row.pinned)
+      const groups: Array<{ id: string; key: HistoryGroupKey; rows: HistoryRow[] }> = groupByDate(
+        rest,
+        this.#now,
+      )
+      if (pinned.length > 0) groups.unshift({ id: 'pinned', key: { kind: 'pinned' }, rows: pinned })
+      for (const { id, key: group, rows } of groups) {
         const key = `group/${id}`
         const head = this.#lines.get(key) ?? { ...base, kind: 'group', group, key, height: 26 }
         this.#groups.push(head)
         lines.set(key, head)
         for (const row of rows) add(row)
       }
+    }
     this.#lines = lines
     this.window.splice(0, this.window.count, [...lines.values()])
     this.version.value = this.version.peek() + 1

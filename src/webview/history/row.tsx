@@ -121,6 +121,7 @@ function RowActions({ row }: Pick<RowProps, 'row'>) {
         )}
       {row.canFork &&
         button('fork', 'repo-forked', t('Fork Session: Start a new session with this conversation'))}
+      {row.pinned && button('unpin', 'pinned', t('Unpin'))}
       {row.canArchive &&
         (row.archived
           ? button('unarchive', 'inbox', t('Unarchive'))
@@ -143,6 +144,7 @@ function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {
     parleyCanLoad: row.canLoad && !row.open,
     parleyCanResume: row.canResume,
     parleyCanFork: row.canFork,
+    parleyPinned: row.pinned,
     parleyCanArchive: row.canArchive && !row.archived,
     parleyCanUnarchive: row.canArchive && row.archived,
     parleyCanClose: row.canClose,

@@ -9,6 +9,7 @@ const item = (more: Partial<HistoryItem>): HistoryItem => ({
   cwd: '/w',
   open: false,
   archived: false,
+  pinned: false,
   canLoad: true,
   canResume: true,
   canClose: false,

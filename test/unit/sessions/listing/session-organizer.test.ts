@@ -54,6 +54,18 @@ describe('SessionOrganizer', () => {
     assert.equal(shown(fixture), 'Better!')
   })
 
+  it('pins a session, whatever its agent supports', async () => {
+    const fixture = await SessionsFixture.withSession()
+    let changes = 0
+    fixture.organizer.onDidChange(() => {
+      changes += 1
+    })
+    fixture.organizer.setPinned(reference, true)
+    assert.equal(fixture.records.get('one', 's1')?.pinned, true)
+    fixture.organizer.setPinned(reference, false)
+    assert.deepEqual([fixture.records.get('one', 's1')?.pinned, changes], [false, 2])
+  })
+
   it('archives only with an agent that supports it', async () => {
     const fixture = await SessionsFixture.withSession()
     await assert.rejects(fixture.organizer.setArchived(reference, true), /can't archive/)

@@ -41,6 +41,20 @@ describe('history items', () => {
     ])
   })
 
+  it('are first if they are pinned, except in a search', () => {
+    const list = [row('1'), row('2', { updatedAt: now - 24 * hour, pinned: true })]
+    const lines = linesOf(list)
+    assert.deepEqual(keysOf(lines), ['group/pinned', 'row/a/2', 'group/today', 'row/a/1'])
+    lines.update({ ...changes([row('1', { pinned: true })]), removed: [] })
+    assert.deepEqual(keysOf(lines), ['group/pinned', 'row/a/1', 'row/a/2'])
+    // its time is another day, but its group is the same
+    lines.update({ ...changes([row('2', { updatedAt: now - 48 * hour, pinned: true })]), removed: [] })
+    assert.deepEqual(keysOf(lines), ['group/pinned', 'row/a/1', 'row/a/2'])
+    lines.update({ ...changes([row('1'), row('2', { updatedAt: now - 24 * hour })]), removed: [] })
+    assert.deepEqual(keysOf(lines), ['group/today', 'row/a/1', 'group/yesterday', 'row/a/2'])
+    assert.deepEqual(keys(list, { text: 'session', here: false, archived: false }), ['row/a/1', 'row/a/2'])
+  })
+
   it('match all filters', () => {
     const list = [row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })]
     assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['row/a/1'])

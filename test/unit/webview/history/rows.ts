@@ -20,6 +20,7 @@ export function historyRow(sessionId: string, more: Partial<HistoryRow> = {}): H
     canFork: false,
     canArchive: false,
     archived: false,
+    pinned: false,
     ...more,
   }
 }

@@ -8,6 +8,8 @@ export interface ExportedSession {
   agentName: string
   /** the folder it works in */
   cwd?: string
+  /** a sentence about the document */
+  note?: string
 }
 
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
@@ -20,6 +22,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   const parts = [`# ${escaped(about.title)}`]
   const origin = [escaped(about.agentName), ...(about.cwd ? [`\`${about.cwd.replace(/`/g, "'")}\``] : [])]
   parts.push(origin.join(' · '))
+  if (about.note !== undefined) parts.push(`*${escaped(about.note)}*`)
   let speaker: 'you' | 'agent' | undefined
   for (const entry of state.entries) {
     const text = entryMarkdown(entry, state.terminals)
@@ -30,6 +33,53 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
     parts.push(text)
   }
   return `${parts.join('\n\n')}\n`
+}
+
+export interface LatestTurns {
+  text: string
+  /** number of turns in the text */
+  turns: number
+  /** number of turns in the conversation */
+  of: number
+}
+
+/**
+ * The document with as many of the latest turns as fit into `max` characters, the last one at least in part, and a note
+ * about those that are left out.
+ */
+export function latestTurns(state: Exported, about: ExportedSession, max: number): LatestTurns {
+  const { entries, terminals } = state
+  const of = new Set(entries.map(({ turn }) => turn)).size
+  let from = entries.length
+  let turns = 0
+  for (let length = 0, at = entries.length; at > 0; ) {
+    const { turn } = entries[at - 1]!
+    while (at > 0 && entries[at - 1]!.turn === turn && length <= max)
+      length += entryMarkdown(entries[--at]!, terminals).length
+    if (length > max) break
+    from = at
+    turns++
+  }
+  if (turns === of) return { text: conversationMarkdown(state, about), turns, of }
+  const note = l10n.t('The conversation is longer than this: only its last turns are here.')
+  if (turns > 0)
+    return {
+      text: conversationMarkdown({ ...state, entries: entries.slice(from) }, { ...about, note }),
+      turns,
+      of,
+    }
+  // the end of the last turn
+  const kept: string[] = []
+  for (let at = entries.length, length = 0; at > 0 && length < max; ) {
+    const text = entryMarkdown(entries[--at]!, terminals).slice(-(max - length))
+    kept.unshift(text)
+    length += text.length
+  }
+  return {
+    text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note })}\n${kept.join('\n\n')}\n`,
+    turns: 1,
+    of,
+  }
 }
 
 /** One entry; empty if there is nothing to show. */

@@ -185,6 +185,21 @@ export class ConversationController extends Owner {
     return this.opener.start(current.agentId)
   }
 
+  /** Starts a session with another agent in the same folder, with the draft. `undefined` if it couldn't be started. */
+  async continueIn(agentId: string): Promise<OpenSession | undefined> {
+    const { drafts } = this.#options
+    const { newKey } = this.#displayed
+    const { current, key } = this
+    if (!current) return undefined
+    const written = drafts.get(key)
+    if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
+    await this.opener.start(agentId, current.plan.setup.cwd)
+    const begun = this.current
+    if (this.phase !== 'ready' || !begun || begun === current) return undefined
+    drafts.set(key, { text: '', marks: [], items: [] })
+    return begun
+  }
+
   /** Cancels the attempt in progress, else the turn. */
   cancel(): void {
     if (!this.opener.cancel() && this.current) this.current.cancel()

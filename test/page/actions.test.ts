@@ -7,7 +7,9 @@ import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 
 describe('actions', () => {
   const vscode = new PageSuite({
-    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+    settings: root => ({
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture'), other: fixtureAgent(root, 'Other') },
+    }),
   })
   let workbench: PageWindow
   let conversation: ConversationPage
@@ -63,5 +65,20 @@ describe('actions', () => {
     await talk('Go on')
     await waitFor('prompt', () => /Go on/.test(prompts().at(-1) ?? ''))
     assert.match(prompts().at(-1)!, /swordfish/)
+  })
+
+  it('continue in another agent with the conversation as a chip and the draft, sending nothing', async () => {
+    await talk('[[say The secret word is swordfish.]]')
+    await conversation.composer.fill('And what now?')
+    await conversation.chooseFromAgentMenu('Continue in Other')
+    await conversation.frame.locator('.composer .chip').waitFor()
+    await conversation.waitForAgent('Other')
+    await conversation.composer.filter({ hasText: 'And what now?' }).waitFor()
+    const sent = () => receivedParams(vscode.root, 'Other', 'session/prompt').map(one => JSON.stringify(one))
+    assert.deepEqual(sent(), [])
+    await conversation.composer.press('Enter')
+    await waitFor('prompt', () => sent().length === 1)
+    assert.match(sent()[0]!, /swordfish/)
+    assert.match(sent()[0]!, /And what now\?/)
   })
 })

@@ -67,6 +67,19 @@ describe('message content', () => {
   const tab = (name: string | RegExp): Locator =>
     workbench.page.locator('.part.editor .tabs-container .tab', { hasText: name }).first()
 
+  it('includes formulas, whose source is shown until their fonts are loaded', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Mathematician')
+    const drawn = conversation.frame.evaluate<boolean>(`new Promise(resolve => {
+      const drawn = '[data-rich="math"][data-state="drawn"]'
+      const observer = new MutationObserver(() => {
+        if (document.querySelector(drawn)) resolve([...document.fonts].some(font => /KaTeX_Math/.test(font.family) && font.status === 'loaded'))
+      })
+      observer.observe(document.body, { subtree: true, childList: true, attributes: true })
+    })`)
+    await conversation.send('A formula, please')
+    assert.equal(await drawn, true)
+  })
+
   it("includes diffs, whose unchanged lines expand and which open in VS Code's diff editor", async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Editor')
     await conversation.send('Edit, please')

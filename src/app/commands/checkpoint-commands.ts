@@ -11,10 +11,11 @@ import { isPrompt } from '../../conversation/user-prompts.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
+import { conversationAttachment } from '../conversation/conversation-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, PickItem, RestorePreview } from '../workbench.ts'
-import { conversationAttachment, type EntryTarget, targetOf } from './entry-commands.ts'
+import { type EntryTarget, targetOf } from './entry-commands.ts'
 
 export interface CheckpointCommandsOptions extends UndoServices {
   surfaces: ConversationSurfaces

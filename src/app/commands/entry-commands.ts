@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import type { Attachment } from '../../bridge/conversation.ts'
 import { draftOf } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { attachmentOf } from '../../conversation/attachment.ts'
 import { messageText, wholeMessage } from '../../conversation/entries/message.ts'
-import { conversationMarkdown, entryMarkdown } from '../../conversation/markdown-export.ts'
+import { entryMarkdown } from '../../conversation/markdown-export.ts'
 import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
-import { titleOf } from '../../sessions/session-title.ts'
+import { conversationAttachment, documentOf, fileNameOf } from '../conversation/conversation-context.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
@@ -90,31 +89,6 @@ function promptOf(open: OpenSession, entry: Entry | undefined) {
   return prompt
 }
 
-let last = 0
-
-/**
- * The conversation, or the turns before `until`, as context for another one; as text if the agent doesn't support files.
- */
-export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
-  const uri = `parley:/${encodeURIComponent(fileNameOf(open))}.md`
-  const text = documentOf(open, until)
-  return {
-    id: `conversation-${++last}`,
-    label: titleOf(open.session) || l10n.t('Conversation'),
-    icon: 'comment-discussion',
-    detail: l10n.t('Conversation with {0}', open.agentName),
-    content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
-  }
-}
-
-/** The whole conversation, or the turns before `until`, as Markdown. */
-function documentOf({ session, agentName, plan }: OpenSession, until?: number): string {
-  const title = titleOf(session) || l10n.t('Conversation')
-  const { entries, ...state } = session.state
-  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
-  return conversationMarkdown({ ...state, entries: wanted }, { title, agentName, cwd: plan.setup.cwd })
-}
-
 /** Asks for a file, and writes the conversation to it. */
 async function exportDocument({ dialogs }: Workbench, open: OpenSession): Promise<void> {
   const target = await dialogs.saveFile({
@@ -130,17 +104,4 @@ async function exportDocument({ dialogs }: Workbench, open: OpenSession): Promis
   void dialogs.info(l10n.t('Conversation exported to {0}.', target.name), show).then(answer => {
     if (answer === show) void target.open()
   })
-}
-
-/** The title as a file name that is valid on every system. */
-function fileNameOf({ session }: OpenSession): string {
-  const title = titleOf(session) ?? ''
-  const name = title
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
-    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 60)
-    .replace(/[. ]+$/, '')
-  return name || 'conversation'
 }

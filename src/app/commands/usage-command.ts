@@ -43,9 +43,13 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
     [l10n.t('Last 30 Days'), 30],
     [l10n.t('Last 12 Months'), 365],
   ]
+  let listed = 0
   const items: Item[] = periods.flatMap(([label, days]) => {
-    const agents = byAgent(rows.filter(({ day }) => day >= daysAgo(days - 1)))
-    if (agents.size === 0) return []
+    const used = rows.filter(({ day }) => day >= daysAgo(days - 1))
+    // nothing that the shorter periods don't have: its rows would say the same
+    if (used.length === listed) return []
+    listed = used.length
+    const agents = byAgent(used)
     return [
       { label, isSeparator: true },
       ...[...agents]

@@ -228,7 +228,7 @@ export class ConversationBridge extends Owner {
       ...changes.handlers,
       ...follow.handlers,
       ...composerHandlers(options, () => this.#pump.sendNow()),
-      ...sessionHandlers(options),
+      ...sessionHandlers({ ...options, attach: attachment => this.attach(attachment) }),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.workbench),
       'conversation/ready': ({ isShown }) => {

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { Handlers } from '../../bridge/contract.ts'
+import type { Attachment } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
@@ -10,6 +11,7 @@ import { showFailure, showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { SessionsToOpen } from '../history/recent-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import { answerElicitation } from './answer-elicitation.ts'
+import { conversationAttachment } from './conversation-context.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController
@@ -17,6 +19,8 @@ export interface SessionHandlersOptions {
   installs: InstallManager
   sessions: SessionsToOpen
   workbench: Pick<Workbench, 'dialogs' | 'editors'>
+  /** Adds context to the composer. */
+  attach: (attachment: Attachment) => void
 }
 
 /** Handles messages that start sessions, stop their work, answer their requests and rename them. */
@@ -26,10 +30,18 @@ export function sessionHandlers({
   installs,
   sessions,
   workbench: { dialogs, editors },
+  attach,
 }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
     'conversation/start': ({ agentId }) => controller.opener.start(agentId),
+    'conversation/continueIn': async ({ key, agentId }) => {
+      const open = controller.shownAs(key)
+      if (!open || open !== controller.current) return
+      // if it couldn't be started, its view shows why
+      const begun = await controller.continueIn(agentId)
+      if (begun) attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
+    },
     'conversation/openSession': ({ agentId, sessionId }) => sessions.open(agentId, sessionId),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()

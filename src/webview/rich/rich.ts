@@ -13,27 +13,33 @@ export function enrich(root: ParentNode): void {
   }
 }
 
-type MathModule = typeof import('./math.ts')
-let math: MathModule | undefined
-let loadingMath: Promise<MathModule> | undefined
+type DrawFormula = typeof import('./math.ts').drawFormula
+let drawFormula: DrawFormula | undefined
+let loadingMath: Promise<DrawFormula> | undefined
 
 function drawMath(element: HTMLElement): void {
   const source = sourceOf(element)
-  if (math) {
-    math.drawFormula(element, source)
+  if (drawFormula) {
+    drawFormula(element, source)
     return
   }
   // meanwhile, this element may have been removed or rendered
-  loadingMath ??= import('./math.ts')
+  loadingMath ??= loadMath()
   void loadingMath.then(
-    module => {
-      math = module
-      if (element.isConnected && !element.dataset.state) module.drawFormula(element, source)
+    draw => {
+      drawFormula = draw
+      if (element.isConnected && !element.dataset.state) draw(element, source)
     },
     () => {
       element.dataset.state = 'failed'
     },
   )
+}
+
+async function loadMath(): Promise<DrawFormula> {
+  const { drawFormula, loadLook } = await import('./math.ts')
+  await loadLook()
+  return drawFormula
 }
 
 type DiagramModule = typeof import('./diagram.ts')

@@ -106,7 +106,11 @@ export class ConversationPage {
   /** Selects an entry of the agent's menu in the header. */
   async chooseFromAgentMenu(name: string): Promise<void> {
     await this.frame.locator('.header-agent').click()
-    await this.frame.getByRole('listbox', { name: 'Switch Agent' }).getByRole('option', { name }).click()
+    await this.frame
+      .getByRole('listbox', { name: 'Switch Agent' })
+      .getByRole('option', { name })
+      .first()
+      .click()
   }
 
   /** A card, by its title. */

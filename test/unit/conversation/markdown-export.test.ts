@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
 import { contained, escaped, fenced, folded } from '../../../src/conversation/markdown.ts'
-import { conversationMarkdown } from '../../../src/conversation/markdown-export.ts'
+import { conversationMarkdown, latestTurns } from '../../../src/conversation/markdown-export.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { update as arbitraryUpdate } from './arbitrary-updates.ts'
+import { chunk } from './updates.ts'
 
 const markdown = new MarkdownIt({ html: true })
 /** Text with every special character. */
@@ -176,5 +177,24 @@ red
 Done: **b**.
 `,
     )
+  })
+
+  it('has the latest turns if it must not be long, and the end of the last one at least', () => {
+    const state = createSessionState()
+    for (const turn of [1, 2, 3]) {
+      reduce(state, chunk('user', `ask ${turn}`), 1)
+      reduce(state, chunk('agent', `answer ${turn} ${'x'.repeat(100)} end ${turn}`), 1)
+    }
+    const about = { title: 'T', agentName: 'A' }
+    const whole = latestTurns(state, about, 10_000)
+    assert.deepEqual([whole.turns, whole.of, whole.text], [3, 3, conversationMarkdown(state, about)])
+    const two = latestTurns(state, about, 300)
+    assert.deepEqual([two.turns, two.of], [2, 3])
+    assert.match(two.text, /^# T\n\nA\n\n\*The conversation is longer than this.*ask 2.*end 2.*ask 3.*end 3/s)
+    assert.doesNotMatch(two.text, /ask 1|end 1/)
+    const end = latestTurns(state, about, 50)
+    assert.deepEqual([end.turns, end.of], [1, 3])
+    assert.match(end.text, /longer than this.*x end 3\n$/s)
+    assert.doesNotMatch(end.text, /answer 3/)
   })
 })

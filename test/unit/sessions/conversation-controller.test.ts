@@ -535,6 +535,26 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.keyBefore, 'new', 'which the draft goes along with')
   })
 
+  it('continues with another agent: its draft goes along, and stays if the agent does not start', async () => {
+    const starting = fixture.controller.opener.start('two')
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+    await starting
+    const draft = { text: 'half a thought', marks: [], items: [] }
+    fixture.drafts.set('two/s1', draft)
+    const failing = fixture.controller.continueIn('one')
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(new Error('no'))
+    assert.equal(await failing, undefined)
+    assert.deepEqual(fixture.drafts.get('two/s1'), draft)
+    const continuing = fixture.controller.continueIn('one')
+    await until(() => fixture.agent.newSessions.length > 1)
+    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
+    assert.equal((await continuing)?.key, 'one/s2')
+    assert.equal(fixture.drafts.get('two/s1')?.text, '')
+    assert.equal(fixture.agent.prompts.length, 0)
+  })
+
   it('returns unsent prompts with their chips and images', async () => {
     await ready()
     await sendPrompt(fixture.controller, 'first')

@@ -11,9 +11,9 @@ interface AgentSwitcherProps {
   agent: NonNullable<ConversationHead['agent']>
 }
 
-/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with. */
+/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with, or to continue in. */
 export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
-  const { host, work } = useApp()
+  const { host, store, work } = useApp()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
@@ -36,10 +36,12 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
         <Menu
           anchor={button}
           label={t('Switch Agent')}
-          choices={choicesOf(head, agent.name, work.following.value)}
+          choices={choicesOf(head, agent, work.following.value, store.total.value > 0)}
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
+            else if (value.startsWith(CONTINUE))
+              host.send('conversation/continueIn', { agentId: value.slice(CONTINUE.length) })
             else host.send('conversation/command', { command: value })
           }}
           onClose={close}
@@ -49,19 +51,29 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefix of an agent's id, to start a session with it. All other choices are commands. */
+/** The prefix of an agent's id, to start a session with it. */
 const AGENT = 'agent:'
+/** The same with the conversation as context. All other choices are commands. */
+const CONTINUE = 'continue:'
 
 function choicesOf(
   { agents, account, canFork, sessionId }: ConversationHead,
-  name: string,
+  { agentId: own, name }: NonNullable<ConversationHead['agent']>,
   isFollowing: boolean,
+  hasEntries: boolean,
 ): MenuChoice[] {
   const start = agents.map(agent => ({
     value: `${AGENT}${agent.agentId}`,
     name: agent.name,
     icon: agent.icon ?? 'robot',
     group: t('New session with'),
+  }))
+  const others = hasEntries && sessionId !== undefined ? agents.filter(({ agentId }) => agentId !== own) : []
+  const continued = others.map(agent => ({
+    value: `${CONTINUE}${agent.agentId}`,
+    name: t('Continue in {0}', agent.name),
+    icon: agent.icon ?? 'robot',
+    group: t('With this conversation as context'),
   }))
   const command = (value: string, icon: string, label: string, group: string) => ({
     value,
@@ -78,6 +90,7 @@ function choicesOf(
   const change = accountCommand(account)
   return [
     ...start,
+    ...continued,
     ...(canFork ? [command('parley.forkSession', 'repo-forked', t('Fork Session'), name)] : []),
     ...(sessionId === undefined ? [] : [follow]),
     command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),

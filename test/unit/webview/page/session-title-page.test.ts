@@ -162,6 +162,11 @@ describe("the session's title in the header", () => {
     }
     await choose('Gemini CLI')
     await choose('Codex')
+    page.document.querySelector<HTMLElement>('.header-agent')!.click()
+    await page.until(() => options().length > 0)
+    assert.ok(!options().some(option => option.textContent?.includes('Continue in')), 'nothing to continue')
+    page.document.querySelector<HTMLElement>('.header-agent')!.click()
+    await page.until(() => options().length === 0)
     await choose('Restart Agent')
     await choose('Show Agent Log')
     await choose('Sign In')

@@ -1,0 +1,52 @@
+import * as l10n from '@vscode/l10n'
+import type { Attachment } from '../../bridge/conversation.ts'
+import { MAX_CONVERSATION_CONTEXT } from '../../common/limits.ts'
+import { conversationMarkdown, latestTurns } from '../../conversation/markdown-export.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+
+let last = 0
+
+/**
+ * The conversation, or the turns before `until`, as context for another one; as text if the agent doesn't support files.
+ * Of a long one, the latest turns, which its name says.
+ */
+export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
+  const { entries, ...state } = open.session.state
+  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
+  const latest = latestTurns({ ...state, entries: wanted }, aboutOf(open), MAX_CONVERSATION_CONTEXT)
+  const cut = latest.turns < latest.of && l10n.t('last {0} of {1} turns', latest.turns, latest.of)
+  const title = titleOf(open.session) || l10n.t('Conversation')
+  const uri = `parley:/${encodeURIComponent(cut ? `${fileNameOf(open)} (${cut})` : fileNameOf(open))}.md`
+  const origin = l10n.t('Conversation with {0}', open.agentName)
+  const { text } = latest
+  return {
+    id: `conversation-${++last}`,
+    label: cut ? `${title} (${cut})` : title,
+    icon: 'comment-discussion',
+    detail: cut ? `${origin} (${cut})` : origin,
+    content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
+  }
+}
+
+/** The whole conversation as Markdown. */
+export function documentOf(open: OpenSession): string {
+  return conversationMarkdown(open.session.state, aboutOf(open))
+}
+
+function aboutOf({ session, agentName, plan }: OpenSession) {
+  return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
+}
+
+/** The title as a file name that is valid on every system. */
+export function fileNameOf({ session }: OpenSession): string {
+  const title = titleOf(session) ?? ''
+  const name = title
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 60)
+    .replace(/[. ]+$/, '')
+  return name || 'conversation'
+}

@@ -18,6 +18,7 @@ import { screenshotAgents } from './agents.ts'
 import { aroundAgents } from './around-agents.ts'
 import { aroundStates } from './around-states.ts'
 import { composerStates } from './composer-states.ts'
+import { filmStates } from './film-states.ts'
 import { firstStates } from './first-states.ts'
 import { translateLocators } from './in-language.ts'
 import { looks, selectedLooks } from './looks.ts'
@@ -64,6 +65,7 @@ for (const name of names) {
     ...transcriptAgents(root),
   }))
   await photograph(name, readmeStates, readmeAgents)
+  await photograph(name, filmStates, readmeAgents)
 }
 for (const line of missed) console.error(line)
 // the model for the README's agents is still listening

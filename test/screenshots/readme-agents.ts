@@ -14,11 +14,6 @@ export const prompts = {
   work: 'Find planets in any case, and let a 404 list the ones that exist.',
   slow: 'Speed up the tests',
   asks: 'Let a 404 list the planets that exist',
-  past: [
-    'Why does the build take four minutes?',
-    'Upgrade TypeScript and fix what it finds',
-    'Explain how orbits are drawn',
-  ],
 }
 
 const plan = (finished: number): Work => ({
@@ -93,7 +88,6 @@ function scripts(folder: string): Script[] {
       prompt: prompts.slow,
       steps: [{ text: Array.from({ length: 6000 }, () => 'Measuring… '), pause: 500 }],
     },
-    ...prompts.past.map(prompt => ({ prompt, steps: [{ text: ['Done.'] }] })),
   ]
 }
 

@@ -1,43 +1,12 @@
 import type { Frame } from 'playwright-core'
 import { openFile } from '../ui/support/editor.ts'
-import { HistoryPage } from '../ui/support/history-page.ts'
 import { prompts } from './readme-agents.ts'
 import type { State, Studio } from './studio.ts'
 
-/** The README's images, each as wide as it's shown there. */
+/** The README's still images, each as wide as it's shown there. */
 export const readmeStates: State[] = [
   {
-    name: 'readme-history',
-    async take(studio) {
-      const { workbench } = studio
-      const before = await sized(studio, 1140, 560)
-      for (const prompt of prompts.past) {
-        const codex = await studio.startReadySession('Codex')
-        await codex.send(prompt)
-        await codex.text('Done.').waitFor()
-        await studio.waitForTurnEnd(codex)
-      }
-      const codex = await studio.startReadySession('Codex')
-      await codex.send(prompts.slow)
-      await codex.button(/^Stop/).waitFor()
-      const gemini = await studio.startReadySession('Gemini CLI')
-      await gemini.send(prompts.asks)
-      await gemini.permission.waitFor()
-      const history = await HistoryPage.open(workbench)
-      await history.rows.filter({ hasText: prompts.past[0]! }).waitFor()
-      for (let at = 0; at < 3; at++) await history.search.press('ArrowDown')
-      await workbench.setSideBarWidth(460)
-      await studio.growToShowAll(history.frame, '.history-list')
-      await studio.captureSideBar('readme-history')
-      await workbench.runCommand('Parley: Show Conversation')
-      await gemini.button(/^Stop \(/).click()
-      await studio.waitForTurnEnd(gemini)
-      await workbench.page.setViewportSize(before)
-      await studio.resetWidth()
-    },
-  },
-  {
-    name: 'readme-work',
+    name: 'readme-diff',
     async take(studio) {
       const { workbench } = studio
       const before = await sized(studio, 1140, 840)
@@ -51,17 +20,8 @@ export const readmeStates: State[] = [
       const question = conversation.permission.filter({ hasText: 'server.js' })
       await question.waitFor()
       await question.locator('.diff .hljs-storage').first().waitFor()
-      await studio.captureWindow('readme-work')
-
       await question.getByRole('button', { name: 'Yes, proceed' }).click()
       await studio.waitForTurnEnd(conversation)
-      await conversation.button('Review').click()
-      await workbench.page.locator('.multiDiffEntry', { hasText: 'server.js' }).waitFor()
-      await workbench.page.locator('.multiDiffEntry .line-insert').first().waitFor()
-      await conversation.button(/^2 files/).click()
-      await studio.captureWindow('readme-review')
-      await workbench.runCommand('View: Close All Editors')
-
       await workbench.runCommand('Parley: Open Conversation in Editor Tab')
       await workbench.runCommand('View: Close Primary Side Bar')
       const tab = await studio.conversationTab()

@@ -109,6 +109,8 @@ export const RULE_CHECK_MS = 2000
 
 /** Levels of nesting in a message; deeper values are dropped. Real messages have fewer than 20. */
 export const MAX_DEPTH = 100
+/** Members of objects and elements of arrays in a message; further ones are dropped. Real messages have fewer than 1000. */
+export const MAX_MEMBERS = 5000
 /** Maximum size of a file, in bytes, in which a fragment is searched for. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Maximum number of an agent's requests in progress; further ones are refused. */

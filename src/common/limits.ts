@@ -115,6 +115,8 @@ export const RULE_CHECK_MS = 2000
 export const MAX_DEPTH = 100
 /** Of a conversation that is the context of another one, about 50,000 tokens. Characters. */
 export const MAX_CONVERSATION_CONTEXT = 200_000
+/** Members of objects and elements of arrays in a message; further ones are dropped. Real messages have fewer than 1000. */
+export const MAX_MEMBERS = 5000
 /** Maximum size of a file, in bytes, in which a fragment is searched for. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Maximum number of an agent's requests in progress; further ones are refused. */

@@ -1,3 +1,5 @@
+import { MemberLimit } from './member-limit.ts'
+
 const NEWLINE = 10
 
 /** A line longer than the limit; nothing after it can be read. */
@@ -18,13 +20,15 @@ const KEEP_BYTES = 256 * 1024
 
 /**
  * Cuts a byte stream at newlines and decodes whole lines only, so that no UTF-8 character is ever split. The unfinished
- * line waits in a buffer that grows by doubling: a line of n bytes costs O(n) however small its pieces are.
+ * line waits in a buffer that grows by doubling: a line of n bytes costs O(n) however small its pieces are. Members
+ * beyond a limit are cut from it as they arrive; a line within a piece has too few of them to matter.
  */
 export class LineSplitter {
   readonly #maxBytes: number
   /** the unfinished line, and how much of the buffer it fills */
   #rest: Buffer = Buffer.allocUnsafe(0)
   #restBytes = 0
+  #members = new MemberLimit()
   /** the line that was unfinished before the last push */
   #first: string | undefined
   /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
@@ -84,6 +88,10 @@ export class LineSplitter {
   }
 
   #keep(piece: Buffer): void {
+    for (const one of this.#members.keep(piece)) if (!this.#tooLong) this.#add(one)
+  }
+
+  #add(piece: Buffer): void {
     const length = this.#restBytes + piece.length
     if (length > this.#maxBytes) {
       this.#tooLong = true
@@ -109,6 +117,7 @@ export class LineSplitter {
 
   #dropRest(): void {
     this.#restBytes = 0
+    this.#members = new MemberLimit()
     if (this.#rest.length > KEEP_BYTES) this.#rest = Buffer.allocUnsafe(0)
   }
 

@@ -20,13 +20,14 @@ import {
 const LOOKS_AFTER_TRAFFIC = 4
 
 /** maximum number of characters of stderr that a failure card shows */
-const STDERR_TAIL = 8 * 1024
+export const STDERR_TAIL = 8 * 1024
 
 /** An agent whose parent is this process. */
 export class AgentProcess implements RunningProcess {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
+  readonly stderr: Readable
   readonly exited: Promise<ProcessExit>
   readonly #child: ChildProcess
   readonly #stderr = new Tail(STDERR_TAIL)
@@ -48,6 +49,7 @@ export class AgentProcess implements RunningProcess {
     this.pid = tree.root
     this.stdin = stdin
     this.stdout = stdout
+    this.stderr = stderr
     this.#tree = tree
     this.#guard = options.guard
     this.#guard?.add(this.pid)
@@ -103,7 +105,7 @@ export class AgentProcess implements RunningProcess {
     if (!this.#hasExited) await withTimeout(this.exited, times.terminateAfterMs)
     await this.#endTree(times)
     this.stdout.destroy()
-    this.#child.stderr?.destroy()
+    this.stderr.destroy()
   }
 
   /**

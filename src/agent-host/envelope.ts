@@ -1,7 +1,10 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { OpenRequest, SessionResult } from '../acp/transport/host/hosted-agent-state.ts'
 
 /** Whose results a window needs that attaches to a running agent. */
 const SESSION_METHODS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
+
+const OPEN_BRACE = 123
 
 interface Frame {
   id?: unknown
@@ -55,6 +58,8 @@ export class Envelope {
    * prompt, or a batch, which may contain one of them.
    */
   received(frame: Buffer): boolean {
+    // Most frames are notifications, for which this is much cheaper than to parse them.
+    if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
     const { frames, isBatch } = framesIn(frame)
     let isConversation = isBatch
     for (const one of frames) if (this.#received(one)) isConversation = true
@@ -86,7 +91,9 @@ export class Envelope {
 function framesIn(bytes: Buffer): { frames: Frame[]; isBatch: boolean } {
   let value: unknown
   try {
-    value = JSON.parse(bytes.toString())
+    const text = bytes.toString()
+    // as for a window: some agents write terminal escape codes before their first message
+    value = JSON.parse(/^[[{]/.test(text) ? text : stripVTControlCharacters(text).trim())
   } catch {
     // output that isn't a message
   }

@@ -24,6 +24,8 @@ const MiB = 1024 * 1024
 /** What is kept of each agent until a window has confirmed it: bytes in memory, then in a file. */
 const MAX_MEMORY = 8 * MiB
 const MAX_FILE = 256 * MiB
+/** Bytes of frames after which a message is sent. */
+const MAX_MESSAGE = 64 * 1024
 /** Bytes that are sent to a window before it has taken the ones before them: a flood stays in the agent's pipe. */
 const MAX_UNTAKEN = MiB
 
@@ -38,7 +40,7 @@ export class HostedAgent {
   readonly #splitter: FrameSplitter
   readonly #since = Date.now()
   #window: HostChannel | undefined
-  /** the number of the last frame that the window was sent, and the bytes it hasn't taken yet, by frame */
+  /** the number of the last frame that the window was sent, and the bytes it hasn't taken yet, by message */
   #sent = 0
   #untaken: Array<{ number: number; bytes: number }> = []
   #untakenBytes = 0
@@ -209,18 +211,11 @@ export class HostedAgent {
     if (this.#ending) return
     const window = this.#window
     while (window && this.#sent < this.#journal.last && this.#untakenBytes < MAX_UNTAKEN) {
-      const number = this.#sent + 1
-      let frame: Buffer
-      try {
-        frame = this.#journal.read(number)
-      } catch {
-        // another program changed its file: without this frame, the rest means nothing
-        return void this.end()
+      if (!this.#sendSome(window)) {
+        // another program changed the journal's file: without a frame, the rest means nothing
+        void this.end()
+        return
       }
-      this.#sent = number
-      this.#untaken.push({ number, bytes: frame.length })
-      this.#untakenBytes += frame.length
-      window.send({ type: 'frame', number }, frame)
     }
     if (window && this.#outputEnded && this.#sent === this.#journal.last && !this.#outputEndSent) {
       this.#outputEndSent = true
@@ -230,6 +225,27 @@ export class HostedAgent {
     const { stdout } = this.#process
     if (isBehind || this.#journal.isFull) stdout.pause()
     else if (stdout.isPaused()) stdout.resume()
+  }
+
+  /** Sends the next frames together: one message for each would cost more than all else. Returns whether they could be read. */
+  #sendSome(window: HostChannel): boolean {
+    const frames: Buffer[] = []
+    let [number, bytes] = [this.#sent, 0]
+    try {
+      while (number < this.#journal.last && bytes < MAX_MESSAGE) {
+        const frame = this.#journal.read(number + 1)
+        frames.push(frame)
+        bytes += frame.length
+        number++
+      }
+    } catch {
+      return false
+    }
+    this.#sent = number
+    this.#untaken.push({ number, bytes })
+    this.#untakenBytes += bytes
+    window.send({ type: 'frames', last: number }, Buffer.concat(frames))
+    return true
   }
 
   #onStderr(chunk: Buffer): void {

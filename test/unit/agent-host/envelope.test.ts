@@ -66,8 +66,13 @@ describe('what the agent host knows of the protocol', () => {
     assert.equal(receives({ id: 1, result: {} }), true)
     assert.equal(receives({ id: 1, result: {} }), false)
     assert.equal(receives([{ id: 9, result: {} }]), true)
-    for (const noise of ['Loading…', '12', 'null', '[1]', '{"id":', ''])
-      assert.equal(receives(noise), noise === '[1]', noise)
+    for (const noise of ['Loading…', '12', 'null', '{"id":', '']) assert.equal(receives(noise), false, noise)
+  })
+
+  it('reads a message after terminal escape codes, as a window does', () => {
+    const { envelope, receives } = create()
+    assert.equal(receives('\u001b[2K\u001b[1G{"id":4,"method":"fs/read_text_file"}\r\n'), true)
+    assert.equal(envelope.toWindow[0]?.id, 4)
   })
 
   it('understands the messages of a batch', () => {

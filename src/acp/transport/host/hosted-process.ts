@@ -153,8 +153,8 @@ export class HostedProcess implements RunningProcess {
 
   #onMessage(message: HostMessage, body: Buffer): void {
     switch (message.type) {
-      case 'frame':
-        this.#onFrame(Number(message.number), body)
+      case 'frames':
+        this.#onFrames(Number(message.last), body)
         return
       case 'outputEnd':
         this.stdout.push(null)
@@ -179,10 +179,10 @@ export class HostedProcess implements RunningProcess {
     }
   }
 
-  #onFrame(number: number, frame: Buffer): void {
-    this.#received = number
-    this.#untold += frame.length
-    this.#isReaderFull = !this.stdout.push(frame)
+  #onFrames(last: number, frames: Buffer): void {
+    this.#received = last
+    this.#untold += frames.length
+    this.#isReaderFull = !this.stdout.push(frames)
     if (!this.#isReaderFull && this.#untold >= TELL_TAKEN_BYTES) this.#tellTaken()
   }
 

@@ -12,6 +12,8 @@ import { HostedAgent } from './hosted-agent.ts'
 export interface HostOptions {
   /** the folder of the hosts' entries and of the journals */
   folder: string
+  /** the folder of this program */
+  program: string
   guard: ProcessGuard
   lingerMs?: number
 }
@@ -55,13 +57,14 @@ export class AgentHost {
     })
     const { pid } = process
     const started = (await startOf(pid)) ?? 0
-    const { folder } = this.#options
+    const { folder, program } = this.#options
     this.#unpublish = publishEntry(folder, {
       pid,
       started,
       version: HOST_VERSION,
       socket,
       secret: this.#secret,
+      program,
     })
     this.#settle()
   }
@@ -100,7 +103,7 @@ export class AgentHost {
         channel.send({ type: 'list', agents: [...this.#agents.values()].map(({ info }) => info) })
         return channel.end()
       case 'attach':
-        if (agent && !agent.isEnding) return agent.attach(channel)
+        if (agent && !agent.isEnding) return agent.attach(channel, Number(message.confirmed))
         channel.send({ type: 'unknown' })
         return channel.end()
       case 'end':

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { AgentProcess, STDERR_TAIL } from '../acp/transport/agent-process.ts'
 import type { HostChannel, HostMessage } from '../acp/transport/host/channel.ts'
+import { journalName } from '../acp/transport/host/endpoint.ts'
 import type { HostedAgentInfo, HostedAgentState } from '../acp/transport/host/hosted-agent-state.ts'
 import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
 import { ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
@@ -66,7 +67,7 @@ export class HostedAgent {
     this.#process = process
     this.#launch = launch
     this.#options = options
-    const file = path.join(options.folder, `agent-${this.id}.journal`)
+    const file = path.join(options.folder, journalName(globalThis.process.pid, this.id))
     this.#journal = new Journal({ file, maxMemory: MAX_MEMORY, maxFile: MAX_FILE })
     this.#splitter = new FrameSplitter(options.maxFrameBytes)
     const { stdin, stdout, stderr } = process
@@ -97,8 +98,11 @@ export class HostedAgent {
     return this.#ending !== undefined
   }
 
-  /** Sends a window everything that wasn't confirmed, and what comes from now on. The one that was attached before is let go. */
-  attach(window: HostChannel): void {
+  /**
+   * Sends a window everything that wasn't confirmed, and what comes from now on. The one that was attached before is let go.
+   * `confirmed`: what the window has stored, which its predecessor may not have had the time to confirm.
+   */
+  attach(window: HostChannel, confirmed = 0): void {
     const before = this.#window
     this.#window = window
     before?.send({ type: 'taken over' })
@@ -107,10 +111,13 @@ export class HostedAgent {
     this.#untaken = []
     this.#untakenBytes = 0
     this.#outputEndSent = false
+    this.#journal.confirm(confirmed)
     this.#sent = this.#journal.confirmed
     const { initialize, sessions, toAgent, toWindow, lastId } = this.#envelope
-    const { confirmed } = this.#journal
-    const state: HostedAgentState = { initialize, sessions, toAgent, toWindow, lastId, confirmed }
+    const state: HostedAgentState = {
+      ...{ initialize, sessions, toAgent, toWindow, lastId },
+      confirmed: this.#journal.confirmed,
+    }
     window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state })
     if (this.#stderr.length > 0) window.send({ type: 'stderr' }, this.#stderr)
     if (this.#stderrEnded) window.send({ type: 'stderrEnd' })

@@ -4,13 +4,14 @@
  *
  * Arguments: the folder of the hosts' entries, and the script of the process guard.
  */
+import path from 'node:path'
 import { silentLogger } from '../common/logger.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { AgentHost } from './host.ts'
 
 const [folder = '', script = ''] = process.argv.slice(2)
 const guard = createProcessGuard({ script, log: silentLogger })
-const host = new AgentHost({ folder, guard })
+const host = new AgentHost({ folder, program: path.dirname(script), guard })
 // Its terminal closes, or the user logs out.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void host.end())
 await host.start()

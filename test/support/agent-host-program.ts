@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -36,6 +37,7 @@ export class AgentHostProgram {
     await esbuild.build({
       entryPoints: {
         'agent-host': path.join(projectDirectory, 'src/agent-host/main.ts'),
+        window: path.join(import.meta.dirname, 'agent-host-window.ts'),
         'process-guard': path.join(projectDirectory, 'src/common/processes/process-guard-main.ts'),
       },
       outdir: this.folder,
@@ -48,6 +50,19 @@ export class AgentHostProgram {
         js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
       },
     })
+  }
+
+  /** A window in a process of its own, which stores what the agent says until it's killed; see `agent-host-window.ts`. */
+  startWindow(agentId: string, stored: string, last: number, confirms: boolean): ChildProcess {
+    const args = [
+      path.join(this.folder, 'window.mjs'),
+      this.entries,
+      agentId,
+      stored,
+      `${last}`,
+      `${confirms}`,
+    ]
+    return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   }
 
   /** The ids of the processes of all hosts that run. */

@@ -150,6 +150,31 @@ describe('the agent host', () => {
     await until(async () => (await info(agent.id)) === undefined, 'that it is forgotten')
   })
 
+  it('loses no frame and repeats none, whenever a window is killed', async function () {
+    if (process.platform === 'win32') this.skip()
+    const last = 8000
+    const { agent } = await start(`
+      let said = 0
+      const timer = setInterval(() => {
+        for (let i = 0; i < 50; i++) console.log(JSON.stringify({ method: 'said', params: ++said }))
+        if (said === ${last}) clearInterval(timer)
+      }, 2)
+      process.stdin.resume()`)
+    agent.keep(A_WHILE)
+    agent.detach()
+    const stored = path.join(program.folder, 'stored')
+    writeFileSync(stored, '')
+    const lines = () => readFileSync(stored, 'utf8').split('\n').length - 1
+    for (let round = 0; lines() < last; round++) {
+      const next = Math.min(last, lines() + [1, 2999, 37, 800, 1500][round % 5]!)
+      // in turns before and after it confirms the frame
+      const window = program.startWindow(agent.id, stored, next, round % 2 === 0)
+      const [, signal] = await once(window, 'exit')
+      assert.equal(signal, 'SIGKILL')
+    }
+    assert.deepEqual(readFileSync(stored, 'utf8').trimEnd().split('\n').map(Number), upTo(last))
+  })
+
   it('lets the last window have an agent that two of them attach to', async () => {
     const { agent } = await start()
     agent.keep(A_WHILE)
@@ -202,6 +227,13 @@ describe('the agent host', () => {
     assert.ok(!readFileSync(`/proc/${entry.pid}/cmdline`, 'latin1').includes(entry.secret))
   })
 
+  it('runs from a copy, so that an update of the extension can delete the original', async () => {
+    await start()
+    const [entry] = await readEntries(program.entries)
+    assert.equal(path.dirname(entry!.program), program.entries)
+    assert.deepEqual(readdirSync(entry!.program).sort(), ['agent-host.mjs', 'process-guard.mjs'])
+  })
+
   it("sends nothing to who doesn't know the secret, and closes the connection", async () => {
     await start()
     const [entry] = await readEntries(program.entries)
@@ -217,7 +249,7 @@ describe('the agent host', () => {
       socket.on('error', () => {})
       attempt(socket)
       socket.resume()
-      await once(socket, 'close')
+      await new Promise(resolve => socket.once('close', resolve))
     }
     assert.equal((await program.hosts.list()).length, 1)
   })
@@ -231,7 +263,10 @@ describe('the agent host', () => {
     process.kill(pid!, 'SIGTERM')
     await Promise.all([first.exited, second.exited])
     await until(() => ![first.pid, second.pid, pid!].some(isRunning))
-    assert.deepEqual(readdirSync(program.entries), [])
+    assert.deepEqual(
+      readdirSync(program.entries).map(name => name.replace(/[0-9a-f]{16}$/, '…')),
+      ['program-…'],
+    )
   })
 
   it('takes its agents with it when it is killed, and is replaced', async () => {
@@ -263,14 +298,15 @@ describe('the entries of agent hosts', () => {
   it('that are damaged, readable for others, or of an earlier process with the same id are not used', async function () {
     if (process.platform === 'win32') this.skip()
     const socket = path.join(program.entries, 's')
-    const entry = { pid: process.pid, started: 1, version: 1, socket, secret: 'x' }
+    const entry = { pid: process.pid, started: 1, version: 1, socket, secret: 'x', program: program.folder }
     const old = write('host-1.json', entry)
+    const left = write(`journal-${process.pid}-abc`, 'what an agent said')
     write('host-2.json', '{"pid":')
     write('host-3.json', { ...entry, secret: undefined })
     const rows = [{ pid: process.pid, ppid: 1, pgid: 1, started: 2, zombie: false }]
     const system = { platform: process.platform, list: async () => rows, exists: () => true } as never
     assert.deepEqual(await readEntries(program.entries, system), [])
-    assert.ok(!existsSync(old), 'the dead one is deleted')
+    assert.ok(!existsSync(old) && !existsSync(left), 'the dead one is deleted with what it left')
     write('host-4.json', { ...entry, started: 2 }, 0o644)
     assert.deepEqual(await readEntries(program.entries, system), [])
     write('host-5.json', { ...entry, started: 2 })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { delay } from '../../../common/async.ts'
 import { HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
@@ -11,11 +12,12 @@ import { type HostEntry, readEntries } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
 import type { HostedAgentInfo } from './hosted-agent-state.ts'
 import { HostedProcess } from './hosted-process.ts'
+import { copyProgram, pruneCopies } from './program-copy.ts'
 
 export interface AgentHostsOptions {
   /** the folder of the entries and journals, the same for all windows of the user */
   folder: string
-  /** the program of the host, and the script of its process guard */
+  /** the program of the host, and the script of its process guard; it runs copies of both */
   script: string
   guardScript: string
   maxFrameBytes: number
@@ -56,11 +58,18 @@ export class AgentHosts {
     return lists.flat()
   }
 
-  /** Attaches to an agent that runs already; `undefined` if it's not there anymore. */
-  async attach(id: string, options: AgentProcessOptions = {}): Promise<HostedProcess | undefined> {
+  /**
+   * Attaches to an agent that runs already; `undefined` if it's not there anymore. It begins after the frame with the number
+   * `confirmed`, the last one that is stored: each line of the output is a frame.
+   */
+  async attach(
+    id: string,
+    confirmed = 0,
+    options: AgentProcessOptions = {},
+  ): Promise<HostedProcess | undefined> {
     for (const entry of await this.#entries()) {
       const channel = await connectTo(entry)
-      const attached = channel && (await HostedProcess.attach(channel, id, options))
+      const attached = channel && (await HostedProcess.attach(channel, id, confirmed, options))
       if (attached) return attached
     }
     return undefined
@@ -91,10 +100,13 @@ export class AgentHosts {
   async #startHost(): Promise<HostChannel> {
     const { folder, script, guardScript } = this.#options
     makePrivateFolder(folder)
+    const program = copyProgram(folder, [script, guardScript])
+    const copies = [script, guardScript].map(file => path.join(program, path.basename(file)))
+    pruneCopies(folder, new Set([program, ...(await readEntries(folder)).map(entry => entry.program)]))
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => HOST_ENVIRONMENT.test(name)),
     )
-    const child = spawn(process.execPath, [script, folder, guardScript], {
+    const child = spawn(process.execPath, [copies[0]!, folder, copies[1]!], {
       // it isn't ended with this process, and keeps no folder of a project busy
       detached: true,
       cwd: folder,

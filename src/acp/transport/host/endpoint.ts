@@ -14,6 +14,8 @@ export interface HostEntry {
   /** the path of its socket, or the name of its pipe on Windows */
   socket: string
   secret: string
+  /** the folder of the program that it runs; see `copyProgram` */
+  program: string
 }
 
 const ENTRY = /^host-\d+\.json$/
@@ -44,7 +46,7 @@ export function publishEntry(folder: string, entry: HostEntry): () => void {
   makePrivateFolder(folder)
   const file = path.join(folder, `host-${entry.pid}.json`)
   writePrivateFile(file, JSON.stringify(entry), `${file}.${randomBytes(6).toString('hex')}.tmp`)
-  return () => removeEntry(file, entry.socket)
+  return () => removeEntry(file, entry)
 }
 
 /** When a process of this machine started; `undefined` if it doesn't run, or the processes can't be listed. */
@@ -70,7 +72,7 @@ export async function readEntries(
     const file = path.join(folder, name)
     const entry = isPrivate(file) ? parseEntry(file) : undefined
     if (!entry) continue
-    if (!runs(entry)) removeEntry(file, entry.socket)
+    if (!runs(entry)) removeEntry(file, entry)
     else if (process.platform === 'win32' || isPrivate(path.dirname(entry.socket))) found.push(entry)
   }
   return found.sort((a, b) => a.started - b.started || a.pid - b.pid)
@@ -97,18 +99,27 @@ function isPrivate(file: string): boolean {
 
 function parseEntry(file: string): HostEntry | undefined {
   try {
-    const { pid, started, version, socket, secret } = JSON.parse(readFileSync(file, 'utf8'))
+    const { pid, started, version, socket, secret, program } = JSON.parse(readFileSync(file, 'utf8'))
     const isEntry =
       [pid, started, version].every(Number.isFinite) &&
-      [socket, secret].every(text => typeof text === 'string')
-    return isEntry ? { pid, started, version, socket, secret } : undefined
+      [socket, secret, program].every(text => typeof text === 'string')
+    return isEntry ? { pid, started, version, socket, secret, program } : undefined
   } catch {
     return undefined
   }
 }
 
-function removeEntry(file: string, socket: string): void {
+/** The file of an agent's frames, beside the entry of its host. */
+export function journalName(pid: number, agentId: string): string {
+  return `journal-${pid}-${agentId}`
+}
+
+/** With all that the host may have left. */
+function removeEntry(file: string, { pid, socket }: HostEntry): void {
   rmSync(file, { force: true })
-  const folder = path.dirname(socket)
-  if (path.basename(folder).startsWith(SOCKET_FOLDER)) rmSync(folder, { recursive: true, force: true })
+  const [folder, socketFolder] = [path.dirname(file), path.dirname(socket)]
+  for (const name of namesIn(folder))
+    if (name.startsWith(journalName(pid, ''))) rmSync(path.join(folder, name), { force: true })
+  if (path.basename(socketFolder).startsWith(SOCKET_FOLDER))
+    rmSync(socketFolder, { recursive: true, force: true })
 }

@@ -60,13 +60,14 @@ export class HostedProcess implements RunningProcess {
     throw explainSpawnError(Object.assign(error, { code: String(answer?.code) }), launch)
   }
 
-  /** Attaches to an agent that runs in the host; `undefined` if it's not there anymore. */
+  /** Attaches to an agent that runs in the host, after the frame `confirmed`; `undefined` if it's not there anymore. */
   static async attach(
     channel: HostChannel,
     id: string,
-    options: AgentProcessOptions = {},
+    confirmed: number,
+    options: AgentProcessOptions,
   ): Promise<HostedProcess | undefined> {
-    channel.send({ type: 'attach', id })
+    channel.send({ type: 'attach', id, confirmed })
     const answer = await channel.next()
     return answer?.type === 'attached' ? new HostedProcess(channel, answer, options) : undefined
   }

@@ -4,10 +4,11 @@ import { Emitter, type Event } from '../common/event.ts'
 import { SecretRegistry } from '../common/secrets.ts'
 import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
-import { AgentProcess, type StopTimes, Tail } from './transport/agent-process.ts'
+import { AgentProcess, Tail } from './transport/agent-process.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
+import type { RunningProcess, StopTimes } from './transport/running-process.ts'
 
 /** maximum number of characters of an agent's non-protocol output that a failure card shows */
 const NOISE_TAIL = 4 * 1024
@@ -21,7 +22,7 @@ const STDERR_SPREAD = 250
 /** A running agent and its connection, which end together. The only place that knows how and why it ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
-  readonly #process: AgentProcess
+  readonly #process: RunningProcess
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
   readonly #outputEnd = deferred()
@@ -34,11 +35,11 @@ export class AgentLink implements Disposable {
     options: ConnectOptions,
     handlers: ConnectionHandlers,
   ): Promise<AgentLink> {
-    const { onStderr, guard, secrets } = options
-    return new AgentLink(await AgentProcess.start(launch, { onStderr, guard, secrets }), options, handlers)
+    const { onStderr, guard, secrets, startProcess = AgentProcess.start } = options
+    return new AgentLink(await startProcess(launch, { onStderr, guard, secrets }), options, handlers)
   }
 
-  private constructor(process: AgentProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
+  private constructor(process: RunningProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
     const { log, maxFrameBytes, tap, secrets = new SecretRegistry() } = options
     this.#process = process
     const logNoise = limitLog(line => log.info(`[stdout] ${line}`), NOISE_LINES)

@@ -24,6 +24,7 @@ import type {
   TerminalOutput,
   WriteTextFileRequest,
 } from './model.ts'
+import type { StartProcess } from './transport/running-process.ts'
 
 /**
  * What other layers see of a running agent: its capabilities and its methods, in the terms of the model.
@@ -267,6 +268,8 @@ export interface ConnectOptions {
   tap?: { current: TraceTap | undefined }
   /** Ends the agent if this process dies without ending it. */
   guard?: ProcessGuard
+  /** What becomes the agent's parent; by default, this process. */
+  startProcess?: StartProcess
   /** Secrets to redact in errors, logs and the agent's output. */
   secrets?: SecretRegistry
   signal?: AbortSignal

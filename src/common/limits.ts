@@ -18,6 +18,16 @@ export const PROCESS_POLL_MS = 40
 /** How often the processes of an active agent are listed. */
 export const FOLLOW_PROCESSES_MS = 2000
 
+/** How long a new agent host may take until windows can reach it, and how often that's checked. */
+export const HOST_START_MS = 20_000
+export const HOST_START_POLL_MS = 50
+/** How long the other side may take to prove that it's a window or the agent host of this user. */
+export const HOST_HANDSHAKE_MS = 5000
+/** How long an agent host runs without an agent and without a window, so that a reload finds it. */
+export const HOST_LINGER_MS = 10_000
+/** How long what an exited agent said last is kept for a window. */
+export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
+
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
 

@@ -3,56 +3,31 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { withTimeout } from '../../common/async.ts'
-import type { Disposable } from '../../common/disposable.ts'
-import { AGENT_EXIT_MS, FOLLOW_PROCESSES_MS, KILL_AFTER_MS } from '../../common/limits.ts'
+import { FOLLOW_PROCESSES_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { ProcessTree } from '../../common/processes/process-tree.ts'
-import { SpawnError, spawnProcess } from '../../common/processes/spawn-process.ts'
+import { SpawnError, type SpawnRequest, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { SecretRegistry, type StreamRedactor } from '../../common/secrets.ts'
-import type { AgentLaunch } from '../agent.ts'
-
-export interface AgentProcessOptions {
-  /** Receives stderr in whole lines. */
-  onStderr?: (line: string) => void
-  /** Ends the process tree if this process dies without having done so. */
-  guard?: ProcessGuard
-  /** Secrets to redact in stderr. */
-  secrets?: SecretRegistry
-}
-
-/** How long to wait before each stronger step when ending the agent, in milliseconds. */
-export interface StopTimes {
-  /** after stdin was closed, before SIGTERM */
-  terminateAfterMs: number
-  /** after SIGTERM, before SIGKILL */
-  killAfterMs: number
-}
-
-/** See {@link AGENT_EXIT_MS}; two measured agents never exit by themselves. */
-const GENTLE_STOP: StopTimes = { terminateAfterMs: AGENT_EXIT_MS, killAfterMs: KILL_AFTER_MS }
-/** For an agent that failed to start. */
-export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
-
-export interface ProcessExit {
-  exitCode: number | null
-  signal: string | null
-}
+import {
+  type AgentProcessOptions,
+  GENTLE_STOP,
+  type ProcessExit,
+  type RunningProcess,
+  type StopTimes,
+} from './running-process.ts'
 
 /** A program that an agent starts may need some time until it starts another one. */
 const LOOKS_AFTER_TRAFFIC = 4
 
 /** maximum number of characters of stderr that a failure card shows */
-const STDERR_TAIL = 8 * 1024
+export const STDERR_TAIL = 8 * 1024
 
-/**
- * A running agent: one process tree with one owner, which ends it with {@link stop} (or `dispose`). Its children end
- * with it, also when it exits or crashes by itself.
- */
-export class AgentProcess implements Disposable {
+/** An agent whose parent is this process. */
+export class AgentProcess implements RunningProcess {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Resolves when the process has exited. Never rejects. */
+  readonly stderr: Readable
   readonly exited: Promise<ProcessExit>
   readonly #child: ChildProcess
   readonly #stderr = new Tail(STDERR_TAIL)
@@ -74,6 +49,7 @@ export class AgentProcess implements Disposable {
     this.pid = tree.root
     this.stdin = stdin
     this.stdout = stdout
+    this.stderr = stderr
     this.#tree = tree
     this.#guard = options.guard
     this.#guard?.add(this.pid)
@@ -93,11 +69,8 @@ export class AgentProcess implements Disposable {
     stdout.on('error', () => {})
   }
 
-  /**
-   * Starts the agent in a process group of its own.
-   * @throws SpawnError
-   */
-  static async start(launch: AgentLaunch, options: AgentProcessOptions = {}): Promise<AgentProcess> {
+  /** Starts the agent in a process group of its own: a {@link StartProcess}. */
+  static async start(launch: SpawnRequest, options: AgentProcessOptions = {}): Promise<AgentProcess> {
     const { child, tree } = await spawnProcess(launch, { stdio: ['pipe', 'pipe', 'pipe'] })
     return new AgentProcess(child, tree, options)
   }
@@ -106,20 +79,14 @@ export class AgentProcess implements Disposable {
     return this.#hasExited
   }
 
-  /** The last part of stderr, in whole lines where possible. */
   get stderrTail(): string {
     return this.#stderr.text
   }
 
-  /** Resolves when stderr has been read to its end, or `ms` have passed, since a grandchild may keep it open. */
   async stderrRead(ms: number): Promise<void> {
     await withTimeout(this.#stderrEnded, ms)
   }
 
-  /**
-   * Ends the whole tree: closes stdin, waits, SIGTERM, waits, SIGKILL. Resolves when all of it has exited. A second call
-   * waits for the first.
-   */
   stop(times: StopTimes = GENTLE_STOP): Promise<void> {
     this.#stopping ??= this.#stop(times)
     return this.#stopping
@@ -138,7 +105,7 @@ export class AgentProcess implements Disposable {
     if (!this.#hasExited) await withTimeout(this.exited, times.terminateAfterMs)
     await this.#endTree(times)
     this.stdout.destroy()
-    this.#child.stderr?.destroy()
+    this.stderr.destroy()
   }
 
   /**

@@ -71,7 +71,8 @@ export async function spawnProcess(
   return { child, tree }
 }
 
-function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest): SpawnError {
+/** What a failed spawn means for the user, from the system's error. */
+export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest): SpawnError {
   const { command, cwd, env } = request
   const cause = error
   switch (error.code) {

@@ -10,8 +10,10 @@ import {
   type TraceFrame,
 } from '../../../src/acp/agent.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
+import type { StartProcess } from '../../../src/acp/transport/running-process.ts'
 import { initializeRequest } from '../../../src/acp/wire/initialize.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import { AgentHostProgram } from '../../support/agent-host-program.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
 import { until } from '../../support/until.ts'
 
@@ -37,7 +39,18 @@ const client = {} as AgentClient
 const SETUP = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [] }
 const PROMPT = [{ type: 'text' as const, text: 'go' }]
 
-describe('startAgent', () => {
+const program = new AgentHostProgram()
+
+describe('startAgent', () => startAgentTests())
+
+describe('startAgent in the agent host', () => {
+  before(() => program.build())
+  after(() => program.end())
+
+  startAgentTests((launch, options) => program.hosts.start(launch, options))
+})
+
+function startAgentTests(startProcess?: StartProcess): void {
   const running: Agent[] = []
   let pids: number[] = []
   let check: SchemaCheck
@@ -57,6 +70,7 @@ describe('startAgent', () => {
     initializeTimeoutMs: 20_000,
     maxFrameBytes: 1 << 20,
     log: silentLogger,
+    startProcess,
     tap: { current: check.tap },
     onStderr: line => {
       if (line.startsWith('pid ')) pids.push(Number(line.slice(4)))
@@ -447,7 +461,7 @@ describe('startAgent', () => {
     agent.dispose()
     for (const prompt of prompts) await assert.rejects(prompt, AgentClosedError)
   })
-})
+}
 
 function isRunning(pid: number): boolean {
   try {

@@ -50,6 +50,12 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/webview/tools/title.ts', '../history/row.tsx'],
   ['src/demo-agent/main.ts', '../common/logger.ts'],
   ['src/demo-agent/main.ts', 'vscode'],
+  ['src/agent-host/host.ts', '../acp/connection.ts'],
+  ['src/agent-host/host.ts', '../acp/v1/agent-v1.ts'],
+  ['src/agent-host/host.ts', '../sessions/session.ts'],
+  ['src/agent-host/host.ts', 'vscode'],
+  ['src/acp/connection.ts', '../agent-host/host.ts'],
+  ['src/workbench/status-bar.ts', '../agent-host/host.ts'],
 ]
 
 /** Imports that the architecture allows, to prove that the rules don't forbid everything. */
@@ -68,6 +74,8 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/webview/conversation/main.ts', '../../bridge/conversation.ts'],
   ['src/webview/tools/title.ts', '../../conversation/state.ts'],
   ['src/demo-agent/main.ts', './session.ts'],
+  ['src/agent-host/host.ts', '../acp/transport/agent-process.ts'],
+  ['src/agent-host/host.ts', '../common/limits.ts'],
 ]
 
 /** The parts of the linter's report that are used. */

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { delay } from '../../../common/async.ts'
+import { HOST_START_MS, HOST_START_POLL_MS } from '../../../common/limits.ts'
+import { makePrivateFolder } from '../../../common/private-files.ts'
+import type { SpawnRequest } from '../../../common/processes/spawn-process.ts'
+import type { AgentProcessOptions } from '../running-process.ts'
+import { HOST_VERSION, HostChannel } from './channel.ts'
+import { type HostEntry, readEntries } from './endpoint.ts'
+import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
+import type { HostedAgentInfo } from './hosted-agent-state.ts'
+import { HostedProcess } from './hosted-process.ts'
+import { copyProgram, pruneCopies } from './program-copy.ts'
+
+export interface AgentHostsOptions {
+  /** the folder of the entries and journals, the same for all windows of the user */
+  folder: string
+  /** the program of the host, and the script of its process guard; it runs copies of both */
+  script: string
+  guardScript: string
+  maxFrameBytes: number
+}
+
+/** What the host gets of this process's environment. That of an agent comes with its launch. */
+const HOST_ENVIRONMENT =
+  /^(path|home|tmpdir|tmp|temp|xdg_runtime_dir|lang|lc_\w+|systemroot|systemdrive|windir|userprofile|parley_\w+)$/i
+
+/**
+ * Finds the agent host of this user, and starts one when an agent needs it. Several may run: windows that start one at the
+ * same moment, or of another version until its agents have ended. New agents go to the oldest one of this version.
+ */
+export class AgentHosts {
+  readonly #options: AgentHostsOptions
+
+  constructor(options: AgentHostsOptions) {
+    this.#options = options
+  }
+
+  /** Starts an agent in the host. @throws SpawnError */
+  async start(launch: SpawnRequest, options: AgentProcessOptions): Promise<HostedProcess> {
+    const channel = (await this.#connectToAny()) ?? (await this.#startHost())
+    return HostedProcess.spawn(channel, launch, this.#options.maxFrameBytes, options)
+  }
+
+  /** All agents that run in hosts of this version. */
+  async list(): Promise<HostedAgentInfo[]> {
+    const lists = await Promise.all(
+      (await this.#entries()).map(async entry => {
+        const channel = await connectTo(entry)
+        channel?.send({ type: 'list' })
+        const answer = await channel?.next()
+        channel?.dispose()
+        return answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : []
+      }),
+    )
+    return lists.flat()
+  }
+
+  /**
+   * Attaches to an agent that runs already; `undefined` if it's not there anymore. It begins after the frame with the number
+   * `confirmed`, the last one that is stored: each line of the output is a frame.
+   */
+  async attach(
+    id: string,
+    confirmed = 0,
+    options: AgentProcessOptions = {},
+  ): Promise<HostedProcess | undefined> {
+    for (const entry of await this.#entries()) {
+      const channel = await connectTo(entry)
+      const attached = channel && (await HostedProcess.attach(channel, id, confirmed, options))
+      if (attached) return attached
+    }
+    return undefined
+  }
+
+  /** Ends an agent with all that it started, also one that another window is attached to. */
+  async end(id: string): Promise<void> {
+    for (const entry of await this.#entries()) {
+      const channel = await connectTo(entry)
+      channel?.send({ type: 'end', id })
+      await channel?.next()
+      channel?.dispose()
+    }
+  }
+
+  async #entries(): Promise<HostEntry[]> {
+    return (await readEntries(this.#options.folder)).filter(({ version }) => version === HOST_VERSION)
+  }
+
+  async #connectToAny(): Promise<HostChannel | undefined> {
+    for (const entry of await this.#entries()) {
+      const channel = await connectTo(entry)
+      if (channel) return channel
+    }
+    return undefined
+  }
+
+  async #startHost(): Promise<HostChannel> {
+    const { folder, script, guardScript } = this.#options
+    makePrivateFolder(folder)
+    const program = copyProgram(folder, [script, guardScript])
+    const copies = [script, guardScript].map(file => path.join(program, path.basename(file)))
+    pruneCopies(folder, new Set([program, ...(await readEntries(folder)).map(entry => entry.program)]))
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => HOST_ENVIRONMENT.test(name)),
+    )
+    const child = spawn(process.execPath, [copies[0]!, folder, copies[1]!], {
+      // it isn't ended with this process, and keeps no folder of a project busy
+      detached: true,
+      cwd: folder,
+      windowsHide: true,
+      stdio: 'ignore',
+      env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
+    })
+    let failure: Error | undefined
+    child.once('error', error => {
+      failure = error
+    })
+    child.unref()
+    const until = Date.now() + HOST_START_MS
+    while (!failure && child.exitCode === null && Date.now() < until) {
+      const channel = await this.#connectToAny()
+      if (channel) return channel
+      await delay(HOST_START_POLL_MS)
+    }
+    throw new Error(l10n.t("The program that runs agents in the background didn't start."), {
+      cause: failure,
+    })
+  }
+}
+
+/** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
+async function connectTo({ socket, secret }: HostEntry): Promise<HostChannel | undefined> {
+  const channel = new HostChannel(connect(socket), MAX_HANDSHAKE_BYTES)
+  return (await greetHost(channel, secret)) ? channel : undefined
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { makePrivateFolder, writePrivateFile } from '../../../common/private-files.ts'
+import { operatingSystem, type ProcessSystem } from '../../../common/processes/process-system.ts'
+
+/** How to reach a running agent host. */
+export interface HostEntry {
+  pid: number
+  /** when its process started, as {@link ProcessSystem} lists it: the pid may belong to another process later */
+  started: number
+  version: number
+  /** the path of its socket, or the name of its pipe on Windows */
+  socket: string
+  secret: string
+  /** the folder of the program that it runs; see `copyProgram` */
+  program: string
+}
+
+const ENTRY = /^host-\d+\.json$/
+/** The system's limit for the path of a socket, in bytes, with its end. */
+const MAX_SOCKET_PATH = 104
+/** The folder of a socket. Only the user can enter it. */
+const SOCKET_FOLDER = 'parley-host-'
+
+/** A path for a socket, in a new folder; or a random name for a pipe. */
+export function newSocketPath(): string {
+  if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${randomBytes(16).toString('hex')}`
+  // the storage of the extension is often too deep
+  for (const base of [process.env.XDG_RUNTIME_DIR, os.tmpdir(), '/tmp']) {
+    // `mkdtemp` adds six characters
+    if (!base || Buffer.byteLength(path.join(base, `${SOCKET_FOLDER}123456`, 's')) >= MAX_SOCKET_PATH)
+      continue
+    try {
+      return path.join(mkdtempSync(path.join(base, SOCKET_FOLDER)), 's')
+    } catch {
+      // it doesn't exist, or isn't the user's
+    }
+  }
+  throw new Error('There is no folder for a socket.')
+}
+
+/** Makes a host known to the windows of this user. Returns what makes it unknown again. */
+export function publishEntry(folder: string, entry: HostEntry): () => void {
+  makePrivateFolder(folder)
+  const file = path.join(folder, `host-${entry.pid}.json`)
+  writePrivateFile(file, JSON.stringify(entry), `${file}.${randomBytes(6).toString('hex')}.tmp`)
+  return () => removeEntry(file, entry)
+}
+
+/** When a process of this machine started; `undefined` if it doesn't run, or the processes can't be listed. */
+export async function startOf(
+  pid: number,
+  system: ProcessSystem = operatingSystem,
+): Promise<number | undefined> {
+  return (await system.list())?.find(row => row.pid === pid && !row.zombie)?.started
+}
+
+/** The hosts that run, oldest first. Entries of hosts that don't run anymore are deleted. */
+export async function readEntries(
+  folder: string,
+  system: ProcessSystem = operatingSystem,
+): Promise<HostEntry[]> {
+  const found: HostEntry[] = []
+  const files = namesIn(folder).filter(name => ENTRY.test(name))
+  if (files.length === 0) return found
+  const rows = await system.list()
+  const runs = ({ pid, started }: HostEntry) =>
+    rows ? rows.some(row => row.pid === pid && row.started === started && !row.zombie) : system.exists(pid)
+  for (const name of files) {
+    const file = path.join(folder, name)
+    const entry = isPrivate(file) ? parseEntry(file) : undefined
+    if (!entry) continue
+    if (!runs(entry)) removeEntry(file, entry)
+    else if (process.platform === 'win32' || isPrivate(path.dirname(entry.socket))) found.push(entry)
+  }
+  return found.sort((a, b) => a.started - b.started || a.pid - b.pid)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** Whether it's the user's own and nobody else can read it: another user could have made it, to be sent an environment. */
+function isPrivate(file: string): boolean {
+  if (process.platform === 'win32') return true
+  try {
+    const { uid, mode } = lstatSync(file)
+    return uid === process.getuid?.() && (mode & 0o077) === 0
+  } catch {
+    return false
+  }
+}
+
+function parseEntry(file: string): HostEntry | undefined {
+  try {
+    const { pid, started, version, socket, secret, program } = JSON.parse(readFileSync(file, 'utf8'))
+    const isEntry =
+      [pid, started, version].every(Number.isFinite) &&
+      [socket, secret, program].every(text => typeof text === 'string')
+    return isEntry ? { pid, started, version, socket, secret, program } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The file of an agent's frames, beside the entry of its host. */
+export function journalName(pid: number, agentId: string): string {
+  return `journal-${pid}-${agentId}`
+}
+
+/** With all that the host may have left. */
+function removeEntry(file: string, { pid, socket }: HostEntry): void {
+  rmSync(file, { force: true })
+  const [folder, socketFolder] = [path.dirname(file), path.dirname(socket)]
+  for (const name of namesIn(folder))
+    if (name.startsWith(journalName(pid, ''))) rmSync(path.join(folder, name), { force: true })
+  if (path.basename(socketFolder).startsWith(SOCKET_FOLDER))
+    rmSync(socketFolder, { recursive: true, force: true })
+}

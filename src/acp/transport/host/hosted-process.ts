@@ -1,0 +1,233 @@
+import { Readable, Writable } from 'node:stream'
+import { deferred, withTimeout } from '../../../common/async.ts'
+import { PROCESS_VANISH_MS } from '../../../common/limits.ts'
+import { explainSpawnError, type SpawnRequest } from '../../../common/processes/spawn-process.ts'
+import { LineDecoder, STDERR_TAIL, Tail } from '../agent-process.ts'
+import {
+  type AgentProcessOptions,
+  GENTLE_STOP,
+  type ProcessExit,
+  type RunningProcess,
+  type StopTimes,
+} from '../running-process.ts'
+import type { HostChannel, HostMessage } from './channel.ts'
+import type { HostedAgentState } from './hosted-agent-state.ts'
+
+/** Bytes of frames that the reader has taken, after which the host is told. */
+const TELL_TAKEN_BYTES = 64 * 1024
+
+/**
+ * An agent whose parent is the agent host. When the connection closes, the agent counts as exited for this window; whether it
+ * goes on in the host, {@link keep} has decided.
+ */
+export class HostedProcess implements RunningProcess {
+  readonly id: string
+  readonly pid: number
+  /** What a window needs to know of an agent that ran before it was attached. */
+  readonly state: HostedAgentState
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly exited: Promise<ProcessExit>
+  readonly #channel: HostChannel
+  readonly #exit = deferred<ProcessExit>()
+  readonly #gone = deferred()
+  readonly #stderrEnd = deferred()
+  readonly #stderr = new Tail(STDERR_TAIL)
+  readonly #stderrLines: LineDecoder
+  /** what the host hasn't written to the agent yet */
+  readonly #writes: Array<(error?: Error) => void> = []
+  #hasExited = false
+  #received = 0
+  /** frames that the reader has taken and the host wasn't told about, in bytes */
+  #untold = 0
+  #isReaderFull = false
+  #stopping: Promise<void> | undefined
+
+  /**
+   * Starts an agent in the host behind a new channel.
+   * @throws SpawnError
+   */
+  static async spawn(
+    channel: HostChannel,
+    launch: SpawnRequest,
+    maxFrameBytes: number,
+    options: AgentProcessOptions = {},
+  ): Promise<HostedProcess> {
+    channel.send({ type: 'spawn', launch, maxFrameBytes })
+    const answer = await channel.next()
+    if (answer?.type === 'attached') return new HostedProcess(channel, answer, options)
+    const error = new Error(String(answer?.message ?? 'the agent host ended'))
+    throw explainSpawnError(Object.assign(error, { code: String(answer?.code) }), launch)
+  }
+
+  /** Attaches to an agent that runs in the host, after the frame `confirmed`; `undefined` if it's not there anymore. */
+  static async attach(
+    channel: HostChannel,
+    id: string,
+    confirmed: number,
+    options: AgentProcessOptions,
+  ): Promise<HostedProcess | undefined> {
+    channel.send({ type: 'attach', id, confirmed })
+    const answer = await channel.next()
+    return answer?.type === 'attached' ? new HostedProcess(channel, answer, options) : undefined
+  }
+
+  private constructor(
+    channel: HostChannel,
+    attached: HostMessage,
+    { onStderr, secrets }: AgentProcessOptions,
+  ) {
+    this.#channel = channel
+    this.id = String(attached.id)
+    this.pid = Number(attached.pid)
+    this.state = attached.state as HostedAgentState
+    this.#received = this.state.confirmed
+    this.#stderrLines = new LineDecoder(onStderr ?? (() => {}), secrets)
+    this.exited = this.#exit.promise
+    this.stdout = new Readable({ read: () => this.#onRead() })
+    this.stdin = new Writable({
+      decodeStrings: true,
+      write: (chunk: Buffer, _, done) => this.#write(chunk, done),
+      writev: (chunks, done) => this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+      final: done => {
+        channel.send({ type: 'endInput' })
+        done()
+      },
+    })
+    // The agent's end is reported, not an uncaught error.
+    this.stdin.on('error', () => {})
+    this.stdout.on('error', () => {})
+    channel.listen((message, body) => this.#onMessage(message, body))
+    void channel.closed.then(() => this.#onClosed())
+  }
+
+  get hasExited(): boolean {
+    return this.#hasExited
+  }
+
+  get stderrTail(): string {
+    return this.#stderr.text
+  }
+
+  /** The number of the last frame that arrived. */
+  get received(): number {
+    return this.#received
+  }
+
+  async stderrRead(ms: number): Promise<void> {
+    await withTimeout(this.#stderrEnd.promise, ms)
+  }
+
+  /** Decides how long the agent goes on in silence when this window is gone, in milliseconds. At first 0: it ends with it. */
+  keep(ms: number): void {
+    this.#channel.send({ type: 'keep', ms })
+  }
+
+  /** What the agent said up to this frame is stored, so the host may forget it. */
+  confirm(number: number): void {
+    this.#channel.send({ type: 'confirm', number })
+  }
+
+  stop(times: StopTimes = GENTLE_STOP): Promise<void> {
+    this.#stopping ??= this.#stop(times)
+    return this.#stopping
+  }
+
+  dispose(): void {
+    void this.stop()
+  }
+
+  /** Leaves the agent to the host and to the next window. */
+  detach(): void {
+    this.#channel.end()
+  }
+
+  async #stop(times: StopTimes): Promise<void> {
+    this.#channel.send({ type: 'stop', times })
+    const { terminateAfterMs, killAfterMs } = times
+    // longer than the host may need, in case it hangs
+    await withTimeout(this.#gone.promise, terminateAfterMs + killAfterMs + 2 * PROCESS_VANISH_MS)
+    this.#channel.dispose()
+    this.stdin.destroy()
+    this.stdout.destroy()
+  }
+
+  #onMessage(message: HostMessage, body: Buffer): void {
+    switch (message.type) {
+      case 'frames':
+        this.#onFrames(Number(message.last), body)
+        return
+      case 'outputEnd':
+        this.stdout.push(null)
+        return
+      case 'written':
+        this.#writes.shift()?.(message.ok === true ? undefined : closedInput())
+        return
+      case 'inputClosed':
+        if (!this.stdin.destroyed) this.stdin.destroy(this.stdin.writableEnded ? undefined : closedInput())
+        return
+      case 'stderr':
+        this.#stderr.append(this.#stderrLines.push(body))
+        return
+      case 'stderrEnd':
+        this.#endStderr()
+        return
+      case 'exited':
+        this.#onExit(message as unknown as ProcessExit)
+        return
+      case 'gone':
+        this.#gone.resolve()
+    }
+  }
+
+  #onFrames(last: number, frames: Buffer): void {
+    this.#received = last
+    this.#untold += frames.length
+    this.#isReaderFull = !this.stdout.push(frames)
+    if (!this.#isReaderFull && this.#untold >= TELL_TAKEN_BYTES) this.#tellTaken()
+  }
+
+  #onRead(): void {
+    if (!this.#isReaderFull) return
+    this.#isReaderFull = false
+    this.#tellTaken()
+  }
+
+  #tellTaken(): void {
+    this.#untold = 0
+    this.#channel.send({ type: 'taken', number: this.#received })
+  }
+
+  #write(bytes: Buffer, done: (error?: Error) => void): void {
+    if (this.#channel.isClosed) {
+      done(closedInput())
+      return
+    }
+    this.#writes.push(done)
+    this.#channel.send({ type: 'write' }, bytes)
+  }
+
+  #onExit({ exitCode, signal }: ProcessExit): void {
+    this.#hasExited = true
+    this.#exit.resolve({ exitCode, signal })
+  }
+
+  #endStderr(): void {
+    this.#stderr.append(this.#stderrLines.end())
+    this.#stderrEnd.resolve()
+  }
+
+  /** The host ended, or another window took the agent over. */
+  #onClosed(): void {
+    this.#gone.resolve()
+    if (!this.#hasExited) this.#onExit({ exitCode: null, signal: null })
+    this.#endStderr()
+    for (const done of this.#writes.splice(0)) done(closedInput())
+    this.stdin.destroy()
+    if (!this.stdout.destroyed && !this.stdout.readableEnded) this.stdout.push(null)
+  }
+}
+
+function closedInput(): Error {
+  return Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+}

@@ -1,0 +1,61 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Disposable } from '../../common/disposable.ts'
+import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+
+export interface AgentProcessOptions {
+  /** Receives stderr in whole lines. */
+  onStderr?: (line: string) => void
+  /** Ends the process tree if this process dies without having done so. */
+  guard?: ProcessGuard
+  /** Secrets to redact in stderr. */
+  secrets?: SecretRegistry
+}
+
+/** How long to wait before each stronger step when ending the agent, in milliseconds. */
+export interface StopTimes {
+  /** after stdin was closed, before SIGTERM */
+  terminateAfterMs: number
+  /** after SIGTERM, before SIGKILL */
+  killAfterMs: number
+}
+
+/** See {@link AGENT_EXIT_MS}; two measured agents never exit by themselves. */
+export const GENTLE_STOP: StopTimes = { terminateAfterMs: AGENT_EXIT_MS, killAfterMs: KILL_AFTER_MS }
+/** For an agent that failed to start. */
+export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
+
+export interface ProcessExit {
+  exitCode: number | null
+  signal: string | null
+}
+
+/**
+ * A running agent: one process tree with one owner, which ends it with {@link stop} (or `dispose`). Its children end
+ * with it, also when it exits or crashes by itself. Whoever holds it doesn't know which process is its parent.
+ */
+export interface RunningProcess extends Disposable {
+  readonly pid: number
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Resolves when the process has exited. Never rejects. */
+  readonly exited: Promise<ProcessExit>
+  readonly hasExited: boolean
+  /** The last part of stderr, in whole lines where possible. */
+  readonly stderrTail: string
+  /** Resolves when stderr has been read to its end, or `ms` have passed, since a grandchild may keep it open. */
+  stderrRead(ms: number): Promise<void>
+  /**
+   * Ends the whole tree: closes stdin, waits, SIGTERM, waits, SIGKILL. Resolves when all of it has exited. A second call
+   * waits for the first.
+   */
+  stop(times?: StopTimes): Promise<void>
+}
+
+/**
+ * Starts the agent in a process group of its own.
+ * @throws SpawnError
+ */
+export type StartProcess = (launch: SpawnRequest, options: AgentProcessOptions) => Promise<RunningProcess>

@@ -1,0 +1,117 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { OpenRequest, SessionResult } from '../acp/transport/host/hosted-agent-state.ts'
+
+/** Whose results a window needs that attaches to a running agent. */
+const SESSION_METHODS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
+
+const OPEN_BRACE = 123
+
+interface Frame {
+  id?: unknown
+  method?: unknown
+  params?: unknown
+  result?: unknown
+}
+
+/**
+ * What the host knows of the protocol: which frames are requests, responses and notifications, and which of them a window
+ * needs that wasn't there when they were sent.
+ */
+export class Envelope {
+  /** the exchange of `initialize`, once the agent has answered */
+  initialize: { params: unknown; result: unknown } | undefined
+  /** the largest number that a window used as the id of a request */
+  lastId = 0
+  readonly #toAgent = new Map<string, OpenRequest>()
+  readonly #toWindow = new Map<string, OpenRequest>()
+  readonly #sessions = new Map<string, SessionResult>()
+
+  /** The windows' requests that the agent hasn't answered. */
+  get toAgent(): OpenRequest[] {
+    return [...this.#toAgent.values()]
+  }
+
+  /** The agent's requests that no window has answered. */
+  get toWindow(): OpenRequest[] {
+    return [...this.#toWindow.values()]
+  }
+
+  /** The last result of starting or opening each session. */
+  get sessions(): SessionResult[] {
+    return [...this.#sessions.values()]
+  }
+
+  /** A frame that a window sent. */
+  sent(frame: Buffer): void {
+    for (const one of framesIn(frame).frames) {
+      const { id, method, params } = one
+      if (typeof method !== 'string') this.#toWindow.delete(keyOf(id))
+      else if (isId(id)) {
+        if (typeof id === 'number') this.lastId = Math.max(this.lastId, id)
+        this.#toAgent.set(keyOf(id), { id, method, params })
+      }
+    }
+  }
+
+  /**
+   * A frame that the agent sent. Returns whether it belongs to a conversation: a notification, a request, the response to a
+   * prompt, or a batch, which may contain one of them.
+   */
+  received(frame: Buffer): boolean {
+    // Most frames are notifications, for which this is much cheaper than to parse them.
+    if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
+    const { frames, isBatch } = framesIn(frame)
+    let isConversation = isBatch
+    for (const one of frames) if (this.#received(one)) isConversation = true
+    return isConversation
+  }
+
+  #received({ id, method, params, result }: Frame): boolean {
+    if (typeof method === 'string') {
+      if (isId(id)) this.#toWindow.set(keyOf(id), { id, method, params })
+      return true
+    }
+    const request = this.#toAgent.get(keyOf(id))
+    if (!request) return false
+    this.#toAgent.delete(keyOf(id))
+    if (result !== undefined) this.#answered(request, result)
+    return request.method === 'session/prompt'
+  }
+
+  #answered({ method, params }: OpenRequest, result: unknown): void {
+    if (method === 'initialize') this.initialize = { params, result }
+    if (method === 'session/close' || method === 'session/delete')
+      this.#sessions.delete(sessionOf(params) ?? '')
+    if (!SESSION_METHODS.has(method)) return
+    const sessionId = sessionOf(result) ?? sessionOf(params)
+    if (sessionId !== undefined) this.#sessions.set(sessionId, { sessionId, method, result })
+  }
+}
+
+function framesIn(bytes: Buffer): { frames: Frame[]; isBatch: boolean } {
+  let value: unknown
+  try {
+    const text = bytes.toString()
+    // as for a window: some agents write terminal escape codes before their first message
+    value = JSON.parse(/^[[{]/.test(text) ? text : stripVTControlCharacters(text).trim())
+  } catch {
+    // output that isn't a message
+  }
+  const isBatch = Array.isArray(value)
+  const all = isBatch ? (value as unknown[]) : [value]
+  return { isBatch, frames: all.filter(one => typeof one === 'object' && one !== null) as Frame[] }
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' || typeof id === 'number'
+}
+
+/** `1` and `'1'` are two ids. */
+function keyOf(id: unknown): string {
+  return JSON.stringify(id) ?? ''
+}
+
+function sessionOf(value: unknown): string | undefined {
+  const id = (value as { sessionId?: unknown } | null | undefined)?.sessionId
+  return typeof id === 'string' ? id : undefined
+}

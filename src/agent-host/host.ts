@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { HOST_VERSION, HostChannel, type HostMessage } from '../acp/transport/host/channel.ts'
+import { newSocketPath, publishEntry, startOf } from '../acp/transport/host/endpoint.ts'
+import { greetWindow, MAX_HANDSHAKE_BYTES } from '../acp/transport/host/handshake.ts'
+import { messageOf } from '../common/errors.ts'
+import { HOST_LINGER_MS } from '../common/limits.ts'
+import type { ProcessGuard } from '../common/processes/process-guard.ts'
+import { SpawnError, type SpawnRequest } from '../common/processes/spawn-process.ts'
+import { HostedAgent } from './hosted-agent.ts'
+
+export interface HostOptions {
+  /** the folder of the hosts' entries and of the journals */
+  folder: string
+  /** the folder of this program */
+  program: string
+  guard: ProcessGuard
+  lingerMs?: number
+}
+
+/** Each agent has one connection, and a list needs one for a moment. */
+const MAX_CONNECTIONS = 256
+
+/**
+ * Owns agents for all windows of this user. Each connection is about one thing, which its first message says: a new agent, a
+ * running one, or the list of all. Ends by itself when there is no agent and no window.
+ */
+export class AgentHost {
+  /** Resolves when it has ended, after its agents. */
+  readonly ended: Promise<void>
+  readonly #options: HostOptions
+  readonly #agents = new Map<string, HostedAgent>()
+  readonly #channels = new Set<HostChannel>()
+  readonly #secret = randomBytes(32).toString('hex')
+  readonly #server: Server
+  #starting = 0
+  #unpublish: () => void = () => {}
+  #isEnding = false
+  #timer: NodeJS.Timeout | undefined
+  #resolveEnded: () => void = () => {}
+
+  constructor(options: HostOptions) {
+    this.#options = options
+    this.ended = new Promise(resolve => {
+      this.#resolveEnded = resolve
+    })
+    this.#server = createServer(socket => void this.#connected(socket))
+    this.#server.maxConnections = MAX_CONNECTIONS
+  }
+
+  /** Listens, and only then makes itself known. */
+  async start(): Promise<void> {
+    const socket = newSocketPath()
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(socket, resolve)
+    })
+    const { pid } = process
+    const started = (await startOf(pid)) ?? 0
+    const { folder, program } = this.#options
+    this.#unpublish = publishEntry(folder, {
+      pid,
+      started,
+      version: HOST_VERSION,
+      socket,
+      secret: this.#secret,
+      program,
+    })
+    this.#settle()
+  }
+
+  /** Ends all agents, then the host. */
+  async end(): Promise<void> {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+    this.#unpublish()
+    this.#server.close()
+    await Promise.all([...this.#agents.values()].map(agent => agent.end()))
+    for (const channel of this.#channels) channel.end()
+    this.#resolveEnded()
+  }
+
+  async #connected(socket: Socket): Promise<void> {
+    const channel = new HostChannel(socket, MAX_HANDSHAKE_BYTES)
+    if (!(await greetWindow(channel, this.#secret))) return
+    this.#channels.add(channel)
+    clearTimeout(this.#timer)
+    void channel.closed.then(() => {
+      this.#channels.delete(channel)
+      this.#settle()
+    })
+    const first = await channel.next()
+    if (first) await this.#handle(channel, first)
+  }
+
+  async #handle(channel: HostChannel, message: HostMessage): Promise<void> {
+    const agent = this.#agents.get(String(message.id))
+    switch (message.type) {
+      case 'spawn':
+        return this.#spawn(channel, message)
+      case 'list':
+        channel.send({ type: 'list', agents: [...this.#agents.values()].map(({ info }) => info) })
+        return channel.end()
+      case 'attach':
+        if (agent && !agent.isEnding) return agent.attach(channel, Number(message.confirmed))
+        channel.send({ type: 'unknown' })
+        return channel.end()
+      case 'end':
+        await agent?.end()
+        channel.send({ type: 'ended' })
+        return channel.end()
+      default:
+        channel.dispose()
+    }
+  }
+
+  async #spawn(channel: HostChannel, { launch, maxFrameBytes }: HostMessage): Promise<void> {
+    this.#starting++
+    try {
+      if (this.#isEnding) throw new Error('The agent host is ending.')
+      const agent = await HostedAgent.start(launch as SpawnRequest, {
+        guard: this.#options.guard,
+        folder: this.#options.folder,
+        maxFrameBytes: Number(maxFrameBytes),
+        onEnd: ({ id }) => {
+          this.#agents.delete(id)
+          this.#settle()
+        },
+      })
+      this.#agents.set(agent.id, agent)
+      agent.attach(channel)
+    } catch (error) {
+      const cause = error instanceof SpawnError ? (error.cause as NodeJS.ErrnoException) : undefined
+      channel.send({ type: 'failed', code: cause?.code, message: messageOf(cause ?? error) })
+      channel.end()
+    } finally {
+      this.#starting--
+      this.#settle()
+    }
+  }
+
+  /** Ends soon if nobody needs it. */
+  #settle(): void {
+    clearTimeout(this.#timer)
+    if (this.#agents.size > 0 || this.#channels.size > 0 || this.#starting > 0) return
+    this.#timer = setTimeout(() => void this.end(), this.#options.lingerMs ?? HOST_LINGER_MS)
+  }
+}

@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { AgentProcess, STDERR_TAIL } from '../acp/transport/agent-process.ts'
+import type { HostChannel, HostMessage } from '../acp/transport/host/channel.ts'
+import { journalName } from '../acp/transport/host/endpoint.ts'
+import type { HostedAgentInfo, HostedAgentState } from '../acp/transport/host/hosted-agent-state.ts'
+import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
+import { ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
+import type { ProcessGuard } from '../common/processes/process-guard.ts'
+import type { SpawnRequest } from '../common/processes/spawn-process.ts'
+import { Envelope } from './envelope.ts'
+import { FrameSplitter } from './frame-splitter.ts'
+import { Journal } from './journal.ts'
+
+export interface HostedAgentOptions {
+  guard: ProcessGuard
+  /** for what doesn't fit in memory */
+  folder: string
+  /** a longer frame is cut */
+  maxFrameBytes: number
+  onEnd: (agent: HostedAgent) => void
+}
+
+const MiB = 1024 * 1024
+/** What is kept of each agent until a window has confirmed it: bytes in memory, then in a file. */
+const MAX_MEMORY = 8 * MiB
+const MAX_FILE = 256 * MiB
+/** Bytes of frames after which a message is sent. */
+const MAX_MESSAGE = 64 * 1024
+/** Bytes that are sent to a window before it has taken the ones before them: a flood stays in the agent's pipe. */
+const MAX_UNTAKEN = MiB
+
+/** An agent of the host, which runs whether or not a window is attached. */
+export class HostedAgent {
+  readonly id = randomBytes(8).toString('hex')
+  readonly #launch: SpawnRequest
+  readonly #process: AgentProcess
+  readonly #options: HostedAgentOptions
+  readonly #journal: Journal
+  readonly #envelope = new Envelope()
+  readonly #splitter: FrameSplitter
+  readonly #since = Date.now()
+  #window: HostChannel | undefined
+  /** the number of the last frame that the window was sent, and the bytes it hasn't taken yet, by message */
+  #sent = 0
+  #untaken: Array<{ number: number; bytes: number }> = []
+  #untakenBytes = 0
+  #stderr = Buffer.alloc(0)
+  #stderrEnded = false
+  #outputEnded = false
+  #outputEndSent = false
+  #exit: ProcessExit | undefined
+  #ending: Promise<void> | undefined
+  /** how long it runs in silence without a window, in milliseconds; 0: it ends with its window */
+  #keepMs = 0
+  /** on a clock that isn't set */
+  #lastFrameAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** @throws SpawnError */
+  static async start(launch: SpawnRequest, options: HostedAgentOptions): Promise<HostedAgent> {
+    const process = await AgentProcess.start(launch, { guard: options.guard })
+    return new HostedAgent(process, launch, options)
+  }
+
+  private constructor(process: AgentProcess, launch: SpawnRequest, options: HostedAgentOptions) {
+    this.#process = process
+    this.#launch = launch
+    this.#options = options
+    const file = path.join(options.folder, journalName(globalThis.process.pid, this.id))
+    this.#journal = new Journal({ file, maxMemory: MAX_MEMORY, maxFile: MAX_FILE })
+    this.#splitter = new FrameSplitter(options.maxFrameBytes)
+    const { stdin, stdout, stderr } = process
+    stdout.on('data', (chunk: Buffer) => this.#onOutput(chunk))
+    stdout.once('close', () => this.#onOutputEnd())
+    stderr.on('data', (chunk: Buffer) => this.#onStderr(chunk))
+    stderr.once('close', () => {
+      this.#stderrEnded = true
+      this.#window?.send({ type: 'stderrEnd' })
+    })
+    stdin.once('close', () => this.#window?.send({ type: 'inputClosed' }))
+    void process.exited.then(exit => {
+      this.#exit = exit
+      this.#window?.send({ type: 'exited', ...exit })
+      this.#settle()
+    })
+  }
+
+  get info(): HostedAgentInfo {
+    const { command, cwd } = this.#launch
+    const isAttached = this.#window !== undefined
+    const hasExited = this.#exit !== undefined
+    return { id: this.id, pid: this.#process.pid, command, cwd, since: this.#since, isAttached, hasExited }
+  }
+
+  /** Whether it's being ended, so that no window can attach anymore. */
+  get isEnding(): boolean {
+    return this.#ending !== undefined
+  }
+
+  /**
+   * Sends a window everything that wasn't confirmed, and what comes from now on. The one that was attached before is let go.
+   * `confirmed`: what the window has stored, which its predecessor may not have had the time to confirm.
+   */
+  attach(window: HostChannel, confirmed = 0): void {
+    const before = this.#window
+    this.#window = window
+    before?.send({ type: 'taken over' })
+    before?.end()
+    clearTimeout(this.#timer)
+    this.#untaken = []
+    this.#untakenBytes = 0
+    this.#outputEndSent = false
+    this.#journal.confirm(confirmed)
+    this.#sent = this.#journal.confirmed
+    const { initialize, sessions, toAgent, toWindow, lastId } = this.#envelope
+    const state: HostedAgentState = {
+      ...{ initialize, sessions, toAgent, toWindow, lastId },
+      confirmed: this.#journal.confirmed,
+    }
+    window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state })
+    if (this.#stderr.length > 0) window.send({ type: 'stderr' }, this.#stderr)
+    if (this.#stderrEnded) window.send({ type: 'stderrEnd' })
+    if (this.#process.stdin.destroyed) window.send({ type: 'inputClosed' })
+    if (this.#exit) window.send({ type: 'exited', ...this.#exit })
+    window.listen((message, body) => {
+      if (this.#window === window) this.#onMessage(message, body)
+    })
+    void window.closed.then(() => this.#detach(window))
+    this.#pump()
+  }
+
+  /** Ends it with all that it started. Resolves when everything has exited. */
+  end(times?: StopTimes): Promise<void> {
+    this.#ending ??= this.#end(times)
+    return this.#ending
+  }
+
+  async #end(times?: StopTimes): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#process.stop(times)
+    if (!this.#outputEndSent) this.#window?.send({ type: 'outputEnd' })
+    this.#window?.send({ type: 'gone' })
+    this.#journal.dispose()
+    this.#options.onEnd(this)
+  }
+
+  #onMessage(message: HostMessage, body: Buffer): void {
+    switch (message.type) {
+      case 'write':
+        this.#write(body)
+        return
+      case 'endInput':
+        this.#process.stdin.end()
+        return
+      case 'taken':
+        this.#taken(Number(message.number))
+        return
+      case 'confirm':
+        this.#confirm(Number(message.number))
+        return
+      case 'keep':
+        this.#keepMs = Number(message.ms)
+        return
+      case 'stop':
+        void this.end(message.times as StopTimes | undefined)
+    }
+  }
+
+  #write(bytes: Buffer): void {
+    const window = this.#window
+    // a window sends whole lines
+    let start = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      this.#envelope.sent(bytes.subarray(start, end))
+      start = end + 1
+    }
+    this.#process.stdin.write(bytes, error => window?.send({ type: 'written', ok: !error }))
+  }
+
+  #taken(number: number): void {
+    let count = 0
+    for (; this.#untaken[count] && this.#untaken[count]!.number <= number; count++)
+      this.#untakenBytes -= this.#untaken[count]!.bytes
+    this.#untaken.splice(0, count)
+    // nobody asks again for what an agent said that ends with its window
+    if (this.#keepMs === 0) this.#confirm(number)
+    else this.#pump()
+  }
+
+  #confirm(number: number): void {
+    this.#journal.confirm(Math.min(number, this.#sent))
+    this.#pump()
+    this.#settle()
+  }
+
+  #onOutput(chunk: Buffer): void {
+    for (const frame of this.#splitter.push(chunk)) this.#append(frame)
+    this.#pump()
+  }
+
+  #onOutputEnd(): void {
+    const rest = this.#splitter.flush()
+    if (rest) this.#append(rest)
+    this.#outputEnded = true
+    this.#pump()
+    this.#settle()
+  }
+
+  #append(frame: Buffer): void {
+    if (this.#ending) return
+    this.#lastFrameAt = performance.now()
+    this.#journal.append(frame, this.#envelope.received(frame))
+  }
+
+  /** Sends what the window can take, and reads from the agent what can be kept. */
+  #pump(): void {
+    if (this.#ending) return
+    const window = this.#window
+    while (window && this.#sent < this.#journal.last && this.#untakenBytes < MAX_UNTAKEN) {
+      if (!this.#sendSome(window)) {
+        // another program changed the journal's file: without a frame, the rest means nothing
+        void this.end()
+        return
+      }
+    }
+    if (window && this.#outputEnded && this.#sent === this.#journal.last && !this.#outputEndSent) {
+      this.#outputEndSent = true
+      window.send({ type: 'outputEnd' })
+    }
+    const isBehind = window !== undefined && this.#untakenBytes >= MAX_UNTAKEN
+    const { stdout } = this.#process
+    if (isBehind || this.#journal.isFull) stdout.pause()
+    else if (stdout.isPaused()) stdout.resume()
+  }
+
+  /** Sends the next frames together: one message for each would cost more than all else. Returns whether they could be read. */
+  #sendSome(window: HostChannel): boolean {
+    const frames: Buffer[] = []
+    let [number, bytes] = [this.#sent, 0]
+    try {
+      while (number < this.#journal.last && bytes < MAX_MESSAGE) {
+        const frame = this.#journal.read(number + 1)
+        frames.push(frame)
+        bytes += frame.length
+        number++
+      }
+    } catch {
+      return false
+    }
+    this.#sent = number
+    this.#untaken.push({ number, bytes })
+    this.#untakenBytes += bytes
+    window.send({ type: 'frames', last: number }, Buffer.concat(frames))
+    return true
+  }
+
+  #onStderr(chunk: Buffer): void {
+    this.#window?.send({ type: 'stderr' }, chunk)
+    this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_TAIL)
+  }
+
+  #detach(window: HostChannel): void {
+    if (this.#window !== window) return
+    this.#window = undefined
+    this.#lastFrameAt = performance.now()
+    this.#settle()
+    this.#pump()
+  }
+
+  /** Decides whether it goes on without a window. */
+  #settle(): void {
+    if (this.#window || this.#ending) return
+    clearTimeout(this.#timer)
+    const isOver = this.#exit !== undefined && this.#outputEnded
+    if (isOver && !this.#journal.keepsConversation) return void this.end()
+    const limit = this.#keepMs === 0 ? 0 : isOver ? ENDED_AGENT_KEPT_MS : this.#keepMs
+    const left = this.#lastFrameAt + limit - performance.now()
+    if (left <= 0) return void this.end()
+    // a timer takes no longer times
+    this.#timer = setTimeout(() => this.#settle(), Math.min(left, 2 ** 31 - 1))
+  }
+}

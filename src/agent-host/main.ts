@@ -1,0 +1,20 @@
+/**
+ * The agent host: a program of its own, which runs agents so that they outlive the window. It knows which bytes are a frame
+ * and which of them are requests, and nothing else of the protocol.
+ *
+ * Arguments: the folder of the hosts' entries, and the script of the process guard.
+ */
+import path from 'node:path'
+import { silentLogger } from '../common/logger.ts'
+import { createProcessGuard } from '../common/processes/process-guard.ts'
+import { AgentHost } from './host.ts'
+
+const [folder = '', script = ''] = process.argv.slice(2)
+const guard = createProcessGuard({ script, log: silentLogger })
+const host = new AgentHost({ folder, program: path.dirname(script), guard })
+// Its terminal closes, or the user logs out.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void host.end())
+await host.start()
+await host.ended
+guard.dispose()
+process.exit()

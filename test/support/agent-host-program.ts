@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import * as esbuild from 'esbuild'
+import { AgentHosts } from '../../src/acp/transport/host/agent-hosts.ts'
+import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
+import { projectDirectory } from '../host/paths.ts'
+import { until } from './until.ts'
+
+/** The agent host, built as it runs in a window, with a folder of its own. */
+export class AgentHostProgram {
+  readonly folder = mkdtempSync(path.join(os.tmpdir(), 'parley-agent-host-test-'))
+  /** where the hosts' entries are */
+  readonly entries = path.join(this.folder, 'hosts')
+  /** as a window has it */
+  readonly hosts: AgentHosts
+
+  constructor() {
+    this.hosts = this.window()
+  }
+
+  /** Another window. */
+  window(): AgentHosts {
+    const [script, guardScript] = ['agent-host.mjs', 'process-guard.mjs'].map(name =>
+      path.join(this.folder, name),
+    )
+    return new AgentHosts({
+      folder: this.entries,
+      script: script!,
+      guardScript: guardScript!,
+      maxFrameBytes: 4 << 20,
+    })
+  }
+
+  async build(): Promise<void> {
+    await esbuild.build({
+      entryPoints: {
+        'agent-host': path.join(projectDirectory, 'src/agent-host/main.ts'),
+        window: path.join(import.meta.dirname, 'agent-host-window.ts'),
+        'process-guard': path.join(projectDirectory, 'src/common/processes/process-guard-main.ts'),
+      },
+      outdir: this.folder,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
+    })
+  }
+
+  /** A window in a process of its own, which stores what the agent says until it's killed; see `agent-host-window.ts`. */
+  startWindow(agentId: string, stored: string, last: number, confirms: boolean): ChildProcess {
+    const args = [
+      path.join(this.folder, 'window.mjs'),
+      this.entries,
+      agentId,
+      stored,
+      `${last}`,
+      `${confirms}`,
+    ]
+    return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+
+  /** The ids of the processes of all hosts that run. */
+  async pids(): Promise<number[]> {
+    return (await readEntries(this.entries)).map(({ pid }) => pid)
+  }
+
+  /** Ends all hosts with their agents. */
+  async end(): Promise<void> {
+    for (const pid of await this.pids()) {
+      process.kill(pid, 'SIGTERM')
+      await until(async () => !(await this.pids()).includes(pid), 'the end of the agent host')
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import path from 'node:path'
+import { HostChannel } from '../../../src/acp/transport/host/channel.ts'
+import { type HostEntry, readEntries } from '../../../src/acp/transport/host/endpoint.ts'
+import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
+import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
+import { delay } from '../../../src/common/async.ts'
+import { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { isRunning, QUICK_STOP, script } from '../../support/contracts/running-process.ts'
+import { until } from '../../support/until.ts'
+
+/** An agent that says as many numbers as it's told, and exits when it's told. */
+const COUNTER = `
+  let next = 1
+  require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+    const { say = 0, exit } = JSON.parse(line)
+    for (let i = 0; i < say; i++) console.log(JSON.stringify({ method: 'said', params: next++ }))
+    if (exit) process.exit(exit)
+  })
+`
+const A_WHILE = 600_000
+
+describe('the agent host', () => {
+  const program = new AgentHostProgram()
+  const attached: HostedProcess[] = []
+  before(() => program.build())
+  afterEach(async () => {
+    await Promise.all(attached.splice(0).map(agent => agent.stop(QUICK_STOP)))
+    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
+  })
+  after(() => program.end())
+
+  const start = async (source = COUNTER) => {
+    const agent = await program.hosts.start(script(source), {})
+    attached.push(agent)
+    return { agent, said: saidBy(agent) }
+  }
+  const attach = async (id: string) => {
+    const agent = await program.window().attach(id)
+    assert.ok(agent)
+    attached.push(agent)
+    return { agent, said: saidBy(agent) }
+  }
+  /** The numbers that the agent says. */
+  const saidBy = (agent: HostedProcess) => {
+    const numbers: number[] = []
+    let rest = ''
+    agent.stdout.on('data', chunk => {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) numbers.push(JSON.parse(line).params)
+    })
+    return numbers
+  }
+  const tell = (agent: HostedProcess, what: { say?: number; exit?: number }) =>
+    agent.stdin.write(`${JSON.stringify(what)}\n`)
+  const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  const info = async (id: string) => (await program.hosts.list()).find(one => one.id === id)
+
+  it('ends an agent with its window, unless the window says how long to keep it', async () => {
+    const { agent } = await start()
+    agent.detach()
+    await until(() => !isRunning(agent.pid), 'the end of the agent')
+
+    const { agent: kept, said } = await start()
+    kept.keep(A_WHILE)
+    tell(kept, { say: 1 })
+    await until(() => said.length === 1)
+    kept.detach()
+    await until(async () => (await info(kept.id))?.isAttached === false)
+    assert.ok(isRunning(kept.pid))
+  })
+
+  it('ends a kept agent that says nothing for that long', async () => {
+    const { agent, said } = await start()
+    agent.keep(20)
+    tell(agent, { say: 1 })
+    await until(() => said.length === 1)
+    agent.confirm(1)
+    agent.detach()
+    await until(() => !isRunning(agent.pid), 'the end of the agent')
+    await until(async () => (await info(agent.id)) === undefined)
+  })
+
+  it('sends the next window what was not confirmed, each frame once, and then what comes', async () => {
+    const { agent, said } = await start()
+    agent.keep(A_WHILE)
+    tell(agent, { say: 5 })
+    await until(() => said.length === 5)
+    agent.confirm(3)
+    // it's said while nobody is attached, or is sent to the first window: both is right
+    tell(agent, { say: 4000 })
+    agent.detach()
+    const next = await attach(agent.id)
+    assert.equal(next.agent.pid, agent.pid)
+    assert.equal(next.agent.state.confirmed, 3)
+    await until(() => next.said.length === 4002)
+    assert.deepEqual(next.said, upTo(4005, 4))
+    assert.equal(next.agent.received, 4005)
+    tell(next.agent, { say: 1 })
+    await until(() => next.said.at(-1) === 4006)
+  })
+
+  it('tells the next window of the exchange of initialize, the sessions and the open requests', async () => {
+    const { agent } = await start(`
+      const send = message => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+      require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+        const { id, method } = JSON.parse(line)
+        if (method === 'session/prompt') send({ id: 'ask', method: 'session/request_permission', params: { id } })
+        else send({ id, result: { sessionId: 'one', method } })
+      })`)
+    agent.keep(A_WHILE)
+    for (const [id, method] of ['initialize', 'session/new', 'session/prompt'].entries())
+      agent.stdin.write(`${JSON.stringify({ id, method, params: { method } })}\n`)
+    await until(() => agent.received === 3)
+    agent.detach()
+    const { agent: next } = await attach(agent.id)
+    assert.deepEqual(next.state, {
+      initialize: { params: { method: 'initialize' }, result: { sessionId: 'one', method: 'initialize' } },
+      sessions: [
+        { sessionId: 'one', method: 'session/new', result: { sessionId: 'one', method: 'session/new' } },
+      ],
+      toAgent: [{ id: 2, method: 'session/prompt', params: { method: 'session/prompt' } }],
+      toWindow: [{ id: 'ask', method: 'session/request_permission', params: { id: 2 } }],
+      lastId: 2,
+      confirmed: 0,
+    })
+  })
+
+  it('keeps what an agent said last that exited while nobody was attached, until it is confirmed', async () => {
+    const { agent } = await start()
+    agent.keep(A_WHILE)
+    tell(agent, { say: 3, exit: 4 })
+    agent.detach()
+    await until(async () => (await info(agent.id))?.hasExited === true, 'the end of the agent')
+    const next = await attach(agent.id)
+    assert.deepEqual(await next.agent.exited, { exitCode: 4, signal: null })
+    await until(() => next.agent.stdout.readableEnded)
+    assert.deepEqual(next.said, [1, 2, 3])
+    next.agent.confirm(2)
+    next.agent.detach()
+    const last = await attach(agent.id)
+    await until(() => last.said.length === 1)
+    assert.deepEqual(last.said, [3])
+    last.agent.confirm(3)
+    last.agent.detach()
+    await until(async () => (await info(agent.id)) === undefined, 'that it is forgotten')
+  })
+
+  it('loses no frame and repeats none, whenever a window is killed', async function () {
+    if (process.platform === 'win32') this.skip()
+    const last = 8000
+    const { agent } = await start(`
+      let said = 0
+      const timer = setInterval(() => {
+        for (let i = 0; i < 50; i++) console.log(JSON.stringify({ method: 'said', params: ++said }))
+        if (said === ${last}) clearInterval(timer)
+      }, 2)
+      process.stdin.resume()`)
+    agent.keep(A_WHILE)
+    agent.detach()
+    const stored = path.join(program.folder, 'stored')
+    writeFileSync(stored, '')
+    const lines = () => readFileSync(stored, 'utf8').split('\n').length - 1
+    for (let round = 0; lines() < last; round++) {
+      const next = Math.min(last, lines() + [1, 2999, 37, 800, 1500][round % 5]!)
+      // in turns before and after it confirms the frame
+      const window = program.startWindow(agent.id, stored, next, round % 2 === 0)
+      const [, signal] = await once(window, 'exit')
+      assert.equal(signal, 'SIGKILL')
+    }
+    assert.deepEqual(readFileSync(stored, 'utf8').trimEnd().split('\n').map(Number), upTo(last))
+  })
+
+  it('lets the last window have an agent that two of them attach to', async () => {
+    const { agent } = await start()
+    agent.keep(A_WHILE)
+    const { agent: second, said } = await attach(agent.id)
+    await agent.exited
+    assert.ok(isRunning(second.pid))
+    tell(second, { say: 1 })
+    await until(() => said.length === 1)
+    assert.equal(await program.hosts.attach('nothing'), undefined)
+  })
+
+  it('reads no more from an agent that floods than a window takes', async () => {
+    const agent = await program.hosts.start(
+      script(`
+        const line = JSON.stringify({ method: 'said', params: 'x'.repeat(10000) }) + '\\n'
+        let written = 0
+        const write = () => process.stdout.write(line, () => { console.error(written += line.length); write() })
+        write()`),
+      {},
+    )
+    attached.push(agent)
+    // once the host has sent all that it sends without being told to go on, the agent can't write more
+    const written = () => Number(agent.stderrTail.split('\n').at(-1))
+    await until(() => written() > 1 << 20)
+    let before = -1
+    await until(async () => {
+      const same = written() === before
+      before = written()
+      await delay(100)
+      return same
+    }, 'that the agent waits')
+    assert.ok(before < 3 << 20, `${before} bytes`)
+    let bytes = 0
+    agent.stdout.on('data', chunk => {
+      bytes += chunk.length
+    })
+    await until(() => bytes > 10 << 20, 'that the agent goes on')
+  })
+
+  it('is known to this user only', async function () {
+    if (process.platform === 'win32') this.skip()
+    await start()
+    const [entry] = await readEntries(program.entries)
+    assert.ok(entry)
+    const mode = (file: string) => statSync(file).mode & 0o777
+    assert.equal(mode(program.entries), 0o700)
+    assert.equal(mode(path.join(program.entries, `host-${entry.pid}.json`)), 0o600)
+    assert.equal(mode(path.dirname(entry.socket)), 0o700)
+    assert.ok(Buffer.byteLength(entry.socket) < 104)
+    assert.ok(!readFileSync(`/proc/${entry.pid}/cmdline`, 'latin1').includes(entry.secret))
+  })
+
+  it('runs from a copy, so that an update of the extension can delete the original', async () => {
+    await start()
+    const [entry] = await readEntries(program.entries)
+    assert.equal(path.dirname(entry!.program), program.entries)
+    assert.deepEqual(readdirSync(entry!.program).sort(), ['agent-host.mjs', 'process-guard.mjs'])
+  })
+
+  it("sends nothing to who doesn't know the secret, and closes the connection", async () => {
+    await start()
+    const [entry] = await readEntries(program.entries)
+    const stranger = new HostChannel(connect(entry!.socket), MAX_HANDSHAKE_BYTES)
+    assert.equal(await greetHost(stranger, 'wrong'), false)
+    const tries: Array<(socket: Socket) => void> = [
+      socket => socket.write('GET / HTTP/1.1\r\n\r\n'),
+      socket => socket.write(Buffer.alloc(100_000, 255)),
+      socket => new HostChannel(socket, 1000).send({ type: 'list' }),
+    ]
+    for (const attempt of tries) {
+      const socket = connect(entry!.socket)
+      socket.on('error', () => {})
+      attempt(socket)
+      socket.resume()
+      await new Promise(resolve => socket.once('close', resolve))
+    }
+    assert.equal((await program.hosts.list()).length, 1)
+  })
+
+  it('is used again by another window, and ends its agents when it is told to end', async () => {
+    const { agent: first } = await start()
+    const second = await program.window().start(script(COUNTER), {})
+    attached.push(second)
+    const [pid, ...others] = await program.pids()
+    assert.deepEqual(others, [])
+    process.kill(pid!, 'SIGTERM')
+    await Promise.all([first.exited, second.exited])
+    await until(() => ![first.pid, second.pid, pid!].some(isRunning))
+    assert.deepEqual(
+      readdirSync(program.entries).map(name => name.replace(/[0-9a-f]{16}$/, '…')),
+      ['program-…'],
+    )
+  })
+
+  it('takes its agents with it when it is killed, and is replaced', async () => {
+    const { agent } = await start()
+    agent.keep(A_WHILE)
+    const [entry] = await readEntries(program.entries)
+    process.kill(entry!.pid, 'SIGKILL')
+    await agent.exited
+    await until(() => !isRunning(agent.pid), 'the end of the agent')
+    const { said, agent: next } = await start()
+    tell(next, { say: 1 })
+    await until(() => said.length === 1)
+    assert.equal((await program.pids()).length, 1)
+    assert.ok(!existsSync(path.dirname(entry!.socket)), 'nothing of it is left')
+  })
+})
+
+describe('the entries of agent hosts', () => {
+  const program = new AgentHostProgram()
+  after(() => program.end())
+  const write = (name: string, entry: Partial<HostEntry> | string, mode = 0o600) => {
+    mkdirSync(program.entries, { recursive: true, mode: 0o700 })
+    const file = path.join(program.entries, name)
+    writeFileSync(file, typeof entry === 'string' ? entry : JSON.stringify(entry))
+    chmodSync(file, mode)
+    return file
+  }
+
+  it('that are damaged, readable for others, or of an earlier process with the same id are not used', async function () {
+    if (process.platform === 'win32') this.skip()
+    const socket = path.join(program.entries, 's')
+    const entry = { pid: process.pid, started: 1, version: 1, socket, secret: 'x', program: program.folder }
+    const old = write('host-1.json', entry)
+    const left = write(`journal-${process.pid}-abc`, 'what an agent said')
+    write('host-2.json', '{"pid":')
+    write('host-3.json', { ...entry, secret: undefined })
+    const rows = [{ pid: process.pid, ppid: 1, pgid: 1, started: 2, zombie: false }]
+    const system = { platform: process.platform, list: async () => rows, exists: () => true } as never
+    assert.deepEqual(await readEntries(program.entries, system), [])
+    assert.ok(!existsSync(old) && !existsSync(left), 'the dead one is deleted with what it left')
+    write('host-4.json', { ...entry, started: 2 }, 0o644)
+    assert.deepEqual(await readEntries(program.entries, system), [])
+    write('host-5.json', { ...entry, started: 2 })
+    assert.equal((await readEntries(program.entries, system)).length, 1)
+    chmodSync(program.entries, 0o755)
+    assert.deepEqual(await readEntries(program.entries, system), [], 'others can reach the socket')
+    assert.deepEqual(await readEntries(path.join(program.entries, 'none'), system), [])
+  })
+})
+
+describe('the proof of both sides', () => {
+  const pair = async (ofHost: string, ofWindow: string) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const accepted = once(server, 'connection')
+    const window = new HostChannel(connect((server.address() as AddressInfo).port), 1024)
+    const host = new HostChannel((await accepted)[0], 1024)
+    const known = await Promise.all([greetWindow(host, ofHost), greetHost(window, ofWindow)])
+    for (const channel of [window, host]) channel.dispose()
+    server.close()
+    return known
+  }
+
+  it('needs the same secret', async () => {
+    assert.deepEqual(await pair('secret', 'secret'), [true, true])
+    assert.deepEqual(await pair('secret', 'another'), [false, false])
+  })
+})

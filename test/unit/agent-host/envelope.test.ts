@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { Envelope } from '../../../src/agent-host/envelope.ts'
+
+describe('what the agent host knows of the protocol', () => {
+  const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+  const create = () => {
+    const envelope = new Envelope()
+    return {
+      envelope,
+      sends: (value: unknown) => envelope.sent(bytes(value)),
+      receives: (value: unknown) => envelope.received(bytes(value)),
+    }
+  }
+
+  it('keeps the exchange of initialize, and the last result of each session until it is closed', () => {
+    const { envelope, sends, receives } = create()
+    sends({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
+    assert.equal(envelope.initialize, undefined)
+    receives({ id: 0, result: { protocolVersion: 1 } })
+    assert.deepEqual(envelope.initialize, { params: { protocolVersion: 1 }, result: { protocolVersion: 1 } })
+
+    sends({ id: 1, method: 'session/new', params: { cwd: '/' } })
+    sends({ id: 2, method: 'session/load', params: { sessionId: 'b' } })
+    sends({ id: 3, method: 'session/fork', params: { sessionId: 'b' } })
+    receives({ id: 2, result: { modes: 'loaded' } })
+    receives({ id: 1, result: { sessionId: 'a' } })
+    receives({ id: 3, result: { sessionId: 'c' } })
+    sends({ id: 4, method: 'session/resume', params: { sessionId: 'b' } })
+    receives({ id: 4, error: { code: 1, message: 'no' } })
+    assert.deepEqual(envelope.sessions, [
+      { sessionId: 'b', method: 'session/load', result: { modes: 'loaded' } },
+      { sessionId: 'a', method: 'session/new', result: { sessionId: 'a' } },
+      { sessionId: 'c', method: 'session/fork', result: { sessionId: 'c' } },
+    ])
+    sends({ id: 5, method: 'session/close', params: { sessionId: 'a' } })
+    receives({ id: 5, result: {} })
+    assert.deepEqual(
+      envelope.sessions.map(({ sessionId }) => sessionId),
+      ['b', 'c'],
+    )
+    assert.equal(envelope.lastId, 5)
+  })
+
+  it('keeps the requests that have no response, in both directions, with ids that are equal only in type', () => {
+    const { envelope, sends, receives } = create()
+    const params = { sessionId: 'a' }
+    sends({ id: 7, method: 'session/prompt', params })
+    receives({ id: 1, method: 'session/request_permission', params })
+    receives({ id: '1', method: 'fs/read_text_file', params })
+    sends({ id: '1', result: {} })
+    receives({ id: 99, result: {} })
+    assert.deepEqual(envelope.toAgent, [{ id: 7, method: 'session/prompt', params }])
+    assert.deepEqual(envelope.toWindow, [{ id: 1, method: 'session/request_permission', params }])
+    receives({ id: 7, result: { stopReason: 'end_turn' } })
+    sends({ id: 1, error: { code: -32800, message: 'withdrawn' } })
+    assert.deepEqual([...envelope.toAgent, ...envelope.toWindow], [])
+  })
+
+  it('tells which frames belong to a conversation', () => {
+    const { sends, receives } = create()
+    sends({ id: 0, method: 'session/list', params: {} })
+    sends({ id: 1, method: 'session/prompt', params: {} })
+    assert.equal(receives({ id: 0, result: { sessions: [] } }), false)
+    assert.equal(receives({ method: 'session/update', params: {} }), true)
+    assert.equal(receives({ id: 5, method: 'terminal/create', params: {} }), true)
+    assert.equal(receives({ id: 1, result: {} }), true)
+    assert.equal(receives({ id: 1, result: {} }), false)
+    assert.equal(receives([{ id: 9, result: {} }]), true)
+    for (const noise of ['Loading…', '12', 'null', '{"id":', '']) assert.equal(receives(noise), false, noise)
+  })
+
+  it('reads a message after terminal escape codes, as a window does', () => {
+    const { envelope, receives } = create()
+    assert.equal(receives('\u001b[2K\u001b[1G{"id":4,"method":"fs/read_text_file"}\r\n'), true)
+    assert.equal(envelope.toWindow[0]?.id, 4)
+  })
+
+  it('understands the messages of a batch', () => {
+    const { envelope, sends, receives } = create()
+    sends([{ id: 3, method: 'session/prompt', params: {} }])
+    receives([
+      { id: 'p', method: 'session/request_permission' },
+      { id: 3, result: {} },
+    ])
+    assert.deepEqual(envelope.toAgent, [])
+    assert.deepEqual(
+      envelope.toWindow.map(({ id }) => id),
+      ['p'],
+    )
+  })
+})

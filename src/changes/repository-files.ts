@@ -223,7 +223,8 @@ async function committedFiles(
   if (text === undefined) return undefined
   const files = new Map<string, CommittedFile>()
   for (const line of text.split('\0')) {
-    const [, mode, object, size, name] = /^(\d+) \w+ (\w+) +(\d+|-)\t([\s\S]+)$/.exec(line) ?? []
+    // where the commit has a folder, it has no file
+    const [, mode, object, size, name] = /^(\d+) (?!tree)\w+ (\w+) +(\d+|-)\t([\s\S]+)$/.exec(line) ?? []
     if (mode === undefined || object === undefined || name === undefined) continue
     const bits = Number.parseInt(mode, 8)
     const path = join(top, name)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -16,7 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { join, parse, relative } from 'node:path'
+import { basename, dirname, join, parse, relative, sep } from 'node:path'
+import fc from 'fast-check'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { FileState } from '../../../src/changes/file-state.ts'
 import { FolderScan, type NoticedState } from '../../../src/changes/folder-scan.ts'
@@ -446,6 +447,91 @@ describe('a change in a work tree', () => {
   }
 
   it('is reported and reverted where a folder replaced a file, or a file a folder', replaced)
+
+  it('is everything that differs, in whichever repository and with whichever mark (property)', async () => {
+    const repositories = ['.', 'nested', 'module', 'module/deep']
+    const names = [...repositories.flatMap(name => [join(name, 'a.txt'), join(name, 'b.txt')]), 'sub/in.txt']
+    const write = (name: string, text: string) => {
+      rmSync(join(root, name), { recursive: true, force: true })
+      put(name, text)
+    }
+    const commit = (name: string) => {
+      const author = [
+        '-c',
+        'user.name=t',
+        '-c',
+        'user.email=t@t.example',
+        '-c',
+        'advice.addEmbeddedRepo=false',
+      ]
+      const run = (...args: string[]) =>
+        execFileSync('git', ['-C', join(root, name), ...author, ...args], { stdio: 'ignore' })
+      // the submodule is added, the nested repository isn't
+      run('add', '-A', ...(name === '.' ? ['--', '.', ':!nested'] : []))
+      run('commit', '-q', '--allow-empty', '-m', 'all')
+    }
+    for (const name of repositories) {
+      mkdirSync(join(root, name), { recursive: true })
+      execFileSync('git', ['-C', join(root, name), 'init', '-q', '-b', 'main'])
+    }
+    for (const name of names) write(name, `${name}\n`)
+    for (const name of repositories.toReversed()) commit(name)
+    const marks = ['skip-worktree', 'no-skip-worktree', 'assume-unchanged', 'no-assume-unchanged']
+    const texts = () =>
+      new Map(
+        readdirSync(root, { recursive: true, withFileTypes: true }).flatMap(entry => {
+          const path = join(entry.parentPath, entry.name)
+          const isFile = entry.isFile() && !relative(root, path).split(sep).includes('.git')
+          return isFile ? [[relative(root, path), readFileSync(path, 'utf8')] as const] : []
+        }),
+      )
+    let count = 0
+    const change = (name: string, what: string) => {
+      if (what === 'write') write(name, `text ${++count}\n`)
+      else if (what === 'commit') commit(dirname(name) === 'sub' ? '.' : dirname(name))
+      else if (what === 'mark') {
+        const mark = `--${marks[count++ % marks.length]}`
+        // fails for a file that isn't in the index
+        spawnSync('git', ['-C', join(root, dirname(name)), 'update-index', mark, basename(name)])
+      } else {
+        rmSync(join(root, name), { recursive: true, force: true })
+        if (what === 'replace by a folder') {
+          mkdirSync(join(root, name))
+          put(join(name, 'in.txt'), `text ${++count}\n`)
+        }
+      }
+    }
+    const step = fc.tuple(
+      fc.constantFrom(...names),
+      fc.constantFrom('write', 'write', 'delete', 'replace by a folder', 'commit', 'mark'),
+    )
+    const steps = fc.array(step, { maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(steps, steps, async (byUser, byCommands) => {
+        for (const one of byUser) change(...one)
+        const before = texts()
+        const changes = await changedBy(() => {
+          for (const one of byCommands) change(...one)
+        })
+        const after = texts()
+        const differ = [...new Set([...before.keys(), ...after.keys()])].filter(
+          name => before.get(name) !== after.get(name),
+        )
+        assert.deepEqual(changes, Object.fromEntries(differ.map(name => [name, before.get(name) ?? null])))
+        assert.equal(omitted, 0)
+      }),
+      { numRuns: Number(process.env.PARLEY_RUNS ?? 15) },
+    )
+  })
+
+  it('is reported where a file replaced a folder in which the user had changed everything', async () => {
+    put('sub/in.txt', 'by the person\n')
+    const changes = await changedBy(() => {
+      rmSync(join(root, 'sub'), { recursive: true })
+      put('sub', 'a file\n')
+    })
+    assert.deepEqual([changes, omitted], [{ sub: null, 'sub/in.txt': 'by the person\n' }, 0])
+  })
 
   const acceptsWhatTheUserDid = async () => {
     const before = await tree.snapshot([root])

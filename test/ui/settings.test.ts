@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('the Settings editor', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'workbench.settings.editor': 'ui',
+      'parley.agents': { ada: fixtureAgent(root, 'Ada'), bob: fixtureAgent(root, 'Bob') },
+    }),
+  })
+
+  it('has the groups of Parley, and a link to select the default agent', async () => {
+    const workbench = await vscode.open()
+    const { page, palette } = workbench
+    await workbench.runCommand('Parley: Open Settings')
+    const editor = page.locator('.settings-editor')
+    const groups = editor.locator('.settings-toc-entry')
+    await groups.filter({ hasText: 'Advanced' }).waitFor()
+    const titles = (await groups.allInnerTexts()).map(text => text.replace(/\s*\(\d+\)$/, ''))
+    assert.deepEqual(titles.slice(-4), ['Agents', 'Conversation', 'Changes', 'Advanced'])
+    await workbench.screenshot('settings')
+
+    await editor.getByRole('link', { name: 'Select an agent' }).click()
+    await palette.locator('.monaco-list-row', { hasText: 'Bob' }).click()
+    await palette.locator('.monaco-list-row', { hasText: 'Workspace Settings' }).click()
+    await waitFor('the setting of the workspace', () =>
+      readFileSync(join(vscode.workspace), 'utf8').includes('"parley.defaultAgent": "bob"'),
+    )
+  })
+})

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { HistoryChanges, HistoryHit, HistoryRow } from '../../bridge/history.ts'
-import type { HistoryMessages } from '../../bridge/history-messages.ts'
+import type { ActionForMany, HistoryMessages } from '../../bridge/history-messages.ts'
 import { type DateGroupKey, groupByDate, newestFirst } from '../../common/date-groups.ts'
 import {
   hasText,
@@ -215,6 +215,14 @@ export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: Hi
   const matches = hit?.excerpt.filter((_, i) => i % 2 === 1) ?? []
   if (hit && matches.length > 0) host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
   else host.send('history/act', { action, ...idOf(row) })
+}
+
+export function actOnMany(
+  host: HostClient<HistoryMessages>,
+  action: ActionForMany,
+  rows: readonly HistoryRow[],
+): void {
+  host.send('history/actOnMany', { action, sessions: rows.map(idOf) })
 }
 
 /** The action for Enter: shows an open session, else loads it if possible, else resumes it. */

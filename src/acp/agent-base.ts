@@ -154,7 +154,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
         ...given('archived', this.capabilities.archive ? archived : undefined),
       }
     }
-    return readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
+    return await readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
   }
 
   async closeSession(sessionId: string): Promise<void> {

@@ -14,6 +14,8 @@ import type { RunningProcess, StopTimes } from './transport/running-process.ts'
 const NOISE_TAIL = 4 * 1024
 /** maximum number of lines of that output that are logged */
 const NOISE_LINES = 1000
+/** maximum number of messages that are logged because something was cut from them */
+const CUT_MESSAGES = 100
 /** Longest time between two signs of an agent's end: its exit, its last messages, the end of its output, in milliseconds. */
 const END_SPREAD = 1000
 /** How long stderr is read after the agent ended, in milliseconds. */
@@ -43,6 +45,7 @@ export class AgentLink implements Disposable {
     const { log, maxFrameBytes, tap, secrets = new SecretRegistry() } = options
     this.#process = process
     const logNoise = limitLog(line => log.info(`[stdout] ${line}`), NOISE_LINES)
+    const logCut = limitLog(log.warn.bind(log), CUT_MESSAGES)
     const reader = new NdjsonReader(process.stdout, {
       maxFrameBytes,
       onNoise: noise => {
@@ -51,6 +54,7 @@ export class AgentLink implements Disposable {
         logNoise(line)
         this.#noise.append(`${line}\n`)
       },
+      onCut: () => logCut('A message has too many members, so the further ones were dropped.'),
     })
     const writer = new NdjsonWriter(process.stdin)
     this.connection = new Connection({ reader, writer, handlers, log, tap, secrets })

@@ -10,6 +10,8 @@ export interface NdjsonReaderOptions {
   maxFrameBytes: number
   /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters, except blank lines. */
   onNoise?: (line: string) => void
+  /** Called for each line from which members beyond a limit were dropped. */
+  onCut?: () => void
 }
 
 /** maximum number of characters of a noise line that are reported */
@@ -38,7 +40,7 @@ export class NdjsonReader extends AbstractMessageReader {
   constructor(stream: Readable, options: NdjsonReaderOptions) {
     super()
     this.#stream = stream
-    this.#lines = new LineSplitter(options.maxFrameBytes)
+    this.#lines = new LineSplitter(options.maxFrameBytes, options.onCut)
     this.#onNoise = options.onNoise ?? (() => {})
   }
 
@@ -143,7 +145,8 @@ export class NdjsonReader extends AbstractMessageReader {
       const noise = line.trim()
       if (noise !== '') this.#onNoise(noise.slice(0, NOISE_LENGTH))
     } else if (Array.isArray(value)) {
-      this.#batch = value
+      // a long batch is divided before it's parsed, so what is in it may be such a batch, too
+      this.#batch = value.flat(Number.POSITIVE_INFINITY) as unknown[]
       this.#batchPosition = 0
     } else this.#deliver(value)
   }

@@ -180,7 +180,9 @@ function readConfigOption(raw: unknown, report: Report): ConfigOption | undefine
 
 /** One choice, or a group of them. */
 function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
-  const group = choiceGroupSchema.safeParse(raw).data
+  // a parse that fails takes much longer than this
+  const isGroup = isRecord(raw) && Array.isArray(raw.options)
+  const group = isGroup ? choiceGroupSchema.safeParse(raw).data : undefined
   if (group) {
     const name = group.name ?? group.groupId ?? group.group ?? ''
     return readList(group.options, readChoice, report, 'options').map(choice => ({ ...choice, group: name }))

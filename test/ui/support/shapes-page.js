@@ -7,6 +7,7 @@ globalThis.parleyShapes ??= {
   /** One line for each problem: what is wrong, and with which element. */
   problems() {
     this.styles = new Map()
+    this.boxes = new Map()
     const texts = this.texts()
     const items = [...texts.flatMap(text => text.lines), ...this.controls()]
     const found = [
@@ -23,6 +24,14 @@ globalThis.parleyShapes ??= {
     const style = getComputedStyle(element)
     this.styles.set(element, style)
     return style
+  },
+
+  boxOf(element) {
+    const known = this.boxes.get(element)
+    if (known) return known
+    const box = element.getBoundingClientRect()
+    this.boxes.set(element, box)
+    return box
   },
 
   isShown(element) {
@@ -75,7 +84,7 @@ globalThis.parleyShapes ??= {
       const style = this.styleOf(one)
       // not an ancestor of its place
       if (position === 'absolute' && style.position === 'static') continue
-      const box = one.getBoundingClientRect()
+      const box = this.boxOf(one)
       hasEllipsis ||= this.endsWithDots(one)
       for (const [axis, start, end, slack] of [
         ['X', 'left', 'right', 1],

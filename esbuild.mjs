@@ -219,6 +219,7 @@ const conversation = {
     ...stylesAndScripts(['conversation']),
     { in: 'src/webview/rich/math.css', out: 'math' },
     { in: 'src/webview/styles/later.css', out: 'later' },
+    { in: 'src/webview/styles/icons.css', out: 'icons' },
   ],
   outdir: 'dist/webview',
   platform: 'browser',

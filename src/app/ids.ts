@@ -30,6 +30,7 @@ export const CommandId = {
   openHistoryInTab: 'parley.openHistoryInTab',
   showConversation: 'parley.showConversation',
   refreshHistory: 'parley.refreshHistory',
+  deleteSessions: 'parley.deleteSessions',
   forgetMcpInputs: 'parley.forgetMcpInputs',
   renameSession: 'parley.renameSession',
   forkSession: 'parley.forkSession',

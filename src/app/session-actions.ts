@@ -1,17 +1,26 @@
+import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
 import type { HistoryAction } from '../bridge/history-messages.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
-import type { DeletableSession, SessionDeletions } from '../sessions/listing/session-deletions.ts'
+import type {
+  DeletableSession,
+  MarkedSession,
+  SessionDeletions,
+} from '../sessions/listing/session-deletions.ts'
 import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
+import { SessionElsewhereError } from '../sessions/session-leases.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
+
+/** How many sessions are reserved without a pause, which takes some milliseconds. */
+const TOGETHER = 100
 
 export interface SessionActionsOptions {
   surfaces: ConversationSurfaces
@@ -82,7 +91,7 @@ export class SessionActions {
     }
     if (action === 'delete') {
       if (open) this.#close(open)
-      this.#deletions.mark(item, this.#manager.reserve(item.agentId, item.sessionId))
+      this.#deletions.mark([{ item, reserved: this.#manager.reserve(item.agentId, item.sessionId) }])
       return
     }
     if (action === 'pin' || action === 'unpin') {
@@ -103,9 +112,35 @@ export class SessionActions {
     await this.#open(action, item)
   }
 
+  /**
+   * Deletes sessions once the user can no longer bring them back, except for those that are open in another window.
+   * Resolves to the number of deleted ones.
+   */
+  async deleteAll(items: readonly DeletableSession[]): Promise<number> {
+    const marked: MarkedSession[] = []
+    for (const [at, item] of items.entries()) {
+      if (at % TOGETHER === TOGETHER - 1) await setImmediate()
+      const open = this.#manager.find(item.agentId, item.sessionId)
+      try {
+        const reserved = this.#manager.reserve(item.agentId, item.sessionId)
+        if (open) this.#close(open)
+        marked.push({ item, reserved })
+      } catch (error) {
+        if (!(error instanceof SessionElsewhereError)) throw error
+      }
+    }
+    this.#deletions.mark(marked)
+    return marked.length
+  }
+
+  /** Brings all sessions back that were deleted a moment ago. */
+  undoDeletion(): void {
+    this.#deletions.undo()
+  }
+
   /** Deletes a session that the user can no longer bring back. */
   async delete(item: DeletableSession): Promise<void> {
-    await this.#ask(item, l10n.t('Delete Session'), async () => {
+    await waitForAgent(this.#workbench.dialogs, item.agentName, l10n.t('Delete Session'), async () => {
       await this.#manager.delete(item.agentId, item.sessionId)
       this.#history.forget(item.agentId, item.sessionId)
     })

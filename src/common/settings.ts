@@ -49,6 +49,8 @@ export const SETTINGS = {
   /** megabytes of 1024 × 1024 bytes */
   maximumFrameSize: setting(z.number().min(1).max(512), 'window', 64),
   systemPrompt: setting(z.string(), 'window', ''),
+  /** days; 0: no limit */
+  'history.maximumAge': setting(z.number().min(0), 'application', 0),
   /** megabytes of 1,000,000 bytes; 0: no limit */
   'history.maximumSize': setting(z.number().min(0), 'application', 1000),
   /** days; 0: no limit */

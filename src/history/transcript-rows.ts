@@ -70,10 +70,15 @@ export class TranscriptRows {
     return rows.map(row => ({ copy: [agentId, String(row.session_id)], revision: String(row.revision) }))
   }
 
-  /** All copies, those with the oldest writes first. */
-  byAge(): StoredCopy[] {
+  /**
+   * All copies, those with the oldest writes first. `before`: only those written before that time; when those of the
+   * earliest versions were written isn't known.
+   */
+  byAge(before?: number): StoredCopy[] {
     const rows = this.#database.all(
-      'SELECT agent_id, session_id FROM conversations ORDER BY written_at, session_id',
+      `SELECT agent_id, session_id FROM conversations
+       WHERE ?1 < 0 OR (written_at > 0 AND written_at < ?1) ORDER BY written_at, session_id`,
+      before === undefined ? -1 : Math.max(before, 0),
     )
     return rows.map(row => [String(row.agent_id), String(row.session_id)])
   }

@@ -158,9 +158,9 @@ export class Transcripts implements Disposable {
     this.#database.compactLater()
   }
 
-  /** What is stored, with the oldest writes first. */
-  byAge(): StoredCopy[] {
-    return this.#database.attempt(() => this.#rows.byAge(), [])
+  /** What is stored, with the oldest writes first; only what was written before that time, if given. */
+  byAge(before?: number): StoredCopy[] {
+    return this.#database.attempt(() => this.#rows.byAge(before), [])
   }
 
   /** Deletes what is stored there unless a window has the session open. Returns whether it did. */

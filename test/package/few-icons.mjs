@@ -1,6 +1,6 @@
-// Creates two fonts of the codicons: a small one with the icons that Parley's code names, which a page loads first, and
-// one with all others, which the browser fetches when such an icon is shown (an agent can name any). Subsetting a font
-// takes seconds and is deterministic, so `out/fonts` caches the results.
+// Divides the codicons into those that Parley's code names, which a page loads first, and all others (a user can name any
+// as an agent's icon), which `icons.css` adds when one is shown: for each, the rules and a font. Subsetting a font takes
+// seconds and is deterministic, so `out/fonts` caches the results.
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,29 +10,45 @@ import { keptFile } from './kept-file.mjs'
 /** The space, since the font that contains it determines the baseline. Without it, icons would be too high. */
 const SPACE = 0x20
 
+const FONT_FACE = /@font-face\s*\{[^}]*\}/
+/** A rule that shows an icon: its class without the prefix, and its code point. */
+const RULE = /\.codicon-([\w-]+):before\s*\{\s*content:\s*"\\(\w+)"\s*;?\s*\}/g
+
 /** @type {import('esbuild').Plugin} */
 export const fewIcons = {
   name: 'few-icons',
   setup(build) {
     /** @type {Map<string, Uint8Array>} */
     const fonts = new Map()
-    build.onLoad({ filter: /[\\/]codicon\.css$/ }, async ({ path }) => {
-      const css = await readFile(path, 'utf8')
-      const font = await readFile(join(dirname(path), 'codicon.ttf'))
+
+    /** The rule that loads the font of these icons. */
+    async function fontFace(
+      /** @type {'named' | 'others'} */ name,
+      /** @type {number[]} */ points,
+      folder = '',
+    ) {
+      const font = await readFile(join(folder, 'codicon.ttf'))
       const packages = await readFile('package-lock.json')
+      const text = String.fromCodePoint(...points)
+      const cut = () => subsetFont(font, text, { targetFormat: 'woff2' })
+      fonts.set(`codicon-${name}.woff2`, await keptFile('out/fonts', ['woff2', font, text, packages], cut))
+      const range = points.map(point => `U+${point.toString(16)}`).join(',')
+      return `@font-face{font-family:codicon;font-display:block;src:url(codicon-${name}.woff2) format("woff2");unicode-range:${range}}\n`
+    }
+
+    build.onLoad({ filter: /[\\/]codicon\.css$/ }, async ({ path, suffix }) => {
+      const css = await readFile(path, 'utf8')
+      const folder = dirname(path)
       const { named, others } = iconsOf(css)
-      let faces = ''
-      for (const [name, points] of Object.entries({ named, others })) {
-        const text = String.fromCodePoint(...points)
-        const cut = () => subsetFont(font, text, { targetFormat: 'woff2' })
-        fonts.set(`codicon-${name}.woff2`, await keptFile('out/fonts', ['woff2', font, text, packages], cut))
-        const range = [...(name === 'named' ? [SPACE] : []), ...points]
-          .map(point => `U+${point.toString(16)}`)
-          .join(',')
-        faces += `@font-face{font-family:codicon;font-display:block;src:url(codicon-${name}.woff2) format("woff2");unicode-range:${range}}\n`
-      }
-      const contents = css.replace(/@font-face\s*\{[^}]*\}/, faces)
-      return { loader: 'css', contents, resolveDir: dirname(path) }
+      const rules = (/** @type {Set<number>} */ points) =>
+        css.replace(RULE, (rule, _, point) => (points.has(Number.parseInt(point, 16)) ? rule : ''))
+      const contents =
+        suffix === '?others'
+          ? [await fontFace('others', sorted(others), folder), ...(rules(others).match(RULE) ?? [])].join(
+              '\n',
+            )
+          : rules(named).replace(FONT_FACE, await fontFace('named', [SPACE, ...sorted(named)], folder))
+      return { loader: 'css', contents, resolveDir: folder }
     })
     build.onResolve({ filter: /^codicon-\w+\.woff2$/ }, ({ path }) => ({ path, namespace: 'codicons' }))
     build.onLoad({ filter: /.*/, namespace: 'codicons' }, ({ path }) => ({
@@ -53,10 +69,12 @@ function iconsOf(/** @type {string} */ css) {
   }
   const named = new Set()
   const others = new Set()
-  for (const [, name, point] of css.matchAll(/\.codicon-([\w-]+):before\s*\{\s*content:\s*"\\(\w+)"/g)) {
-    const list = words.has(name) ? named : others
-    list.add(Number.parseInt(point, 16))
+  for (const [, name, point] of css.matchAll(RULE)) {
+    const points = words.has(name) ? named : others
+    points.add(Number.parseInt(point, 16))
   }
-  const sorted = (/** @type {Iterable<number>} */ points) => [...points].sort((a, b) => a - b)
-  return { named: sorted(named), others: sorted([...others].filter(point => !named.has(point))) }
+  for (const point of named) others.delete(point)
+  return { named, others }
 }
+
+const sorted = (/** @type {Set<number>} */ points) => [...points].sort((a, b) => a - b)

@@ -5,7 +5,7 @@ import { installVsCode } from '../host/install-vscode.ts'
 import { outDirectory, projectDirectory, vsixFile } from '../host/paths.ts'
 import { runCommand } from '../host/run-command.ts'
 import { current } from '../host/vscode-versions.ts'
-import { dropPictures } from './readme.ts'
+import { packTightly } from './pack-tightly.ts'
 
 /** The maximum size of the extension in bytes, so that it opens quickly. */
 const limit = 2_500_000
@@ -24,7 +24,7 @@ const how = [
 ]
 await runCommand(node, [vsce, 'package', ...how], { cwd: projectDirectory, env })
 
-dropPictures(vsixFile)
+await packTightly(vsixFile)
 
 const size = statSync(vsixFile).size
 console.log(`${vsixFile}: ${Math.round(size / 1000)} kB`)

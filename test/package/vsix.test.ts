@@ -21,7 +21,7 @@ const allowed = [
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
-  /^dist\/webview\/(later|math)\.css$/,
+  /^dist\/webview\/(icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
 ]

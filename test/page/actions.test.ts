@@ -8,7 +8,11 @@ import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
 describe('actions', () => {
   const vscode = new PageSuite({
     settings: root => ({
-      'parley.agents': { fixture: fixtureAgent(root, 'Fixture'), other: fixtureAgent(root, 'Other') },
+      'parley.agents': {
+        fixture: fixtureAgent(root, 'Fixture'),
+        // no part of Parley names this icon
+        other: { ...fixtureAgent(root, 'Other'), icon: 'telescope' },
+      },
     }),
   })
   let workbench: PageWindow
@@ -45,6 +49,18 @@ describe('actions', () => {
     await editHere()
     await conversation.waitForFocus(conversation.composer)
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
+  })
+
+  it("open the list of agents, with an icon that the page loads when it's shown", async () => {
+    await conversation
+      .button(/^Fixture/)
+      .first()
+      .click()
+    const icon = conversation.frame.locator('.codicon-telescope').first()
+    await icon.waitFor()
+    const drawn = () => icon.evaluate(element => getComputedStyle(element, '::before').content)
+    await waitFor('icon', async () => /^".+"$/.test(await drawn()))
+    await conversation.frame.locator('body').press('Escape')
   })
 
   it('quote the selection with its Quote button', async () => {

@@ -44,8 +44,8 @@ describe('a conversation with the demo agent', () => {
   it('stops when the user stops it', async () => {
     const conversation = await begin()
     await conversation.send('/slow 600')
-    await conversation.button(/Stop/).click()
-    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+    await conversation.button(/^Stop/).click()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
     await conversation.send('/help')
     await conversation.text(/\/edit/).waitFor()
   })
@@ -57,7 +57,7 @@ describe('a conversation with the demo agent', () => {
     for (const name of ['Reader', 'Critic']) await conversation.text(name).waitFor()
     await conversation.text('I read nothing').waitFor()
     await conversation.text(/^Read \S+/).waitFor()
-    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   })
 
   it('shows formulas, a diagram and an image', async () => {
@@ -70,7 +70,7 @@ describe('a conversation with the demo agent', () => {
     await conversation.send('/media')
     await conversation.text('An image:').waitFor()
     await conversation.frame.locator('img:not(.diagram img)').first().waitFor()
-    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   })
 
   it('shows its folders, and edits a file in a second one', async () => {

@@ -55,7 +55,7 @@ describe('the first conversation', () => {
     await workbench.page.keyboard.press('3')
     await conversation.text('You rejected the edit').waitFor()
     await conversation.permission.waitFor({ state: 'detached' })
-    await conversation.button(/^Rejected Edit planets\.js/).waitFor()
+    await conversation.button(/^Edit: Edit planets\.js.*rejected/).waitFor()
     assert.equal(planets(), before)
   })
 

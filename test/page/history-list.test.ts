@@ -9,7 +9,8 @@ describe('the list of History', () => {
   const vscode = new PageSuite({
     settings: root => ({
       'parley.agents': {
-        able: fixtureAgent(root, 'Able'),
+        able: fixtureAgent(root, 'Able', { madeUp: 2 }),
+        other: fixtureAgent(root, 'Other', { madeUp: 3 }),
         large: fixtureAgent(root, 'Large', { madeUp: 10_000, pageSize: 100 }),
       },
     }),
@@ -58,5 +59,30 @@ describe('the list of History', () => {
     await waitFor('the deletion', () => asked('Able', 'session/delete').length === 1)
     await history.frame.locator('.history-deleted').waitFor({ state: 'detached' })
     assert.equal(await history.row(title).count(), 0)
+  })
+
+  it('deletes the sessions of an agent that are not open, and brings them back', async () => {
+    const workbench = await vscode.sharedWindow()
+    await ConversationPage.startSession(workbench, 'Able')
+    const conversation = await ConversationPage.startSession(workbench, 'Other')
+    await conversation.send('[[title Still open]] [[say Here it is.]]')
+    await conversation.text('Here it is.').waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.search.fill('agent:Other')
+    const old = [0, 1, 2].map(number => `Old session ${number}`)
+    const openOne = history.row('Still open')
+    for (const title of old) await history.row(title).waitFor()
+    await workbench.runAndPick('Parley: Delete Sessions…', 'Other')
+    const question = workbench.page.locator('.monaco-dialog-box', {
+      hasText: 'Delete all sessions of Other?',
+    })
+    await question.getByText('3 sessions').waitFor()
+    await question.getByRole('button', { name: 'Delete All' }).click()
+    for (const title of old) await history.row(title).waitFor({ state: 'detached' })
+    await openOne.waitFor()
+    const told = workbench.notification('3 sessions deleted.')
+    await told.getByRole('button', { name: 'Undo' }).click()
+    for (const title of old) await history.row(title).waitFor()
+    assert.deepEqual(asked('Other', 'session/delete'), [])
   })
 })

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { AppServices } from '../app-services.ts'
+import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
 import type { Platform } from '../platform.ts'
@@ -36,6 +37,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       help: platform.fileInExtension('media', 'help', 'help.md'),
       pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
+      deleteSessions: () => deleteSessions(workbench.dialogs, services.history, services.actions),
       forgetMcpInputs: () => services.inputs.clear(),
     }),
     ...sessionCommands(all),

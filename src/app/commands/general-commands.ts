@@ -24,6 +24,7 @@ export interface GeneralCommandOptions {
   help: string
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
+  deleteSessions: () => Promise<void>
   sideBar: { showHistory(): Promise<void> }
   historyTab: Pick<HistoryTab, 'open'>
   /** Resolves to the number of values. */
@@ -82,6 +83,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       await options.sideBar.showHistory()
       options.refreshHistory()
     },
+    [CommandId.deleteSessions]: () => options.deleteSessions(),
     [CommandId.forgetMcpInputs]: async () => {
       const count = await options.forgetMcpInputs()
       void workbench.dialogs.info(

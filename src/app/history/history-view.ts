@@ -78,7 +78,7 @@ export class HistoryView extends Owner {
   ): Disposable {
     const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
-    const { history, actions, deletions, workbench } = this.#options
+    const { history, actions, workbench } = this.#options
     connection.handle(historyMessages, {
       'history/ready': () => {
         place.sent.forget()
@@ -96,7 +96,7 @@ export class HistoryView extends Owner {
         const item = history.find(agentId, sessionId)
         return item && this.#tell(agentId, () => actions.rename(item, title))
       },
-      'history/undoDeletion': () => deletions.undo(),
+      'history/undoDeletion': () => actions.undoDeletion(),
       'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
       'history/signIn': ({ agentId }) => workbench.execute(CommandId.signIn, agentId),
       'history/openSizeSetting': () => workbench.settings.open('history.maximumSize'),
@@ -148,7 +148,7 @@ export class HistoryView extends Owner {
     return showFailureOrSignIn(workbench.dialogs, agentId, actions.offerSignIn, work)
   }
 
-  /** One after the other, since each agent's list is requested again after each. */
+  /** One after the other, so that an agent that fails or asks to sign in says so once at a time. */
   async #delete(items: DeletableSession[]): Promise<void> {
     const { actions, deletions } = this.#options
     for (const item of items) {

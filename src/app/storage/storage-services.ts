@@ -16,8 +16,10 @@ import type { Platform } from '../platform.ts'
 import type { Settings } from '../workbench.ts'
 import { previewFiles, privateFolders, storeFolders } from './stores.ts'
 
-/** When to remove what a crash left, so that the first view doesn't wait for it. Milliseconds. */
+/** When to remove what a crash left and what is too old, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
+
+const DAY_MS = 24 * 3_600_000
 
 /** What outlives the window: sessions, conversations, previews. */
 export function createStorageServices(platform: Platform, own: DisposableStore) {
@@ -31,7 +33,10 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
     },
   })
   void protectFolders(privateFolders(storage), log)
-  const cleaner = setTimeout(() => void removeUnfinishedFiles(storeFolders(storage), log), CLEAN_AFTER_MS)
+  const cleaner = setTimeout(() => {
+    void removeUnfinishedFiles(storeFolders(storage), log)
+    if (workbench.settings.read('history.maximumAge') > 0) conversations.trim()
+  }, CLEAN_AFTER_MS)
   own.add(toDisposable(() => clearTimeout(cleaner)))
   const fileOf = (name: string) => path.join(storage.globalFolder, name)
   const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
@@ -43,8 +48,12 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       log,
       secrets,
       maxBytes,
+      maxAgeMs: () => workbench.settings.read('history.maximumAge') * DAY_MS,
+      isPinned: (agentId, sessionId) => records.get(agentId, sessionId)?.pinned === true,
     }),
   )
+  for (const limit of ['history.maximumAge', 'history.maximumSize'] as const)
+    own.add(workbench.settings.onDidChange(limit, () => conversations.trim()))
   const { transcripts, leases } = conversations
   transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
   const search = own.add(
@@ -90,7 +99,7 @@ function checkpointLimits(settings: Settings): CheckpointLimits {
   const days = settings.read('checkpoints.maximumAge')
   const megabytes = settings.read('checkpoints.maximumSize')
   return {
-    maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * 24 * 3_600_000,
+    maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * DAY_MS,
     maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
   }
 }

@@ -11,7 +11,7 @@ export interface DeletableSession extends SessionId {
   deletesCopy: boolean
 }
 
-interface Marked {
+export interface MarkedSession {
   item: DeletableSession
   /** keeps other windows from opening it */
   reserved: Disposable
@@ -24,9 +24,9 @@ interface Marked {
 export class SessionDeletions extends Owner {
   readonly #undoMs: number
   /** those that can come back */
-  readonly #marked = new Map<string, Marked>()
+  readonly #marked = new Map<string, MarkedSession>()
   /** those that are being deleted */
-  readonly #due = new Map<string, Marked>()
+  readonly #due = new Map<string, MarkedSession>()
   readonly #change = this.register(new Emitter<void>())
   readonly #expire = this.register(new Emitter<DeletableSession[]>())
   #timer: NodeJS.Timeout | undefined
@@ -50,13 +50,14 @@ export class SessionDeletions extends Owner {
     return this.#marked.has(key) || this.#due.has(key)
   }
 
-  /** The user deleted the session. Those that were deleted shortly before stay undoable as long as this one. */
-  mark(item: DeletableSession, reserved: Disposable): void {
-    if (this.owned.isDisposed || this.has(item.agentId, item.sessionId)) {
-      reserved.dispose()
-      return
+  /** The user deleted the sessions. Those that were deleted shortly before stay undoable as long as these. */
+  mark(marked: readonly MarkedSession[]): void {
+    for (const { item, reserved } of marked) {
+      const { agentId, sessionId } = item
+      if (this.owned.isDisposed || this.has(agentId, sessionId)) reserved.dispose()
+      else this.#marked.set(sessionKey(agentId, sessionId), { item, reserved })
     }
-    this.#marked.set(sessionKey(item.agentId, item.sessionId), { item, reserved })
+    if (this.owned.isDisposed) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#expired(), this.#undoMs)
     this.#change.fire()

@@ -1,3 +1,6 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { loadStyles } from './lazy.tsx'
+
 interface IconProps {
   /** a codicon's name, without the prefix */
   name: string
@@ -23,5 +26,15 @@ export function AgentIcon({ icon }: { icon: string | undefined }) {
   if (icon && /^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
     return <img class="agent-image" src={icon} alt="" aria-hidden="true" />
   }
-  return <Icon name={icon && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'} class="agent-icon" />
+  return <AnyIcon name={icon && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'} />
+}
+
+/** A codicon that Parley's code may not name: then the page loads it. */
+function AnyIcon({ name }: { name: string }) {
+  const icon = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    if (icon.current && getComputedStyle(icon.current, '::before').content === 'none')
+      void loadStyles('icons')
+  }, [name])
+  return <span ref={icon} class={`codicon codicon-${name} agent-icon`} aria-hidden="true" />
 }

@@ -36,11 +36,8 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
 
 const loading = new Map<string, Promise<void>>()
 
-/**
- * Loads the styles of parts that most conversations don't need at first. Resolves when they're applied, or can't be
- * loaded.
- */
-export function loadStyles(name: 'later' | 'math'): Promise<void> {
+/** Loads styles that most pages don't need at first. Resolves when they're applied, or can't be loaded. */
+export function loadStyles(name: 'later' | 'math' | 'icons'): Promise<void> {
   const begun = loading.get(name)
   if (begun) return begun
   const script = document.getElementById('files')?.dataset.script
@@ -48,7 +45,7 @@ export function loadStyles(name: 'later' | 'math'): Promise<void> {
     if (!script) return resolve()
     const link = document.createElement('link')
     link.rel = 'stylesheet'
-    link.href = script.replace('conversation.js', `${name}.css`)
+    link.href = script.replace(/\w+\.js$/, `${name}.css`)
     link.addEventListener('load', () => resolve())
     link.addEventListener('error', () => resolve())
     document.head.append(link)

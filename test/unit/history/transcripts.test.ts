@@ -436,6 +436,49 @@ describe('the conversation storage', () => {
     })
   })
 
+  it('deletes what had no activity for the configured time, except for open and pinned sessions', function () {
+    if (!sqlite) this.skip()
+    let now = 1_000
+    let maxAgeMs = 0
+    let maxBytes = 0
+    const options = {
+      now: () => now,
+      maxAgeMs: () => maxAgeMs,
+      maxBytes: () => maxBytes,
+      isPinned: (agentId: string, sessionId: string) => agentId === 'a' && sessionId === 'pinned',
+    }
+    const storage = make(options)
+    const has = (sessionId: string) => storage.transcripts.has('a', sessionId)
+    const write = (sessionId: string, text = 'text') => {
+      storage.transcripts.write('a', sessionId, { replace: true, entries: [entry(0, text)], terminals: [] })
+      if (sessionId !== 'open') storage.leases.release('a', sessionId)
+    }
+    for (const sessionId of ['pinned', 'open', 'old', 'active']) write(sessionId)
+    now += 50_000
+    write('active', 'more')
+    now += 30_000
+    storage.trim()
+    assert.ok(has('old'), 'there is no limit')
+    maxAgeMs = Number.MAX_SAFE_INTEGER
+    storage.trim()
+    assert.ok(has('old'), 'the limit is longer than time itself')
+    maxAgeMs = 60_000
+    storage.trim()
+    assert.deepEqual(['pinned', 'open', 'old', 'active'].filter(has), ['pinned', 'open', 'active'])
+    // the limit of size respects them as well
+    maxBytes = 1
+    storage.trim()
+    assert.deepEqual(['pinned', 'open', 'active'].filter(has), ['pinned', 'open'])
+    // when the sessions of the earliest versions were written isn't known
+    storage.leases.release('a', 'open')
+    const db = new sqlite!.DatabaseSync(file)
+    db.exec("UPDATE conversations SET written_at = 0 WHERE session_id = 'open'")
+    db.close()
+    maxBytes = 0
+    storage.trim()
+    assert.ok(has('open'))
+  })
+
   describe('with a session in several windows', () => {
     let now = 0
     const write = (window: ConversationStorage, replace: boolean, ...texts: Array<[number, string]>) =>

@@ -279,7 +279,7 @@ describe('HistoryList', () => {
     history.onDidChange(() => {
       changes += 1
     })
-    deletions.mark(history.items()[0]!, { dispose() {} })
+    deletions.mark([{ item: history.items()[0]!, reserved: { dispose() {} } }])
     assert.deepEqual(
       history.items().map(({ sessionId }) => sessionId),
       ['s2'],

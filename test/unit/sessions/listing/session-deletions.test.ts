@@ -25,7 +25,9 @@ describe('SessionDeletions', () => {
   }
   function mark(deletions: SessionDeletions, sessionId: string): void {
     reserved.add(sessionId)
-    deletions.mark(session(sessionId), { dispose: () => void reserved.delete(sessionId) })
+    deletions.mark([
+      { item: session(sessionId), reserved: { dispose: () => void reserved.delete(sessionId) } },
+    ])
   }
   const undoable = (deletions: SessionDeletions) => deletions.undoable.map(({ sessionId }) => sessionId)
 
@@ -66,11 +68,12 @@ describe('SessionDeletions', () => {
     const deletions = begin(1e6)
     mark(deletions, 'a')
     let released = false
-    deletions.mark(session('a'), {
+    const reserved = {
       dispose() {
         released = true
       },
-    })
+    }
+    deletions.mark([{ item: session('a'), reserved }])
     assert.deepEqual([undoable(deletions), released], [['a'], true])
     deletions.dispose()
   })

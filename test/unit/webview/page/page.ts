@@ -116,6 +116,10 @@ export async function openPage(
   window.Range.prototype.getClientRects = () => [] as unknown as DOMRectList
   window.Range.prototype.getBoundingClientRect = () => new window.DOMRect()
 
+  // jsdom reports every look at a pseudo-element as an error
+  const computedStyle = window.getComputedStyle
+  window.getComputedStyle = element => computedStyle.call(window, element)
+
   class Reader extends AbstractMessageReader {
     listen(callback: DataCallback): Disposable {
       hear.add(callback)

@@ -185,19 +185,24 @@ export class ConversationController extends Owner {
     return this.opener.start(current.agentId)
   }
 
-  /** Starts a session with another agent in the same folder, with the draft. `undefined` if it couldn't be started. */
-  async continueIn(agentId: string): Promise<OpenSession | undefined> {
+  /**
+   * Starts a session with another agent in the same folder, with the draft. `begun` is called with it, also if the user must
+   * sign in first or retries.
+   */
+  async continueIn(agentId: string, begun: (open: OpenSession) => void): Promise<void> {
     const { drafts } = this.#options
     const { newKey } = this.#displayed
     const { current, key } = this
-    if (!current) return undefined
+    if (!current) return
     const written = drafts.get(key)
     if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
-    await this.opener.start(agentId, current.plan.setup.cwd)
-    const begun = this.current
-    if (this.phase !== 'ready' || !begun || begun === current) return undefined
-    drafts.set(key, { text: '', marks: [], items: [] })
-    return begun
+    await this.opener.start(agentId, {
+      cwd: current.plan.setup.cwd,
+      begun: open => {
+        drafts.set(key, { text: '', marks: [], items: [] })
+        begun(open)
+      },
+    })
   }
 
   /** Cancels the attempt in progress, else the turn. */

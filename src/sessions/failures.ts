@@ -8,14 +8,15 @@ import {
 import { RpcCode } from '../acp/errors.ts'
 import type { AuthMethod, AuthStatus } from '../acp/model.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
+import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
 /** What failed; Retry does it again. */
 export type Attempt =
-  /** in `cwd`, or in the default folder */
-  | { type: 'new'; agentId: string; cwd?: string }
+  /** in `cwd`, or in the default folder; `begun` is called with the session, also if it starts only after a sign-in */
+  | { type: 'new'; agentId: string; cwd?: string; begun?: (open: OpenSession) => void }
   /** a new session that starts with the conversation of this one */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
   /** restore: loaded, or resumed if the agent can't load */

@@ -32,6 +32,8 @@ export interface SessionOpenerOptions {
   slowAfterMs?: number
 }
 
+type StartAttempt = Extract<Attempt, { type: 'new' }>
+
 interface CurrentAttempt {
   abort: AbortController
   agentId: string
@@ -129,10 +131,10 @@ export class SessionOpener implements Disposable {
   }
 
   /**
-   * Starts a session with the agent (by default the default agent), in `cwd` if given. The displayed session stays open in
-   * this window.
+   * Starts a session with the agent (by default the default agent), in `cwd` if given, and calls `begun` with it. The
+   * displayed session stays open in this window.
    */
-  start(wanted?: string, cwd?: string): Promise<void> {
+  start(wanted?: string, how: Pick<StartAttempt, 'cwd' | 'begun'> = {}): Promise<void> {
     if (this.#preparing !== undefined) this.#options.agentReplaced(this.#preparing)
     return this.#open(async () => {
       if (wanted === undefined) {
@@ -148,7 +150,12 @@ export class SessionOpener implements Disposable {
         this.remember(undefined)
       }
       if (!this.isReady(agentId)) return
-      const attempt: Attempt = cwd === undefined ? { type: 'new', agentId } : { type: 'new', agentId, cwd }
+      const { cwd, begun } = how
+      const attempt: Attempt = {
+        ...{ type: 'new', agentId },
+        ...(cwd !== undefined && { cwd }),
+        ...(begun && { begun }),
+      }
       await this.#run(attempt, (signal, progress) =>
         this.#options.manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
       )
@@ -245,7 +252,7 @@ export class SessionOpener implements Disposable {
   }
 
   async retry(attempt: Attempt): Promise<void> {
-    if (attempt.type === 'new') await this.start(attempt.agentId, attempt.cwd)
+    if (attempt.type === 'new') await this.start(attempt.agentId, attempt)
     else if (attempt.type === 'fork') await this.fork(attempt)
     else await this.reopen(attempt.type, attempt)
   }
@@ -397,6 +404,7 @@ export class SessionOpener implements Disposable {
       this.#options.agents.used(attempt.agentId)
       this.remember(opened)
       this.#changed()
+      if (attempt.type === 'new') attempt.begun?.(opened)
     } catch (error) {
       if (this.#current !== current) return
       // prompts written for this attempt must not reach another conversation or agent

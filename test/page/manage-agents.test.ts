@@ -9,6 +9,7 @@ import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
+import { chooseAction } from '../ui/support/agents-page.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { outputLine } from '../ui/support/editor.ts'
 import { fixtureAgent } from '../ui/support/fixture-agent.ts'
@@ -103,7 +104,7 @@ describe('Manage Agents', () => {
     await outdated.getByRole('button', { name: 'Update: Outdated' }).waitFor({ state: 'detached' })
     const runs = (one: string) => commands().some(command => command.includes(`outdated/${one}-`))
     assert.ok(runs('1.0.0') && !runs('1.1.0'), commands().join('\n'))
-    await press(outdated, 'Restart: Outdated')
+    await chooseAction(page, outdated, 'Restart')
     await waitFor('the new version', () => runs('1.1.0') && !runs('1.0.0'))
     await outdated.getByText('Running', { exact: true }).waitFor()
   })
@@ -134,7 +135,7 @@ describe('Manage Agents', () => {
     await workbench.screenshot('manage-agents-signed-in')
     await history.back()
 
-    await account(page).getByRole('button', { name: 'Sign Out: Account' }).click()
+    await chooseAction(page, account(page), 'Sign Out')
     await workbench.notification('Signed out of Account.').waitFor()
     await account(page)
       .getByText(/Not signed in$/)
@@ -151,7 +152,7 @@ describe('Manage Agents', () => {
     const logged = row(page, 'From Settings', 'Logged')
     await press(logged, 'Check: Logged')
     await logged.locator('.agent-check').waitFor()
-    await press(logged, 'Show Log: Logged')
+    await chooseAction(page, logged, 'Show Log')
     await outputLine(workbench, /Starting\s/).waitFor()
   })
 })

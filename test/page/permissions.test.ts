@@ -5,7 +5,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
 
 describe('permission requests', () => {
   const vscode = new PageSuite({
@@ -57,6 +57,41 @@ describe('permission requests', () => {
     await conversation.text('exit code 0').waitFor()
     await conversation.send('/run echo two')
     await conversation.button(/allowed by your rule/).waitFor()
+  })
+
+  it("don't move what is below them when they are answered, until the agent's next output fills the space", async () => {
+    await workbench.setSideBarWidth(300)
+    for (const long of [false, true]) {
+      const conversation = await ConversationPage.startSession(workbench, 'Liar')
+      const { frame } = conversation
+      const before = long ? `[[say ${'A line of the answer. '.repeat(120)}]] ` : ''
+      await conversation.send(`${before}[[permissions 1]] [[gate]] [[say It is done.]]`)
+      await conversation.permission.waitFor()
+      const top = async () => Math.round((await frame.locator('.working-text').boundingBox())?.y ?? 0)
+      // the view follows the request in its next frames
+      let at = await top()
+      await waitFor('the request in its place', async () => {
+        const [earlier, now] = [at, await top()]
+        at = now
+        return earlier === now
+      })
+      await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+      await conversation.permission.waitFor({ state: 'detached' })
+      await frame.locator('.line-answer').last().waitFor()
+      assert.equal(await top(), at)
+      openGate(vscode.root, 'Liar')
+      await conversation.agentMessage('It is done.').waitFor()
+      await frame.locator('.working-text').waitFor({ state: 'detached' })
+      // the next turn begins below the last row
+      await conversation.send('[[say And again.]]')
+      await conversation.agentMessage('And again.').waitFor()
+      const gap = await frame.evaluate<number>(`(() => {
+        const rows = [...document.querySelectorAll('.transcript .row')]
+        const { bottom } = rows.at(-1).getBoundingClientRect()
+        return document.querySelector('.list-footer').getBoundingClientRect().top - bottom
+      })()`)
+      assert.ok(gap < 4, `${gap}`)
+    }
   })
 
   it('have rules that can be listed, changed and deleted with a command', async () => {

@@ -42,6 +42,8 @@ const agents = (root: IsolatedRoot) => {
     key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
     guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
     early: fixtureAgent(root, 'Early', script([{ id: 'plain', name: 'Sign in' }])),
+    next: fixtureAgent(root, 'Next', script([{ id: 'plain', name: 'Sign in' }])),
+    open: fixtureAgent(root, 'Open'),
     late: fixtureAgent(
       root,
       'Late',
@@ -104,6 +106,23 @@ describe('signing in', () => {
     await conversation.waitForPhase('ready')
     await conversation.send('hello')
     await conversation.text('You said: hello').waitFor()
+  })
+
+  it('leaves one line of the agents below it, and gives the conversation to an agent that continues it', async () => {
+    const { workbench, conversation } = await begin('Open')
+    await conversation.runTurn('[[say The secret word is swordfish.]]')
+    await conversation.chooseFromAgentMenu('Continue in Next')
+    const asked = card(conversation, 'Next')
+    await asked.waitFor()
+    const others = conversation.frame.getByText('Start with Another Agent')
+    await others.click()
+    await conversation.button(/^Terminal/).waitFor()
+    await others.click()
+    await picture(workbench, 'continue')
+    await asked.getByRole('button', { name: 'Sign in' }).click()
+    await conversation.waitForAgent('Next')
+    await conversation.waitForPhase('ready')
+    await conversation.frame.locator('.composer .chip').waitFor()
   })
 
   it('works in the middle of a conversation, and sends the refused prompt again', async () => {

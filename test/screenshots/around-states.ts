@@ -143,6 +143,7 @@ export const aroundStates: State[] = [
   },
   {
     name: 'around-tabs',
+    isSlow: true,
     async take(studio) {
       const { workbench } = studio
       const tabs = workbench.page.locator('.part.editor .tab')
@@ -185,6 +186,7 @@ export const aroundStates: State[] = [
   },
   {
     name: 'around-cost',
+    needsWorkbench: true,
     async take(studio) {
       const { workbench } = studio
       const picture = async (name: string) => {
@@ -244,7 +246,8 @@ export const aroundStates: State[] = [
       await studio.captureNarrow('history-delete')
       await history.search.fill('')
       await history.frame.getByRole('button', { name: 'Undo' }).click()
-      await history.row('Explain the build').waitFor()
+      await history.find('Explain the build')
+      await history.search.fill('')
       await workbench.runCommand('Parley: Show Conversation')
     },
   },

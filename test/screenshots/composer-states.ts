@@ -46,8 +46,8 @@ export const composerStates: State[] = [
   {
     name: 'composer-queue',
     async take(studio) {
-      const conversation = await fresh(studio)
-      await conversation.send('/slow 600')
+      const conversation = await studio.startReadySession('Fixture')
+      await conversation.send('[[slow 600000]]')
       await conversation.button(/^Stop/).waitFor()
       for (const prompt of [
         'Then run the tests',
@@ -57,7 +57,8 @@ export const composerStates: State[] = [
         await conversation.send(prompt)
       await conversation.frame.getByRole('listitem').filter({ hasText: 'Thanks' }).waitFor()
       await studio.captureSideBar('composer-queue')
-      await conversation.composer.press('Escape')
+      await conversation.button(/^Stop \(/).click()
+      await studio.waitForTurnEnd(conversation)
     },
   },
   {

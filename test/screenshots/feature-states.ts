@@ -36,6 +36,7 @@ export const featureStates: State[] = [
   {
     // everything in one image, for the README
     name: 'at-work',
+    needsWorkbench: true,
     async take(studio) {
       const { workbench } = studio
       await openFile(workbench, 'planets.js')

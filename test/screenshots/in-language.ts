@@ -8,12 +8,23 @@ type Words = ReadonlyArray<readonly [english: string, translated: string]>
 
 /**
  * Makes locators with English names also match the texts of another language, so that the code that takes the
- * screenshots works in every language. Applies to all pages of this process.
+ * screenshots works in every language. Applies to all pages of this process, until the returned function is called.
  */
-export function translateLocators(page: Page, language: string): void {
+export function translateLocators(page: Page, language: string): () => void {
   const words = wordsOf(language)
   const inLanguage = (what: unknown) => (isText(what) ? translatedPattern(what, words) : what)
   const prototypes = [page.mainFrame(), page.locator('body')].map(one => Object.getPrototypeOf(one))
+  const undo: Array<() => void> = []
+  const replace: Replace = (prototype, name, change) => {
+    const original = prototype[name]
+    if (typeof original !== 'function') return
+    prototype[name] = function (this: unknown, ...given: Arguments) {
+      return original.apply(this, change(given))
+    }
+    undo.push(() => {
+      prototype[name] = original
+    })
+  }
   for (const prototype of prototypes) {
     replace(prototype, 'getByRole', ([role, options]) => [role, withText(options, 'name', inLanguage)])
     replace(prototype, 'locator', ([selector, options]) => [
@@ -26,17 +37,17 @@ export function translateLocators(page: Page, language: string): void {
     // text typed into lists can be a command's or an agent's name
     replace(prototype, 'fill', ([text, ...rest]) => [typed(text, words), ...rest])
   }
+  return () => {
+    for (const one of undo) one()
+  }
 }
 
 type Arguments = unknown[]
-
-function replace(prototype: Record<string, unknown>, name: string, change: (given: Arguments) => Arguments) {
-  const original = prototype[name]
-  if (typeof original !== 'function') return
-  prototype[name] = function (this: unknown, ...given: Arguments) {
-    return original.apply(this, change(given))
-  }
-}
+type Replace = (
+  prototype: Record<string, unknown>,
+  name: string,
+  change: (given: Arguments) => Arguments,
+) => void
 
 function withText(options: unknown, key: string, change: (text: unknown) => unknown): unknown {
   if (typeof options !== 'object' || options === null) return options

@@ -9,6 +9,10 @@ import { ConversationPage } from '../ui/support/conversation-page.ts'
 /** A state of the views for screenshots. */
 export interface State {
   name: string
+  /** Opens editors or other parts of VS Code, so a page without a workbench can't show it. */
+  needsWorkbench?: boolean
+  /** Takes so long that `npm test` doesn't check its layout. */
+  isSlow?: boolean
   take(studio: Studio): Promise<void>
 }
 
@@ -21,6 +25,13 @@ export class Studio {
   readonly #suffix: string
   /** The default width of the side bar in CSS pixels. */
   readonly width: number
+
+  /** The widths of the side bar in screenshots of whole conversations, with the prefix of their names. */
+  readonly transcriptWidths: ReadonlyArray<readonly [prefix: string, width: number]> = [
+    ['narrow-', 280],
+    ['', 400],
+    ['wide-', 1200],
+  ]
 
   constructor(workbench: Workbench, suffix: string, width = 400) {
     this.workbench = workbench

@@ -83,11 +83,7 @@ async function pictures(studio: Studio, { frame }: ConversationPage, name: strin
   const { workbench } = studio
   const { page } = workbench
   const before = page.viewportSize()!
-  for (const [prefix, width] of [
-    ['narrow-', 280],
-    ['', 400],
-    ['wide-', 1200],
-  ] as const) {
+  for (const [prefix, width] of studio.transcriptWidths) {
     await page.setViewportSize({ width: Math.max(before.width, width + 400), height: before.height })
     await workbench.setSideBarWidth(width)
     await studio.growToShowAll(frame, '.transcript')

@@ -6,6 +6,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
+import { chooseAction } from './support/agents-page.ts'
 import { axeViolations, readThemeLooks } from './support/axe.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { runInstall } from './support/run-install.ts'
@@ -96,7 +97,7 @@ describe('installing an agent', () => {
     await agent.getByText(/started and uses ACP version 1\./).waitFor()
     await agent.getByText('Running').waitFor()
     await agent.getByText('load, resume, list').waitFor()
-    await agent.getByRole('button', { name: 'Set as Default: Codex' }).click()
+    await chooseAction(page, agent, 'Set as Default')
     await agent.getByText('Default', { exact: true }).waitFor()
     await workbench.screenshot('manage-agents')
     await page.getByRole('textbox', { name: 'Search agents' }).fill('nothing like it')

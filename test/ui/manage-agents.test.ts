@@ -8,6 +8,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
+import { chooseAction } from './support/agents-page.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { Focus } from './support/focus.ts'
@@ -128,10 +129,12 @@ describe('Manage Agents', () => {
       .waitFor()
     await focus.waitFor(/^Check: Codex/)
     await keyboard.press('ArrowRight')
-    await focus.waitFor(/^Set as Default: Codex/)
+    await focus.waitFor(/^More Actions: Codex/)
+    await keyboard.press('Enter')
+    await page.getByRole('option', { name: 'Set as Default' }).and(page.locator('[data-active]')).waitFor()
     await keyboard.press('Enter')
     await codex(page).getByText('Default', { exact: true }).waitFor()
-    await focus.waitFor(/^New Session: Codex/)
+    await focus.waitFor(/^More Actions: Codex/)
 
     // Escape goes back to the search, then clears it
     await keyboard.press('Escape')
@@ -155,16 +158,15 @@ describe('Manage Agents', () => {
     const names = stops.map(({ name }) => name)
     assert.deepEqual(
       names.filter(name => name.endsWith(': Codex')),
-      ['New Session', 'Check', 'Sign In', 'Sign Out', 'Restart', 'Show Log', 'Configure', 'Remove'].map(
-        words => `${words}: Codex`,
-      ),
+      ['New Session', 'Check', 'More Actions'].map(words => `${words}: Codex`),
     )
   })
 
   it('opens the settings of an agent in the right tab', async () => {
     // in its own window, since Settings cover the editor area
     const workbench = await vscode.open()
-    await press(row(await manage(workbench), 'From Settings', 'Logged'), 'Configure: Logged')
+    const page = await manage(workbench)
+    await chooseAction(page, row(page, 'From Settings', 'Logged'), 'Configure')
     const settings = workbench.page.locator('.settings-editor')
     await settings.locator('.setting-item-contents', { hasText: 'Parley: Agents' }).first().waitFor()
   })
@@ -179,7 +181,7 @@ describe('Manage Agents', () => {
     const conversation = await ConversationPage.find(workbench)
     await conversation.waitForAgent('Unwanted')
     await conversation.waitForPhase('ready')
-    await press(unwanted, 'Remove: Unwanted')
+    await chooseAction(page, unwanted, 'Remove')
     const dialog = workbench.page.getByRole('dialog')
     await dialog.getByText('Remove Unwanted 1.0.0?').waitFor()
     await dialog.getByRole('button', { name: 'Remove' }).click()
@@ -214,7 +216,7 @@ describe('Manage Agents', () => {
       'nothing beside the version and its record',
       () => readdirSync(join(storage(), 'shared')).length === 2,
     )
-    await press(installed(pages[0]!, 'Shared'), 'Remove: Shared')
+    await chooseAction(pages[0]!, installed(pages[0]!, 'Shared'), 'Remove')
     await workbenches[0]!.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))
   })

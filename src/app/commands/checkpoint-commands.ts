@@ -364,7 +364,7 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
 /** Starts a session that gets the conversation before a turn as context. Returns false if it couldn't be started. */
 async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
-  await controller.opener.start(open.agentId, open.plan.setup.cwd)
+  await controller.opener.start(open.agentId, { cwd: open.plan.setup.cwd })
   const begun = controller.current
   if (controller.phase !== 'ready' || !begun || begun === open) return false
   const { embeddedContext } = begun.session.agent.capabilities.prompt

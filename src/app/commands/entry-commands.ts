@@ -53,12 +53,12 @@ export function entryCommands(surfaces: ConversationSurfaces, workbench: Workben
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
       await surface.reveal()
-      const { controller } = surface
-      await controller.opener.start(open.agentId, open.plan.setup.cwd)
-      // if it couldn't be started, its view shows why
-      const begun = controller.current
-      if (controller.phase !== 'ready' || !begun || begun === open) return
-      surface.attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
+      // if it can't be started, its view shows why
+      await surface.controller.opener.start(open.agentId, {
+        cwd: open.plan.setup.cwd,
+        begun: ({ session }) =>
+          surface.attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext)),
+      })
     }),
     [CommandId.quoteSelection]: () => {
       const { surface } = targetOf(surfaces, undefined)

@@ -29,20 +29,36 @@ type AgentItem = PickItem & { agentId?: string }
 
 /** Lets the user pick one of all agents for a new session. */
 export async function pickAgent(
-  { dialogs, execute }: Workbench,
+  workbench: Workbench,
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,
 ): Promise<string | undefined> {
   await agents.ready()
-  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
-  const items = [...allAgents(agents, accounts), { label: '', isSeparator: true }, manage]
-  const picked = await dialogs.pick(items, {
-    title: l10n.t('New Session with Agent'),
-    placeholder: l10n.t('Select an agent'),
-    matchOnDescription: true,
-  })
-  if (picked === manage) await execute(CommandId.manageAgents)
+  const title = l10n.t('New Session with Agent')
+  const picked = await pickOrManage(
+    workbench,
+    title,
+    l10n.t('Select an agent'),
+    allAgents(agents, accounts),
+    [],
+  )
   return picked?.agentId
+}
+
+/** Lets the user pick an agent or one of `others`, or open *Manage Agents* instead. */
+async function pickOrManage(
+  { dialogs, execute }: Workbench,
+  title: string,
+  placeholder: string,
+  agents: readonly AgentItem[],
+  others: readonly AgentItem[],
+): Promise<AgentItem | undefined> {
+  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
+  const items = [...agents, { label: '', isSeparator: true }, ...others, manage]
+  const picked = await dialogs.pick<AgentItem>(items, { title, placeholder, matchOnDescription: true })
+  if (picked !== manage) return picked
+  await execute(CommandId.manageAgents)
+  return undefined
 }
 
 function allAgents(agents: AgentDirectory, accounts: Pick<Accounts, 'get'>, current?: string): AgentItem[] {
@@ -71,32 +87,23 @@ function allAgents(agents: AgentDirectory, accounts: Pick<Accounts, 'get'>, curr
  * the user's. Otherwise the user also picks where to save it, if a workspace is open.
  */
 export async function selectDefaultAgent(
-  { dialogs, execute, settings, roots }: Workbench,
+  workbench: Workbench,
   source: SettingsSource,
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,
 ): Promise<void> {
+  const { dialogs, settings, roots } = workbench
   await agents.ready()
   const title = l10n.t('Select Default Agent')
   const current = settings.read('defaultAgent').trim()
-  const manage: AgentItem = { label: `$(extensions) ${l10n.t('Manage Agents')}` }
   const lastUsed: AgentItem = {
     label: `$(history) ${l10n.t('Most Recently Used Agent')}`,
     ...(current === '' && { description: l10n.t('current') }),
   }
-  const items = [
-    ...allAgents(agents, accounts, current),
-    { label: '', isSeparator: true },
-    lastUsed,
-    manage,
-  ] satisfies AgentItem[]
-  const picked = await dialogs.pick<AgentItem>(items, {
-    title,
-    placeholder: l10n.t('Select the agent that New Session starts'),
-    matchOnDescription: true,
-  })
+  const placeholder = l10n.t('Select the agent that New Session starts')
+  const listed = allAgents(agents, accounts, current)
+  const picked = await pickOrManage(workbench, title, placeholder, listed, [lastUsed])
   if (!picked) return
-  if (picked === manage) return void (await execute(CommandId.manageAgents))
 
   let scope: 'user' | 'workspace' | undefined = effectiveScope(source, 'defaultAgent')
   if (scope === 'user' && roots().length > 0) {

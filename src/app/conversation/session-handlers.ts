@@ -38,9 +38,10 @@ export function sessionHandlers({
     'conversation/continueIn': async ({ key, agentId }) => {
       const open = controller.shownAs(key)
       if (!open || open !== controller.current) return
-      // if it couldn't be started, its view shows why
-      const begun = await controller.continueIn(agentId)
-      if (begun) attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
+      // if it can't be started, its view shows why
+      await controller.continueIn(agentId, ({ session }) =>
+        attach(conversationAttachment(open, session.agent.capabilities.prompt.embeddedContext)),
+      )
     },
     'conversation/openSession': ({ agentId, sessionId }) => sessions.open(agentId, sessionId),
     'conversation/cancel': ({ key }) => {

@@ -11,10 +11,25 @@ const MAX_SHOWN = 6
  * the user come first, then running ones, then the most recent.
  */
 export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
-  return rows
-    .filter(row => row.open || (!row.archived && (row.canLoad || row.canResume) && (row.here || !hasFolder)))
-    .sort((a, b) => rankOf(a) - rankOf(b) || newestFirst(a, b))
-    .slice(0, MAX_SHOWN)
+  // not sorted: all sessions can be thousands, and each of their changes comes here
+  const first: HistoryRow[] = []
+  for (const row of rows) {
+    if (!isListed(row, hasFolder)) continue
+    let at = first.length
+    while (at > 0 && inOrder(row, first[at - 1]!) < 0) at--
+    if (at >= MAX_SHOWN) continue
+    first.splice(at, 0, row)
+    first.length = Math.min(first.length, MAX_SHOWN)
+  }
+  return first
+}
+
+function isListed({ open, archived, canLoad, canResume, here }: HistoryRow, hasFolder: boolean): boolean {
+  return open || (!archived && (canLoad || canResume) && (here || !hasFolder))
+}
+
+function inOrder(a: HistoryRow, b: HistoryRow): number {
+  return rankOf(a) - rankOf(b) || newestFirst(a, b)
 }
 
 function rankOf({ activity, ended }: HistoryRow): number {

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useCallback, useRef, useState } from 'preact/hooks'
 import type { AgentRow, AgentsState } from '../../bridge/agents.ts'
 import type { AgentAction, AgentsMessages } from '../../bridge/agents-messages.ts'
 import type { HostClient } from '../host/connection.ts'
@@ -9,6 +9,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
 import { InstallConfirmation, InstallFailure, InstallProgress } from '../ui/install-state.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
+import { Menu, type MenuChoice } from '../ui/menu.tsx'
 import { useAgentKeys } from './agent-keys.ts'
 
 interface AgentsViewProps {
@@ -207,7 +208,7 @@ function Tag({ children }: { children: ComponentChildren }) {
 }
 
 function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
-  const { name, agentId, registryId, running, failed, update, section, isDefault } = row
+  const { name, agentId, running, failed, update, section } = row
   const signedIn = row.account?.signedIn
   const one = (action: AgentAction, words: string, more: { primary?: boolean; disabled?: boolean } = {}) => (
     <Button
@@ -221,16 +222,6 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
       {words}
     </Button>
   )
-  const icon = (action: AgentAction, icon: string, words: string, disabled = false) => (
-    <IconButton
-      key={action}
-      class={`act-${action}`}
-      icon={icon}
-      label={`${words}: ${name}`}
-      disabled={disabled}
-      onClick={() => act(action)}
-    />
-  )
   const locked = { disabled: !trusted }
   if (running) return one('cancel', t('Cancel'))
   return (
@@ -243,16 +234,77 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
           {one('newSession', t('New Session'), locked)}
           {one('check', row.checking ? t('Checking…') : t('Check'), locked)}
           {signedIn === false && one('signIn', t('Sign In'), locked)}
-          {!isDefault && icon('setDefault', 'star', t('Set as Default'))}
-          {signedIn === undefined && icon('signIn', 'sign-in', t('Sign In'), !trusted)}
-          {signedIn !== false && icon('signOut', 'sign-out', t('Sign Out'), !trusted)}
-          {row.isRunning && icon('restart', 'debug-restart', t('Restart'), !trusted)}
-          {icon('showLog', 'output', t('Show Log'))}
-          {icon('configure', 'gear', t('Configure'))}
         </>
       )}
-      {section === 'installed' && registryId !== undefined && icon('remove', 'trash', t('Remove'), !trusted)}
-      {row.hasRepository && icon('openRepository', 'repo', t('Repository'))}
+      <MoreActions name={name} choices={moreActions(row, trusted)} act={act} />
+    </>
+  )
+}
+
+/** What is rarely needed. In Restricted Mode, nothing that runs the agent. */
+function moreActions(row: AgentRow, trusted: boolean): Action[] {
+  const { agentId, registryId, section, isDefault, isRunning, hasRepository } = row
+  const signedIn = row.account?.signedIn
+  const choices: Action[] = []
+  if (agentId !== undefined) {
+    if (!isDefault) choices.push({ value: 'setDefault', name: t('Set as Default'), icon: 'star' })
+    if (trusted && signedIn === undefined)
+      choices.push({ value: 'signIn', name: t('Sign In'), icon: 'sign-in' })
+    if (trusted && signedIn !== false)
+      choices.push({ value: 'signOut', name: t('Sign Out'), icon: 'sign-out' })
+    if (trusted && isRunning) choices.push({ value: 'restart', name: t('Restart'), icon: 'debug-restart' })
+    choices.push({ value: 'showLog', name: t('Show Log'), icon: 'output' })
+    choices.push({ value: 'configure', name: t('Configure'), icon: 'gear' })
+  }
+  if (hasRepository) choices.push({ value: 'openRepository', name: t('Repository'), icon: 'repo' })
+  if (trusted && section === 'installed' && registryId !== undefined)
+    choices.push({ value: 'remove', name: t('Remove'), icon: 'trash' })
+  return choices
+}
+
+type Action = MenuChoice & { value: AgentAction; icon: string }
+
+interface MoreActionsProps {
+  name: string
+  choices: readonly Action[]
+  act: (action: AgentAction) => void
+}
+
+function MoreActions({ name, choices, act }: MoreActionsProps) {
+  const anchor = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const close = useCallback(() => setOpen(false), [])
+  const [first, ...others] = choices
+  if (!first) return null
+  if (others.length === 0)
+    return (
+      <IconButton
+        class={`act-${first.value}`}
+        icon={first.icon}
+        label={`${first.name}: ${name}`}
+        onClick={() => act(first.value)}
+      />
+    )
+  const label = `${t('More Actions')}: ${name}`
+  return (
+    <>
+      <IconButton
+        buttonRef={anchor}
+        class="act-more"
+        icon="ellipsis"
+        label={label}
+        expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
+      {isOpen && (
+        <Menu
+          anchor={anchor}
+          label={label}
+          choices={choices}
+          onChoose={action => act(action as AgentAction)}
+          onClose={close}
+        />
+      )}
     </>
   )
 }

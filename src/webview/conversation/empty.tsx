@@ -27,6 +27,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   const sessions = head.sessions ?? []
   // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
+  const signIn = head.cards.some(({ choices, busy }) => busy || (choices && choices.length > 0))
   const offers = untrusted ? real.length > 0 : head.agents.length > 0
   return (
     <div class="empty" tabIndex={-1}>
@@ -34,13 +35,20 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         <SendingPrompts head={head} draft={draft} />
+        {signIn && offers && (
+          // one line, so that it stays in view below the card
+          <details class="fold">
+            <summary>{t('Start with Another Agent')}</summary>
+            <Agents agents={[...real, ...demo]} defaultAgentId={head.defaultAgentId} />
+          </details>
+        )}
         {sessions.length > 0 && <StartSessions head={head} sessions={sessions} />}
         {!untrusted && head.looking && real.length === 0 && (
           <p class="quiet" role="status">
             {t('Looking for agents on this machine…')}
           </p>
         )}
-        {offers && (real.length > 0 || !head.looking) && (
+        {offers && !signIn && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
               {real.length > 0 || sessions.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}

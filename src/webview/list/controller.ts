@@ -31,10 +31,15 @@ export class ListController<T extends WindowItem> {
   #bottom: HTMLElement | undefined
   #anchor: Anchor<T> | undefined
   #heldUntil = 0
+  /** the height of all rows when they were last in place */
+  #placedHeight = 0
+  /** the least height of all rows together */
+  #keptHeight: number | undefined
   /** the row under the pressed pointer, since a click must end on the element where it started */
   #pressed: Anchor<T> | undefined
   #lastTop = 0
   #viewHeight = 0
+  #width = 0
   /** the rows that are mounted or being mounted */
   #drawn: Range = this.range.peek()
   /** the rows to mount instead; with a counter to trigger rendering */
@@ -65,6 +70,7 @@ export class ListController<T extends WindowItem> {
     this.#top = top
     this.#bottom = bottom
     this.#viewHeight = element.clientHeight
+    this.#keptHeight = undefined
     this.#observer = new ResizeObserver(entries => this.#resized(entries))
     this.#observer.observe(element)
     this.#observer.observe(content)
@@ -123,6 +129,12 @@ export class ListController<T extends WindowItem> {
   /** Height of the visible part of the list, in pixels. */
   get viewHeight(): number {
     return this.#element?.clientHeight || ASSUMED_HEIGHT
+  }
+
+  /** Whether there is nothing to scroll. */
+  get fits(): boolean {
+    const element = this.#element
+    return element !== undefined && element.scrollHeight <= element.clientHeight
   }
 
   /** Whether the whole row is visible. */
@@ -224,6 +236,25 @@ export class ListController<T extends WindowItem> {
     return this.#element && this.#window.anchorAt(this.#element.scrollTop + 2)
   }
 
+  /**
+   * Keeps what is below the rows in place when one of them gets smaller, until further rows fill the space, another turn
+   * starts or the width changes.
+   */
+  keepHeight(): void {
+    this.#setKeptHeight(this.#placedHeight)
+  }
+
+  dropHeight(): void {
+    this.#setKeptHeight(undefined)
+  }
+
+  #setKeptHeight(height: number | undefined): void {
+    if (height === this.#keptHeight) return
+    this.#keptHeight = height
+    const rows = this.#top?.parentElement
+    if (rows) rows.style.minHeight = height === undefined ? '' : `${height}px`
+  }
+
   toEnd(): void {
     this.following.value = true
     this.#anchor = undefined
@@ -266,6 +297,8 @@ export class ListController<T extends WindowItem> {
     const { start, end } = this.#drawn
     this.#top.style.height = `${this.#window.offsetOf(Math.min(start, this.#window.count))}px`
     this.#bottom.style.height = `${Math.max(0, this.#window.height - this.#window.offsetOf(Math.min(end, this.#window.count)))}px`
+    if (this.#window.height >= (this.#keptHeight ?? Number.POSITIVE_INFINITY)) this.dropHeight()
+    this.#placedHeight = this.#window.height
     this.#place(element)
     this.#updateRange()
     if (this.range.peek() === this.#drawn) return
@@ -311,7 +344,11 @@ export class ListController<T extends WindowItem> {
     if (!element) return
     let moved = false
     for (const { target, borderBoxSize } of entries) {
-      const height = borderBoxSize[0]?.blockSize ?? 0
+      const { blockSize: height = 0, inlineSize: width = 0 } = borderBoxSize[0] ?? {}
+      if (target === element && width !== this.#width) {
+        this.#width = width
+        this.dropHeight()
+      }
       if (this.#rows.has(target)) moved = this.#measure(target, height) || moved
       else moved = true
     }

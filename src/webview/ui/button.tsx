@@ -8,17 +8,32 @@ interface IconButtonProps {
   disabled?: boolean
   class?: string
   pressed?: boolean
+  /** of the menu that it opens */
+  expanded?: boolean
+  buttonRef?: Ref<HTMLButtonElement>
 }
 
 /** A square button with an icon, as in VS Code's toolbars. */
-export function IconButton({ icon, label, onClick, disabled, class: className, pressed }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  onClick,
+  disabled,
+  class: className,
+  pressed,
+  expanded,
+  buttonRef,
+}: IconButtonProps) {
   return (
     <button
+      ref={buttonRef}
       type="button"
       class={`icon-button${className ? ` ${className}` : ''}`}
       title={label}
       aria-label={label}
       aria-pressed={pressed}
+      aria-haspopup={expanded === undefined ? undefined : 'listbox'}
+      aria-expanded={expanded}
       disabled={disabled}
       onClick={onClick}
     >

@@ -80,8 +80,8 @@ export class PageSuite {
   }
 
   /** A window that tests share. It contains what earlier tests left, unless one failed. */
-  async sharedWindow(): Promise<PageWindow> {
-    this.#shared ??= await this.open()
+  async sharedWindow(settings: PageWindowSettings = {}): Promise<PageWindow> {
+    this.#shared ??= await this.open(settings)
     this.#open = this.#open.filter(one => one !== this.#shared)
     return this.#shared
   }

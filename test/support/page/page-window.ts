@@ -21,6 +21,8 @@ function readCommands(): Map<string, string> {
   const ids = new Map([
     ['View: Close All Editors', 'workbench.action.closeAllEditors'],
     ['View: Close Editor', 'workbench.action.closeActiveEditor'],
+    ['View: Close Primary Side Bar', 'workbench.action.closeSidebar'],
+    ['View: Toggle Primary Side Bar Visibility', 'workbench.action.toggleSidebarVisibility'],
     ['Notifications: Clear All Notifications', 'notifications.clearAll'],
   ])
   // the first one with a title is that of the palette; the others are buttons in title bars

@@ -73,7 +73,8 @@ export class ConversationPage {
 
   /** Resolves when the session is ready and the agent has reported its commands. */
   async waitUntilReady(): Promise<void> {
-    await this.frame.locator('.cm-content[aria-placeholder*="/ for commands"]').waitFor()
+    // in any language
+    await this.frame.locator('.cm-content[aria-placeholder*="@"][aria-placeholder*=" / "]').waitFor()
   }
 
   /** Resolves when the displayed session belongs to this agent. */

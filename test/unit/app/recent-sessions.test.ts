@@ -23,6 +23,29 @@ describe('the sessions on the start page', () => {
     assert.equal(idsOf(Array.from({ length: 40 }, (_, at) => historyRow(`s${at}`))).length, 6)
   })
 
+  it('are found without sorting all sessions', () => {
+    const times = Array.from({ length: 2000 }, (_, at) => (at * 7919) % 2003)
+    let read = 0
+    const rows = times.map((updatedAt, at) =>
+      Object.defineProperty(historyRow(`s${at}`), 'updatedAt', {
+        get: () => {
+          read += 1
+          return updatedAt
+        },
+      }),
+    )
+    const newest = times
+      .map((time, at) => ({ time, at }))
+      .sort((a, b) => b.time - a.time)
+      .slice(0, 6)
+    assert.deepEqual(
+      idsOf(rows),
+      newest.map(({ at }) => `s${at}`),
+    )
+    // sorting compares each row about eleven times, and reads four times to compare two
+    assert.ok(read < 10 * rows.length, `${read}`)
+  })
+
   it('are those of this workspace, and open ones of any folder; without a folder, those of all', () => {
     const rows = [
       historyRow('here'),

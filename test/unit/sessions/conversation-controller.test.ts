@@ -542,17 +542,42 @@ describe('ConversationController', () => {
     await starting
     const draft = { text: 'half a thought', marks: [], items: [] }
     fixture.drafts.set('two/s1', draft)
-    const failing = fixture.controller.continueIn('one')
+    const begun: string[] = []
+    const note = ({ key }: { key: string }) => void begun.push(key)
+    const failing = fixture.controller.continueIn('one', note)
     await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
     fixture.agent.newSessions[0]?.reject(new Error('no'))
-    assert.equal(await failing, undefined)
+    await failing
+    assert.deepEqual(begun, [])
     assert.deepEqual(fixture.drafts.get('two/s1'), draft)
-    const continuing = fixture.controller.continueIn('one')
+    const continuing = fixture.controller.continueIn('one', note)
     await until(() => fixture.agent.newSessions.length > 1)
     fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
-    assert.equal((await continuing)?.key, 'one/s2')
+    await continuing
+    assert.deepEqual(begun, ['one/s2'])
     assert.equal(fixture.drafts.get('two/s1')?.text, '')
     assert.equal(fixture.agent.prompts.length, 0)
+  })
+
+  it('continues with another agent that the user must sign in to first', async () => {
+    const starting = fixture.controller.opener.start('two')
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+    await starting
+    fixture.drafts.set('two/s1', { text: 'half a thought', marks: [], items: [] })
+    const begun: string[] = []
+    const continuing = fixture.controller.continueIn('one', ({ key }) => void begun.push(key))
+    await until(() => fixture.started.length === 2 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(authRequired('session/new'))
+    await continuing
+    assert.equal(failure().type, 'sign-in')
+    assert.deepEqual(begun, [])
+    const signing = fixture.controller.signIn.signIn(failureId(), 'login')
+    await until(() => fixture.agent.newSessions.length === 2)
+    fixture.agent.newSessions[1]?.resolve({ sessionId: 's2' })
+    await signing
+    assert.deepEqual(begun, ['one/s2'])
+    assert.equal(fixture.drafts.get('two/s1')?.text, '')
   })
 
   it('returns unsent prompts with their chips and images', async () => {

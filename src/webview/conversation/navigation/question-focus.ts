@@ -1,4 +1,4 @@
-import { signal, useSignalEffect } from '@preact/signals'
+import { effect, signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type App, type ComposerPort, useApp } from '../context.ts'
 
@@ -39,6 +39,22 @@ export function useQuestionFocus(): void {
       for (const type of scrolls) window.removeEventListener(type, scroll, true)
     }
   }, [])
+  // What is below an answered request stays where it is. Before the answer is rendered, which gives the height until then.
+  useEffect(() => {
+    let before = { key: '', waiting: 0, start: undefined as number | undefined }
+    return effect(() => {
+      const now = {
+        key: store.part('key').value ?? '',
+        waiting: store.waiting.value.length,
+        start: store.part('turnStartedAt').value,
+      }
+      const isIdle = store.part('activity').value === 'idle'
+      const isNew = now.key !== before.key || (now.start !== undefined && now.start !== before.start)
+      if (isNew || (isIdle && list.fits)) list.dropHeight()
+      else if (now.waiting < before.waiting) list.keepHeight()
+      before = now
+    })
+  }, [store, list])
   useSignalEffect(() => {
     const [first] = store.waiting.value
     void questionsDrawn.value

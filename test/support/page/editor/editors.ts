@@ -375,6 +375,10 @@ export class Editors {
     this.#setSideBar(false)
   }
 
+  toggleSideBar(): void {
+    this.#setSideBar(!this.#sideBar?.isOpen)
+  }
+
   #setSideBar(isOpen: boolean): void {
     if (!this.#sideBar || this.#sideBar.webview.isVisible === isOpen) return
     this.#sideBar.isOpen = isOpen

@@ -76,6 +76,8 @@ const known: Record<string, (...args: never[]) => unknown> = {
   'notifications.clearAll': () => notifications.clear(),
   'workbench.action.closeAllEditors': () => editors.closeAll(),
   'workbench.action.closeActiveEditor': () => editors.closeActive(),
+  'workbench.action.closeSidebar': () => editors.hideSideBar(),
+  'workbench.action.toggleSidebarVisibility': () => editors.toggleSideBar(),
 }
 
 export const commands = {

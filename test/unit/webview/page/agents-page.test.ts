@@ -101,22 +101,40 @@ describe('Manage Agents page', () => {
       assert.ok(text.includes(one), one)
     const buttons = [...page.document.querySelectorAll<HTMLElement>('.agent-buttons button')]
     for (const button of buttons) button.click()
-    await page.until(() => acts.length === buttons.length)
+    await page.until(() => acts.length === buttons.length - 1)
     assert.deepEqual(
       buttons.map(button => button.getAttribute('aria-label')),
-      [
-        ...['Update', 'New Session', 'Check', 'Set as Default', 'Sign In', 'Sign Out', 'Restart'],
-        ...['Show Log', 'Configure', 'Remove'],
-      ]
+      ['Update', 'New Session', 'Check', 'More Actions']
         .map(words => `${words}: A`)
         .concat('Cancel: B', 'Retry: C', 'Repository: C'),
     )
-    assert.deepEqual(acts, [
-      ...['install', 'newSession', 'check', 'setDefault', 'signIn', 'signOut', 'restart'].map(
+    assert.deepEqual(acts.join(), 'install a,newSession a,check a,cancel B,install C,openRepository C')
+  })
+
+  it('lists what is rarely needed in a menu, with words', async () => {
+    const acts: string[] = []
+    page.hear('manageAgents/act', ({ action, key }) => void acts.push(`${action} ${key}`))
+    await show([row('A', { section: 'installed', key: 'a', agentId: 'a', isRunning: true })])
+    const more = () =>
+      page.document.querySelector<HTMLElement>('[aria-label="More Actions: A"][aria-haspopup]')
+    await page.until(more)
+    const options = () => [...page.document.querySelectorAll<HTMLElement>('[role="option"]')]
+    const names: Array<string | null> = []
+    for (let at = 0; at === 0 || at < names.length; at++) {
+      more()!.click()
+      await page.until(() => options().length > 0)
+      if (at === 0) names.push(...options().map(option => option.textContent))
+      options()[at]!.click()
+      await page.until(() => acts.length === at + 1 && options().length === 0)
+    }
+    assert.deepEqual(names, 'Set as Default,Sign In,Sign Out,Restart,Show Log,Configure,Remove'.split(','))
+    assert.deepEqual(
+      acts,
+      ['setDefault', 'signIn', 'signOut', 'restart', 'showLog', 'configure', 'remove'].map(
         action => `${action} a`,
       ),
-      ...['showLog a', 'configure a', 'remove a', 'cancel B', 'install C', 'openRepository C'],
-    ])
+    )
+    assert.equal(focused(), 'More Actions: A')
   })
 
   it("says that the registry is disabled, and doesn't mention loading or installing", async () => {
@@ -135,7 +153,13 @@ describe('Manage Agents page', () => {
     const locked = [...page.document.querySelectorAll('.agent-buttons button:disabled')]
     assert.deepEqual(
       locked.map(button => button.getAttribute('aria-label')),
-      ['New Session: A', 'Check: A', 'Sign In: A', 'Sign Out: A', 'Remove: A', 'Install: B'],
+      ['New Session: A', 'Check: A', 'Install: B'],
+    )
+    page.document.querySelector<HTMLElement>('.act-more')!.click()
+    await page.until(() => page.document.querySelector('[role="option"]'))
+    assert.deepEqual(
+      [...page.document.querySelectorAll('[role="option"]')].map(option => option.textContent),
+      ['Set as Default', 'Show Log', 'Configure'],
     )
   })
 })

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { screenshotAgents } from '../screenshots/agents.ts'
+import { aroundAgents } from '../screenshots/around-agents.ts'
+import { aroundStates } from '../screenshots/around-states.ts'
+import { composerStates } from '../screenshots/composer-states.ts'
+import { translateLocators } from '../screenshots/in-language.ts'
+import { allSizes, fewSizes, LayoutStudio } from '../screenshots/layout-studio.ts'
+import { states } from '../screenshots/states.ts'
+import type { State } from '../screenshots/studio.ts'
+import { transcriptAgents } from '../screenshots/transcript-agents.ts'
+import { transcriptStates } from '../screenshots/transcript-states.ts'
+import { workStates } from '../screenshots/work-states.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import { shapeProblems } from '../ui/support/layout.ts'
+
+/**
+ * All states in all sizes and both languages: `npm run test:layout`. Otherwise most states, each in one language and a few
+ * sizes.
+ */
+const isComplete = process.env.PARLEY_LAYOUT === 'all'
+const sizes = isComplete ? allSizes : fewSizes
+const inChinese = [...composerStates, ...workStates, ...aroundStates]
+const all = [...states, ...inChinese, ...transcriptStates]
+
+check('English', undefined, isComplete ? all : states)
+check('Chinese', 'zh-cn', isComplete ? all : inChinese)
+
+function check(name: string, language: 'zh-cn' | undefined, shown: State[]) {
+  describe(`in ${name}, nothing overlaps or is cut off in`, () => {
+    const vscode = new PageSuite({
+      settings: root => ({
+        'parley.agents': { ...screenshotAgents(root), ...aroundAgents(root), ...transcriptAgents(root) },
+        'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
+      }),
+    })
+
+    for (const state of shown) {
+      if (state.needsWorkbench || (state.isSlow && !isComplete)) continue
+      it(state.name, async () => {
+        const window = await vscode.sharedWindow({
+          ...(language && { language }),
+          viewport: { width: 1400, height: 900 },
+        })
+        const undo = language ? translateLocators(window.page, language) : () => {}
+        const studio = new LayoutStudio(window, sizes)
+        try {
+          await state.take(studio)
+        } finally {
+          undo()
+        }
+        assert.deepEqual([...studio.problems], [])
+      })
+    }
+  })
+}
+
+describe('the check of the layout', () => {
+  const vscode = new PageSuite()
+  const box = 'width: 100px; height: 30px; border: 1px solid;'
+  const row = 'position: relative; height: 20px; font: 13px sans-serif;'
+  for (const [what, html, found] of [
+    [
+      'a text that leaves its box',
+      `<div style="${box}"><nobr>A long text in a small box</nobr></div>`,
+      /outside/,
+    ],
+    [
+      'a chip that leaves its box',
+      `<div style="${box}"><button style="width: 140px">Chip</button></div>`,
+      /outside/,
+    ],
+    [
+      'a text that is cut off',
+      `<div style="${box} overflow: hidden"><nobr>A long text in a box</nobr></div>`,
+      /cut off/,
+    ],
+    [
+      'a button over a text',
+      `<p style="${row}">Some text<button style="position: absolute; left: 9px">B</button></p>`,
+      /overlap/,
+    ],
+    [
+      'a broken word',
+      `<div style="${row} width: 40px; word-break: break-all">a settings file</div>`,
+      /breaks inside “settings”/,
+    ],
+    [
+      'a control beyond the page',
+      '<button style="position: absolute; right: -9px">OK</button>',
+      /beyond the page/,
+    ],
+  ] as const)
+    it(`finds ${what}`, async () => {
+      const page = await (await vscode.sharedWindow()).page.context().newPage()
+      await page.setContent(html)
+      assert.match((await shapeProblems(page.mainFrame())).join(), found)
+      await page.close()
+    })
+
+  it('accepts an ellipsis, a list that scrolls, a menu above a text, and a path that is longer than a line', async () => {
+    const page = await (await vscode.sharedWindow()).page.context().newPage()
+    await page.setContent(`
+      <div style="${box} overflow: hidden; text-overflow: ellipsis"><nobr>A long text in a small box</nobr></div>
+      <div style="${box} overflow: auto"><nobr>A long text in a small box</nobr></div>
+      <div style="${row}">Some text<div role="menu" style="position: absolute; inset: 0; background: white">Menu</div></div>
+      <div style="${row} width: 90px; overflow-wrap: anywhere">/work/a-folder-with-quite-a-long-name/settings.json</div>`)
+    assert.deepEqual(await shapeProblems(page.mainFrame()), [])
+    await page.close()
+  })
+})

@@ -57,7 +57,7 @@ describe('a prompt for the running turn', () => {
     await row.getByRole('button', { name: 'Send Now', exact: true }).click()
     await conversation.frame.getByText('You added: Later').waitFor()
     openGate(vscode.root, 'Steerable')
-    await conversation.frame.getByText('Done.', { exact: true }).waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
     assert.deepEqual(textsOf('Steerable', '_session/steering'), ['Use tabs', 'And no semicolons', 'Later'])
     assert.equal(textsOf('Steerable', 'session/prompt').length, 1)
     assert.equal((await notes()).length, 3)

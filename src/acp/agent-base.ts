@@ -12,6 +12,7 @@ import type {
   AgentCapabilities,
   AuthMethod,
   AuthStatus,
+  ContentBlock,
   McpServer,
   PermissionRequest,
   Provider,
@@ -19,6 +20,7 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
 } from './model.ts'
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
@@ -26,12 +28,14 @@ import { readAuthMethods, readInfo, type WireInitialize } from './wire/initializ
 import { maybeList, type Report } from './wire/lenient.ts'
 import {
   outcomeToWire,
+  promptToWire,
   readAuthStatus,
   readProviders,
   readSessionPage,
   setupToWire,
 } from './wire/requests.ts'
 import { readStart, type SetVia, setOptionResponseSchema, type WireSession } from './wire/session.ts'
+import { readSteering, STEERING_METHOD, steeringToWire } from './wire/steering.ts'
 import { readCommand } from './wire/update.ts'
 
 /** maximum number of malformed parts of an agent's messages that are logged */
@@ -175,6 +179,16 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (set.method === 'session/set_config_option' && options) session.replaceOptions(options)
     const update = session.options.confirm(optionId, value, options !== undefined && options !== null)
     if (update) session.emit(update)
+  }
+
+  async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
+    const params = () => {
+      this.require(this.capabilities.steering, 'take a prompt into a running turn')
+      return steeringToWire(sessionId, promptToWire(content, this.capabilities))
+    }
+    const outcome = readSteering(await this.ask(STEERING_METHOD, params))
+    if (!outcome) throw invalid(STEERING_METHOD, "The agent didn't say what it did with the prompt.")
+    return outcome
   }
 
   async setSessionTitle(sessionId: string, title: string): Promise<string> {

@@ -20,6 +20,7 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
   TerminalExit,
   TerminalOutput,
   WriteTextFileRequest,
@@ -108,6 +109,12 @@ export interface Agent extends Disposable {
    * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals
    */
   cancelTerminal?(sessionId: string, terminalId: string): Promise<void>
+
+  /**
+   * Adds a prompt to the running turn. Resolves when the agent has taken it, or not. An extension with its own capability;
+   * see `wire/steering.ts`.
+   */
+  steer?(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome>
 
   // Unstable, each with its own capability.
   /** A new session that starts with the conversation of another one. */

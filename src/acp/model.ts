@@ -595,4 +595,15 @@ export interface AgentCapabilities {
   authStatus?: boolean
   providers?: boolean
   systemPrompt?: { override: boolean }
+  /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
+  steering?: boolean
 }
+
+/**
+ * What an agent did with a prompt for the running turn:
+ * - `injected`: added it to the running turn.
+ * - `startedNewTurn`: no turn was running, so it started one that answers no `session/prompt`.
+ * - `promptRequired`: no turn was running, and it took nothing.
+ * - `failed`: it took nothing.
+ */
+export type SteeringOutcome = 'injected' | 'startedNewTurn' | 'promptRequired' | 'failed'

@@ -116,6 +116,8 @@ export const LATE_REPLAY_MS = 250
 export const LATE_REPLAY_END_MS = 2000
 /** How long the response to a prompt may take after the session became idle. */
 export const LATE_RESPONSE_MS = 1000
+/** How long the agent may take, once the turn is over, to say whether it added a prompt to it. */
+export const LATE_STEERING_MS = 5000
 /** A permission request is shown if its files can't be checked within this time. */
 export const RULE_CHECK_MS = 2000
 

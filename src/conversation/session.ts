@@ -9,6 +9,7 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
   TerminalPatch,
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
@@ -20,7 +21,7 @@ import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL, toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
 import type { SessionPhase } from './phases.ts'
-import type { TurnOutcome } from './prompts/prompt.ts'
+import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
 import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
@@ -118,6 +119,11 @@ export class Session implements Disposable {
     this.#turns = new Turns({
       queue: new PromptQueue(),
       send: content => this.#send(content),
+      steer: prompt => this.#steer(prompt),
+      steered: (prompt, outcome) =>
+        this.#conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
+      canSteer: () =>
+        this.#phase === 'ready' && this.agent.capabilities.steering === true && this.#state.memory.running,
       sendCancel: () => this.agent.cancel(this.sessionId),
       canBegin: () => this.#phase === 'ready' && !this.#state.memory.running,
       endWork: idle => this.#endWork(idle),
@@ -207,6 +213,19 @@ export class Session implements Disposable {
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
     if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
     return this.queue.add(content).outcome
+  }
+
+  /** The agent can add a prompt to the running turn. */
+  get canSteer(): boolean {
+    return this.#turns.canSteer
+  }
+
+  /**
+   * Asks the agent to add this queued prompt to the running turn. Returns false if it's no longer queued, or nothing can be
+   * added.
+   */
+  steer(id: string): boolean {
+    return this.canSteer && this.queue.steer(id)
   }
 
   /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
@@ -506,6 +525,12 @@ export class Session implements Disposable {
     this.#replays.addSavedCopyNote(true)
     this.#conversation.applyLocal({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
+  }
+
+  async #steer({ id, content }: Prompt): Promise<SteeringOutcome> {
+    this.#conversation.applyLocal({ type: 'prompt_steering', promptId: id, content })
+    const answer = await this.agent.steer?.(this.sessionId, content)
+    return answer ?? 'failed'
   }
 
   /** The current time in milliseconds since the epoch; `undefined` during a replay. */

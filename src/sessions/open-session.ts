@@ -103,8 +103,9 @@ export class OpenSession extends Owner {
     this.#endCommands()
   }
 
-  /** Stops the running turn as `cancel` does and sends a queued prompt next. */
+  /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and sends it next. */
   sendNow(prompt: string): void {
+    if (this.session.steer(prompt)) return
     const stops = this.session.isWorking
     if (this.session.sendNow(prompt) && stops) this.#endCommands()
   }

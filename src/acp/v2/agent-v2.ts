@@ -164,7 +164,7 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
       audio: has(prompt, 'audio'),
       embeddedContext: has(prompt, 'embeddedContext'),
     },
-    ...readUnstable(agent, session, auth),
+    ...readUnstable(wire, agent, session, auth),
   }
 }
 

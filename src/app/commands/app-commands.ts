@@ -3,6 +3,7 @@ import type { AppServices } from '../app-services.ts'
 import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
+import { copyLink, linkCommands } from '../links.ts'
 import type { Platform } from '../platform.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
 import { entryCommands } from './entry-commands.ts'
@@ -75,7 +76,11 @@ export function appCommands(platform: Platform, services: AppServices) {
       decisions: services.decisions,
     }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
-    ...historyMenuCommands((...args) => services.historyView.act(...args)),
+    ...historyMenuCommands(
+      (...args) => services.historyView.act(...args),
+      session => copyLink(workbench, session),
+    ),
+    ...linkCommands(all),
     [CommandId.followAgent]: () => {
       follow.set(!follow.on)
       workbench.dialogs.showStatus(

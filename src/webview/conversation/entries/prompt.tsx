@@ -3,7 +3,7 @@ import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../ac
 import { isSetAside } from '../../../bridge/conversation.ts'
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { draftOf, inText } from '../../../common/draft.ts'
-import type { MessageEntry } from '../../../conversation/state.ts'
+import type { MessageEntry, Steering } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -37,6 +37,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   return (
     <div class="prompt">
       <span class="visually-hidden">{setAside ? t('You (set aside)') : t('You')}: </span>
+      {entry.steering && <SteeringLine steering={entry.steering} />}
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">
           <PromptText blocks={entry.blocks} within={within} whole={open} onChip={onChip} />
@@ -50,12 +51,14 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
       {unfolded?.text !== undefined && <PlainCode text={unfolded.text} />}
       {beside.length > 0 && <Attachments blocks={beside} />}
       <div class="row-actions">
-        <IconButton
-          icon="edit"
-          label={t('Edit and Resend')}
-          onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
-        />
-        {!setAside && entry.within === undefined && (
+        {!entry.steering && (
+          <IconButton
+            icon="edit"
+            label={t('Edit and Resend')}
+            onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
+          />
+        )}
+        {!setAside && entry.within === undefined && !entry.steering && (
           <IconButton
             icon="discard"
             label={t('Restore to Here…')}
@@ -75,6 +78,21 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           onClick={() => app.host.send('conversation/copy', { text })}
         />
       </div>
+    </div>
+  )
+}
+
+/** What the agent did with a prompt for the running turn. */
+function SteeringLine({ steering }: { steering: Steering }) {
+  const isSent = steering === 'sent'
+  return (
+    <div class="prompt-steering">
+      <Icon name={isSent ? 'loading' : 'arrow-right'} class={isSent ? 'codicon-modifier-spin' : ''} />
+      {isSent
+        ? t('Sending to the running turn…')
+        : steering === 'startedNewTurn'
+          ? t('Started a new turn')
+          : t('Added to the running turn')}
     </div>
   )
 }

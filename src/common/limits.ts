@@ -73,6 +73,8 @@ export const SESSION_REQUESTS_POLL_MS = 1000
 export const FOLLOW_WINDOW_MS = 1000
 /** How long a write to a database waits for another window's write. Short, because it blocks the extension host. */
 export const DATABASE_BUSY_MS = 250
+/** How often changes of agents that couldn't be stored, such as on a full disk, are stored again. */
+export const RETRY_STORE_MS = 5000
 /** How long to wait for another window that reads a database's log. */
 export const LOG_IN_USE_MS = 1000
 

@@ -16,6 +16,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
@@ -87,6 +88,8 @@ export class ChangesStore extends Owner {
   readonly #folder: string
   readonly #log: Logger
   readonly #waiting = new Map<string, ChangedFile | undefined>()
+  /** what couldn't be stored, and is stored again later */
+  readonly #failed = new Map<string, ChangedFile | undefined>()
   readonly #blobs = new Map<string, Promise<string>>()
   /** by file: the hash of its text as stored last */
   readonly #texts = new Map<string, string>()
@@ -102,6 +105,7 @@ export class ChangesStore extends Owner {
   readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
   #wroteAt = Number.NEGATIVE_INFINITY
   #writing: Promise<void> = Promise.resolve()
   #count = 0
@@ -149,6 +153,7 @@ export class ChangesStore extends Owner {
   }
 
   save(file: string, changed: ChangedFile | undefined): void {
+    this.#failed.delete(file)
     this.#waiting.set(file, changed)
     this.#flushSoon()
   }
@@ -247,22 +252,38 @@ export class ChangesStore extends Owner {
 
   async #flush(): Promise<void> {
     for (const [file, changed] of [...this.#waiting]) {
+      // write what was saved meanwhile
+      const done = () => this.#waiting.get(file) === changed && this.#waiting.delete(file)
       try {
         await this.#storeFile(file, changed)
+        done()
       } catch (error) {
-        this.#log.warn(`The changes of agents couldn't be stored: ${messageOf(error)}`)
+        if (done()) this.#failed.set(file, changed)
+        this.#retrySoon(`The changes of agents couldn't be stored: ${messageOf(error)}`)
       }
-      // write what was saved meanwhile
-      if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
     }
     const dropped = this.#dropped
     if (dropped) {
-      await this.#write(this.#droppedFile, JSON.stringify(dropped)).catch(error =>
-        this.#log.warn(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`),
-      )
-      if (this.#dropped === dropped) this.#dropped = undefined
+      try {
+        await this.#write(this.#droppedFile, JSON.stringify(dropped))
+        if (this.#dropped === dropped) this.#dropped = undefined
+      } catch (error) {
+        this.#retrySoon(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`)
+      }
     }
     if (this.#waiting.size > 0) await this.#flush()
+  }
+
+  #retrySoon(problem: string): void {
+    if (this.#retry || this.owned.isDisposed) return
+    this.#log.warn(problem)
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      for (const [file, changed] of this.#failed) this.#waiting.set(file, changed)
+      this.#failed.clear()
+      this.#flushSoon()
+    }, RETRY_STORE_MS)
+    this.#retry.unref()
   }
 
   async #storeFile(file: string, changed: ChangedFile | undefined): Promise<void> {
@@ -307,7 +328,8 @@ export class ChangesStore extends Owner {
   #flushNow(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [file, changed] of this.#waiting) {
+    clearTimeout(this.#retry)
+    for (const [file, changed] of [...this.#failed, ...this.#waiting]) {
       try {
         if (!changed) rmSync(this.#file(file), { force: true })
         else {
@@ -321,6 +343,7 @@ export class ChangesStore extends Owner {
       }
     }
     this.#waiting.clear()
+    this.#failed.clear()
     try {
       if (this.#dropped) writeNow(this.#droppedFile, JSON.stringify(this.#dropped))
     } catch (error) {

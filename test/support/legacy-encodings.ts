@@ -87,21 +87,22 @@ export function charactersOf(encoding: string): string {
 /** The editor's encodings in plain Node: all with one byte or two bytes for each character. */
 export const legacyEncodings: Encodings = {
   configured: () => undefined,
-  async decode(bytes, encoding) {
-    const table = TABLES[encoding]
-    if (table !== undefined)
-      return Array.from(bytes, byte => (byte < 0x80 ? String.fromCharCode(byte) : table[byte - 0x80])).join(
-        '',
-      )
-    return new TextDecoder(labelOf(encoding), { ignoreBOM: true }).decode(bytes)
-  },
-  async encode(text, encoding) {
-    if (/^utf/.test(encoding)) throw new Error(`The test doesn't encode ${encoding}.`)
-    const table = tableOf(encoding)
-    return Buffer.concat(
-      [...text].map(one => (one <= '\x7f' ? Buffer.from(one) : (table.get(one) ?? Buffer.from('?')))),
-    )
-  },
+  decode: async (bytes, encoding) => decodeLegacy(bytes, encoding),
+  encode: async (text, encoding) => encodeLegacy(text, encoding),
+}
+
+export function decodeLegacy(bytes: Uint8Array, encoding: string): string {
+  const table = TABLES[encoding]
+  if (table === undefined) return new TextDecoder(labelOf(encoding), { ignoreBOM: true }).decode(bytes)
+  return Array.from(bytes, byte => (byte < 0x80 ? String.fromCharCode(byte) : table[byte - 0x80])).join('')
+}
+
+export function encodeLegacy(text: string, encoding: string): Uint8Array {
+  if (/^utf/.test(encoding)) throw new Error(`The test doesn't encode ${encoding}.`)
+  const table = tableOf(encoding)
+  return Buffer.concat(
+    [...text].map(one => (one <= '\x7f' ? Buffer.from(one) : (table.get(one) ?? Buffer.from('?')))),
+  )
 }
 
 function labelOf(encoding: string): string {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
-import { fixtureAgent } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 /** Counts what a user does in a window. */
@@ -48,9 +50,14 @@ interface Limits {
   keys: number
 }
 
-describe('the first day', () => {
+describe('the tasks of the first day and the second week', () => {
   const vscode = new VsCodeSuite({
-    settings: root => ({ 'parley.agents': { ada: fixtureAgent(root, 'Ada') } }),
+    settings: root => ({
+      'parley.agents': { ada: fixtureAgent(root, 'Ada') },
+      'parley.mcpServers': { servers: { clock: { command: 'node', args: ['clock.mjs'] } } },
+      // of the commit message
+      'parley.defaultAgent': 'ada',
+    }),
   })
   const DEMO = 'Demo Agent'
   const file = () => join(dirname(vscode.workspace), 'planets-api', 'planets.js')
@@ -260,5 +267,191 @@ describe('the first day', () => {
       await hands.ask('[[say Better]]')
       await conversation.frame.locator('.row-markdown', { hasText: 'Better' }).waitFor()
     })
+  })
+
+  // The second week
+
+  it('restores files to before a prompt, and sends another one', async () => {
+    const before = readFileSync(file(), 'utf8')
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('[[edit planets.js Mars Ares]]')
+    await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('1 file').waitFor()
+    await idle(conversation)
+    const prompt = conversation.frame.locator('.row-prompt').first()
+    await task('restore and resend', workbench, { clicks: 1, keys: 17 }, async hands => {
+      await prompt.hover()
+      await hands.click(prompt.getByRole('button', { name: 'Restore to Here…' }))
+      const dialog = workbench.page.locator('.monaco-dialog-box')
+      await dialog
+        .getByRole('button', { name: 'Restore', exact: true })
+        .and(dialog.locator(':focus'))
+        .waitFor()
+      await hands.press('Enter')
+      await waitFor('the file as it was', () => readFileSync(file(), 'utf8') === before)
+      await conversation.waitForFocus(conversation.composer)
+      await hands.ask('[[say Instead]]')
+      await conversation.agentMessage('Instead').waitFor()
+    })
+  })
+
+  it('goes to the one of three sessions that waits', async () => {
+    const first = await begin('Ada')
+    await first.conversation.send('[[permissions 1]]')
+    await first.conversation.permission.waitFor()
+    const second = await begin('Ada')
+    await second.conversation.send('[[say Nothing more to do.]]')
+    await idle(second.conversation)
+    const { workbench, conversation } = await begin('Ada')
+    await task('which session waits', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(conversation.frame.getByRole('button', { name: /^New session/ }))
+      const waiting = conversation.frame
+        .getByRole('listbox', { name: 'Switch Session' })
+        .getByRole('option', { name: /Needs your answer/ })
+      await hands.click(waiting.first())
+      await (await ConversationPage.find(workbench)).permission.waitFor()
+    })
+    const shown = await ConversationPage.find(workbench)
+    await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await idle(shown)
+  })
+
+  it('writes a commit message', async () => {
+    const { workbench } = await begin('Ada')
+    const folder = dirname(file())
+    const before = readFileSync(file(), 'utf8')
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder })
+    git('init', '-q')
+    git('add', '.')
+    git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'Count the planets')
+    try {
+      appendFileSync(file(), '// [[say Named the ninth planet]]\n')
+      const { page } = workbench
+      const icon = page.locator('.activitybar').getByRole('tab', { name: /^Source Control/ })
+      const header = page.locator('.pane-header', { hasText: 'Changes' }).first()
+      await task('commit message', workbench, { clicks: 2, keys: 0 }, async hands => {
+        await hands.click(icon)
+        // the buttons of a view are visible while it's hovered
+        await header.hover()
+        await hands.click(page.getByRole('button', { name: /^Generate Commit Message/ }).first())
+        await page.locator('.scm-editor .view-line', { hasText: 'Named the ninth planet' }).waitFor()
+      })
+    } finally {
+      rmSync(join(folder, '.git'), { recursive: true })
+      writeFileSync(file(), before)
+    }
+    await ConversationPage.open(workbench)
+  })
+
+  it('fixes a diagnostic', async () => {
+    const broken = join(dirname(file()), 'broken.json')
+    writeFileSync(broken, 'nonsense\n')
+    const { workbench, conversation } = await begin('Ada')
+    const { page } = workbench
+    await openFile(workbench, 'broken.json')
+    await page.locator('.squiggly-error').first().waitFor()
+    const line = page.locator('.editor-group-container.active .view-line', { hasText: 'nonsense' })
+    const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Fix with Parley' }).first()
+    // until the language service offers it
+    await waitFor('the code action', async () => {
+      await line.click()
+      await page.keyboard.press('Control+.')
+      const shown = await succeeds(fix.waitFor({ timeout: 10_000 }))
+      await page.keyboard.press('Escape')
+      return shown
+    })
+    await task('fix a diagnostic', workbench, { clicks: 2, keys: 2 }, async hands => {
+      await hands.click(line)
+      await hands.press('Control+.')
+      await hands.click(fix)
+      await conversation.waitForFocus(conversation.composer)
+      await waitFor('the prompt', async () => (await conversation.composerText()) !== '')
+      await hands.press('Enter')
+      await conversation.frame.locator('.row-prompt', { hasText: 'Fix this problem.' }).waitFor()
+    })
+    await idle(conversation)
+    await workbench.runCommand('View: Revert and Close Editor')
+    rmSync(broken)
+  })
+
+  it('finds something said last week', async () => {
+    const said = await begin('Ada')
+    await said.conversation.send('[[say The sphinx is made of quartz.]]')
+    await said.conversation.agentMessage('quartz').waitFor()
+    await idle(said.conversation)
+    const { workbench } = await begin('Ada')
+    await task('find what was said', workbench, { clicks: 0, keys: 9 }, async hands => {
+      await hands.press("Control+'", 'h')
+      const history = await HistoryPage.find(workbench)
+      await history.search.and(history.frame.locator(':focus')).waitFor()
+      await hands.type('quartz')
+      await history.frame.locator('mark', { hasText: 'quartz' }).first().waitFor()
+      await hands.press('Enter')
+      await (await ConversationPage.find(workbench)).agentMessage('quartz').waitFor()
+    })
+  })
+
+  it('shows what the session costs', async () => {
+    const { workbench, conversation } = await begin(DEMO)
+    await conversation.send('/think about costs')
+    await idle(conversation)
+    await task('cost of a session', workbench, { clicks: 1, keys: 0 }, async hands => {
+      await hands.click(conversation.button(/^Context:/))
+      await conversation.frame.getByRole('dialog', { name: 'Usage' }).getByText('Total cost').waitFor()
+    })
+    await workbench.page.keyboard.press('Escape')
+  })
+
+  it('shows the MCP servers of the session', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await task('MCP state', workbench, { clicks: 1, keys: 0 }, async hands => {
+      await hands.click(conversation.frame.getByTitle('Session Details'))
+      const details = conversation.frame.getByRole('dialog', { name: 'Session Details' })
+      await details.getByText('clock').first().waitFor()
+      await details.getByLabel('Passed to the agent').first().waitFor()
+    })
+    await workbench.page.keyboard.press('Escape')
+  })
+
+  it('exports the conversation', async () => {
+    const exported = join(vscode.server.root.directory, 'week.md')
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('[[say All is well.]]')
+    await conversation.agentMessage('All is well.').waitFor()
+    await idle(conversation)
+    const { paletteInput, palette } = workbench
+    await task('export', workbench, { clicks: 0, keys: 14 + exported.length }, async hands => {
+      await hands.press('F1')
+      await paletteInput.waitFor()
+      await hands.type('export conv')
+      await workbench.paletteRow('Parley: Export Conversation as Markdown…').waitFor()
+      await hands.press('Enter')
+      await waitFor('dialog', async () => (await paletteInput.inputValue()).endsWith('.md'))
+      await paletteInput.fill('')
+      await hands.type(exported)
+      // the dialog ignores Enter until it has listed the folder
+      await palette.locator('.monaco-list-row', { hasText: 'user-data' }).waitFor()
+      await hands.press('Enter')
+      await waitFor(
+        'the file',
+        () => existsSync(exported) && readFileSync(exported, 'utf8').includes('All is well.'),
+      )
+    })
+  })
+
+  it('continues a turn that a reload interrupted', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('[[say I begin.]] [[gate]]')
+    await conversation.text('I begin.').waitFor()
+    await workbench.reload()
+    await task('reload in mid-turn', workbench, { clicks: 0, keys: 15 }, async hands => {
+      const restored = await ConversationPage.find(workbench)
+      await restored.text('I begin.').waitFor()
+      await restored.waitForPhase('ready')
+      await restored.composer.click()
+      await restored.waitForFocus(restored.composer)
+      await hands.ask('[[say Go on.]]')
+      await restored.agentMessage('Go on.').waitFor()
+    })
+    openGate(vscode.server.root, 'Ada')
   })
 })

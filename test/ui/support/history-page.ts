@@ -12,10 +12,15 @@ export class HistoryPage {
 
   static async open(window: VsCodeWindow): Promise<HistoryPage> {
     await window.runCommand('Parley: Open History')
-    const page = await HistoryPage.#in(await window.webview('body[data-view="conversation"] main.history'))
+    const page = await HistoryPage.find(window)
     // otherwise it could still take the focus from what the test does next
     await page.search.and(page.frame.locator(':focus')).waitFor()
     return page
+  }
+
+  /** The one in the side bar that is already displayed. */
+  static async find(window: VsCodeWindow): Promise<HistoryPage> {
+    return HistoryPage.#in(await window.webview('body[data-view="conversation"] main.history'))
   }
 
   /** History in an editor tab. */

@@ -180,6 +180,8 @@ export interface ConversationHead {
   rememberedOptions: Record<string, RememberedOption>
   commands: Command[]
   usage?: Usage
+  /** what the user may want to ask next, according to the agent */
+  suggestion?: string
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** shown at the end of the conversation, above the composer */
   cards: Card[]

@@ -80,6 +80,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
     commands: state?.commands ?? NONE,
     usage: state?.usage,
+    ...(state?.suggestion !== undefined && { suggestion: state.suggestion }),
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
     cards: cardsOf(sources),
     agents: choicesOf(agents, accounts),

@@ -28,7 +28,7 @@ import {
   urlCompleted,
 } from '../entries/requests.ts'
 import type { Change } from '../state-base.ts'
-import { setOption } from './reduce-head.ts'
+import { setOption, suggest } from './reduce-head.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { closeOpen, endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from './step.ts'
@@ -128,6 +128,7 @@ function promptSent(step: Step, content: readonly ContentBlock[]): void {
   const { memory } = step.state
   beginTurn(step)
   forgetSteered(step)
+  suggest(step, undefined)
   const position = appendMessage(step, 'user', undefined, content)
   // A later chunk without an id doesn't continue the user's message.
   memory.openMessage = undefined
@@ -151,6 +152,7 @@ function agentGone(step: Step, message: string | undefined, code: number | undef
   } else if (running) endWork(step, { stopReason: INTERRUPTED })
   closeOpen(step, running)
   dropSteering(step)
+  suggest(step, undefined)
   closeRequests(step)
   closeEntries(step)
   for (const terminal of terminals.values()) {

@@ -13,7 +13,7 @@ import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } 
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
-import { usePlaceholder } from './placeholder.ts'
+import { suggestionOf, usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
@@ -101,6 +101,11 @@ export function Composer({ draft }: { draft: Draft }) {
   const onKey = (event: KeyboardEvent): boolean => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
     if (completion.onKey(event)) return true
+    const suggestion = suggestionOf(store.head.peek())
+    if (event.key === 'Tab' && plain && suggestion !== undefined && draft.isEmpty.peek()) {
+      input.current?.insert(suggestion)
+      return true
+    }
     if (event.key === 'Enter' && event.altKey) {
       const item = draft.item(input.current?.chipAtCaret ?? '')
       if (item) openItem(item)

@@ -15,6 +15,7 @@ export const CommandId = {
   showAgentLog: 'parley.showAgentLog',
   showProtocolTraffic: 'parley.showProtocolTraffic',
   showUsage: 'parley.showUsage',
+  showBackgroundSessions: 'parley.showBackgroundSessions',
   addSelection: 'parley.addSelection',
   addFile: 'parley.addFile',
   addTerminalSelection: 'parley.addTerminalSelection',

@@ -28,6 +28,13 @@ export const HOST_LINGER_MS = 10_000
 /** How long what an exited agent said last is kept for a window. */
 export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 
+/** How long an agent that waits for the user, or says nothing in a turn, goes on after its window was closed. */
+export const WAITING_AGENT_KEPT_MS = 30 * 60_000
+/** The same for one that does nothing, so that a reload is fast. */
+export const IDLE_AGENT_KEPT_MS = 120_000
+/** How long a reload may take in which agents go on. */
+export const RELOADING_AGENT_KEPT_MS = 60_000
+
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
 

@@ -30,7 +30,7 @@ import { positionsOf, type ReducerState, reportedBackground } from './reducer/st
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
-import { entriesOfRequests } from './requests/shown-requests.ts'
+import { entriesOfRequests, shownRequest } from './requests/shown-requests.ts'
 import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
 import type {
   AnswerByRule,
@@ -83,6 +83,7 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
+  #isReattaching = false
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
@@ -107,6 +108,8 @@ export class Session implements Disposable {
       show: event => this.#conversation.applyLocal(event),
       shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
+      askedBefore: (request, taken) =>
+        this.#isReattaching ? shownRequest(this.#state, request, taken) : undefined,
       answerByRule: (request, signal) =>
         this.answerByRule?.(request, toolCallOf(this.#stateOf(request), request), signal),
     })
@@ -413,6 +416,25 @@ export class Session implements Disposable {
     if (!this.#isLive()) return
     if (start.configOptions) this.receive({ type: 'config_options', options: start.configOptions })
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
+  }
+
+  /**
+   * @internal The conversation goes on with an agent that another window started, whose frames follow. `answer`: of the prompt
+   * that the other window sent, if the agent is still to answer it.
+   */
+  reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
+    this.#isReattaching = true
+    this.start(start)
+    if (!answer) return
+    if (!this.#state.memory.running)
+      this.#conversation.apply({ type: 'state', state: 'running' }, this.#time())
+    this.#turns.adopt(answer().then(accepted => accepted ?? undefined))
+  }
+
+  /** @internal All that the agent had said before has arrived: requests that it hasn't repeated are over. */
+  reattached(): void {
+    this.#isReattaching = false
+    if (this.#isLive()) this.#requests.showAgain()
   }
 
   /** @internal Empties the conversation, for a replay. */

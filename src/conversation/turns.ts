@@ -5,7 +5,7 @@ import type { AgentErrorInfo, ContentBlock, SessionUpdate, SteeringOutcome } fro
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { LATE_RESPONSE_MS, LATE_STEERING_MS } from '../common/limits.ts'
-import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
+import { Prompt, type TurnOutcome } from './prompts/prompt.ts'
 import type { PromptQueue } from './prompts/prompt-queue.ts'
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
@@ -119,9 +119,19 @@ export class Turns {
     if (this.#current || this.#ended || !this.#options.canBegin()) return
     const prompt = this.#queue.take()
     if (!prompt) return
-    const turn: Turn = { prompt, added: [], begun: false, answered: false }
+    this.#begin({ prompt, added: [], begun: false, answered: false }, this.#options.send(prompt.content))
+  }
+
+  /** Goes on with a turn that another window started. */
+  adopt(answer: ReturnType<TurnsOptions['send']>): void {
+    const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
+    prompt.apply('send')
+    this.#begin({ prompt, added: [], begun: true, answered: false }, answer)
+  }
+
+  #begin(turn: Turn, answer: ReturnType<TurnsOptions['send']>): void {
     this.#current = turn
-    this.#options.send(prompt.content).then(
+    answer.then(
       accepted => this.#answered(turn, accepted?.messageId),
       (error: unknown) => this.#failed(turn, error),
     )

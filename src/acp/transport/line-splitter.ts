@@ -34,7 +34,8 @@ export class LineSplitter {
   #isUnfinished = false
   #members = new MemberLimit()
   /** lines before those of the text: the one that was unfinished before the last push, or messages of a batch */
-  #ready: string[] = []
+  #ready: Array<{ text: string; isLineEnd: boolean }> = []
+  #isLineEnd = true
   /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
   #text = ''
   #position = 0
@@ -61,7 +62,7 @@ export class LineSplitter {
       start = chunk.indexOf(NEWLINE) + 1
       this.#keep(chunk.subarray(0, start - 1))
       if (this.#tooLong) return
-      this.#ready.push(this.#takeRest())
+      this.#ready.push({ text: this.#takeRest(), isLineEnd: true })
     }
     const end = last - start > this.#maxBytes ? this.#endOfGood(chunk, start, last) : last + 1
     if (end > start) this.#text = chunk.toString('utf8', start, end)
@@ -75,7 +76,8 @@ export class LineSplitter {
    */
   next(): string | undefined {
     const ready = this.#ready.shift()
-    if (ready !== undefined) return ready
+    this.#isLineEnd = ready?.isLineEnd ?? true
+    if (ready) return ready.text
     if (this.#position >= this.#text.length) {
       const tail = this.#tail
       if (tail) {
@@ -90,11 +92,19 @@ export class LineSplitter {
     const line = this.#text.slice(this.#position, end)
     this.#position = end + 1
     if (this.#position >= this.#text.length) this.#text = ''
-    return line.length < LONG_LINE ? line : this.#limited(line)
+    if (line.length < LONG_LINE) return line
+    this.#limit(line)
+    return this.next()
+  }
+
+  /** Whether the line that was returned last is a whole one of the stream, or the last message of one that was divided. */
+  get isLineEnd(): boolean {
+    return this.#isLineEnd
   }
 
   /** What followed the last newline, after the stream has ended. */
   flush(): string | undefined {
+    this.#isLineEnd = true
     return this.#restBytes === 0 ? undefined : this.#takeRest()
   }
 
@@ -102,25 +112,24 @@ export class LineSplitter {
     this.#isUnfinished = true
     for (const one of this.#members.keep(piece)) {
       if (this.#tooLong) return
-      if (one === MESSAGE_END) this.#ready.push(this.#takeText())
+      if (one === MESSAGE_END) this.#ready.push({ text: this.#takeText(), isLineEnd: false })
       else this.#add(one)
     }
   }
 
   /** The same for a line that arrived as a whole. */
-  #limited(line: string): string {
+  #limit(line: string): void {
     const limit = new MemberLimit()
     let message: Buffer[] = []
     for (const one of limit.keep(Buffer.from(line))) {
       if (one !== MESSAGE_END) message.push(one)
       else {
-        this.#ready.push(Buffer.concat(message).toString())
+        this.#ready.push({ text: Buffer.concat(message).toString(), isLineEnd: false })
         message = []
       }
     }
     if (limit.hasCut) this.#onCut()
-    this.#ready.push(Buffer.concat(message).toString())
-    return this.#ready.shift()!
+    this.#ready.push({ text: Buffer.concat(message).toString(), isLineEnd: true })
   }
 
   #add(piece: Buffer): void {

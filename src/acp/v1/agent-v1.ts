@@ -54,11 +54,18 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' })
       return
     }
+    await this.#turn(session, () => this.link.connection.request(method, { sessionId, prompt }))
+  }
+
+  protected override settlePrompt(sessionId: string, answer: Promise<unknown>): Promise<void> {
+    return this.#turn(this.session(sessionId), () => answer)
+  }
+
+  async #turn(session: SessionV1, ask: () => Promise<unknown>): Promise<void> {
     session.emit({ type: 'state', state: 'running' })
     session.isPrompting = true
     try {
-      const answer = this.link.connection.request(method, { sessionId, prompt })
-      const result = await answer.finally(() => {
+      const result = await ask().finally(() => {
         session.isPrompting = false
       })
       const stopReason =
@@ -66,7 +73,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       const tokens = isRecord(result) ? readTokens(result.usage, 'unknown') : undefined
       session.emit({ type: 'state', state: 'idle', stopReason, ...given('tokens', tokens) })
     } catch (failure) {
-      const error = toAgentError(method, failure)
+      const error = toAgentError('session/prompt', failure)
       const closed = error instanceof AgentClosedError
       if (!closed && (error.kind === 'cancelled' || (session.cancelled && error.kind === 'other'))) {
         // Many agents fail the turn they were asked to stop.

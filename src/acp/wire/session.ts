@@ -36,6 +36,15 @@ export class SessionOptions {
     this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
   }
 
+  /** The options as an earlier window knew them last; those in the response that started the session may be old. */
+  restore(options: readonly ConfigOption[]): void {
+    const own = new Set([MODE_ID, MODEL_ID])
+    this.#mode = options.find(({ id }) => id === MODE_ID) ?? this.#mode
+    this.#model = options.find(({ id }) => id === MODEL_ID) ?? this.#model
+    const reported = options.filter(({ id }) => !own.has(id))
+    if (this.#reported || reported.length > 0) this.#reported = reported
+  }
+
   /** All options, or `undefined` if the agent never reported any. */
   get all(): ConfigOption[] | undefined {
     const reported = this.#reported ?? []

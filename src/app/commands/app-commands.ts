@@ -5,6 +5,7 @@ import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
 import { copyLink, linkCommands } from '../links.ts'
 import type { Platform } from '../platform.ts'
+import { backgroundCommand } from './background-command.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
 import { entryCommands } from './entry-commands.ts'
 import { generalCommands } from './general-commands.ts'
@@ -27,6 +28,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
     [CommandId.manageAgents]: () => manageAgents.open(),
+    ...backgroundCommand({ hosts: services.hosts, records, workbench }),
     ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
     ...generalCommands({
       ...all,

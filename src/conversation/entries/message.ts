@@ -132,6 +132,20 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
 
 // ---- the reducer
 
+/** Later chunks without an id, and echoes, find the last message again, in a conversation that goes on as it was saved. */
+export function reopenMessage(state: ReducerState): void {
+  const { memory } = state
+  const position = state.entries.length - 1
+  const last = entryAt(state, position, MESSAGE)
+  if (!last || last.within !== undefined) return
+  if (last.role === 'user') {
+    if (memory.running) memory.echo = expectEcho(position, last.blocks)
+    return
+  }
+  if (last.messageId === undefined) memory.openMessage = position
+  if (last.role === 'thought' && last.endedAt === undefined) memory.openThought = position
+}
+
 export const MESSAGE_REDUCERS: Reducers<'message_chunk' | 'message_end' | 'message'> = {
   message_chunk: (step, { role, messageId, content }) => messageChunk(step, role, messageId, content),
   message_end: endMessage,

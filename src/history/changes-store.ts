@@ -28,6 +28,8 @@ const MAX_UNDONE = 100
 const WRITE_AFTER_MS = 100
 /** What nothing refers to is removed if it's older, since it may be about to be referred to. Milliseconds. */
 const UNUSED_MS = 60_000
+/** What was written is still there for this long. Later, another window may have replaced it. Milliseconds. */
+const SURE_MS = 1000
 const LINE_FEED = 10
 
 const mode = z.number().int()
@@ -93,6 +95,8 @@ export class ChangesStore extends Owner {
   readonly #blobs = new Map<string, Promise<string>>()
   /** by file: the hash of its text as stored last */
   readonly #texts = new Map<string, string>()
+  /** by file: what was written last, and when */
+  readonly #stored = new Map<string, { json: string; at: number }>()
   /** hashes of the texts of the file that is being stored: before and after */
   #storing: ReadonlyArray<string | undefined> = []
   /** by undo: the hashes of its texts */
@@ -104,6 +108,8 @@ export class ChangesStore extends Owner {
   /** by hash: contents that are being removed */
   readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
+  /** that are there */
+  readonly #folders = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   #retry: NodeJS.Timeout | undefined
   #wroteAt = Number.NEGATIVE_INFINITY
@@ -294,9 +300,10 @@ export class ChangesStore extends Owner {
     try {
       if (bytes && text !== undefined) {
         await this.#put(text, bytes)
-        await this.#write(this.#file(file), JSON.stringify({ ...changed, text }))
+        await this.#storeOnce(file, JSON.stringify({ ...changed, text }))
         this.#texts.set(file, text)
       } else {
+        this.#stored.delete(file)
         await rm(this.#file(file), { force: true })
         this.#texts.delete(file)
       }
@@ -304,6 +311,20 @@ export class ChangesStore extends Owner {
       this.#storing = []
     }
     if (before !== undefined) await this.#release(before)
+  }
+
+  /** A write by an agent is stored before and after it happens, mostly as the same. */
+  async #storeOnce(file: string, json: string): Promise<void> {
+    const last = this.#stored.get(file)
+    if (last?.json === json && performance.now() - last.at < SURE_MS) return
+    const at = performance.now()
+    await this.#write(this.#file(file), json)
+    this.#stored.delete(file)
+    this.#stored.set(file, { json, at })
+    for (const [other, { at }] of this.#stored) {
+      if (performance.now() - at < SURE_MS) break
+      this.#stored.delete(other)
+    }
   }
 
   /** Removes a text if nothing refers to it anymore, and only this window has put it. */
@@ -411,9 +432,12 @@ export class ChangesStore extends Owner {
 
   async #write(file: string, content: string | Uint8Array): Promise<void> {
     const fresh = `${file}.${++this.#count}.new`
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    const folder = path.dirname(file)
+    // one that was removed since is created again with the next try
+    if (!this.#folders.delete(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
     await writeFile(fresh, content, { mode: 0o600 })
     await rename(fresh, file)
+    this.#folders.add(folder)
   }
 
   /** `value` is undefined if the file can't be read. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { screenshotAgents } from '../screenshots/agents.ts'
 import { aroundAgents } from '../screenshots/around-agents.ts'
 import { aroundStates } from '../screenshots/around-states.ts'
 import { composerStates } from '../screenshots/composer-states.ts'
+import { firstStates } from '../screenshots/first-states.ts'
 import { translateLocators } from '../screenshots/in-language.ts'
 import { allSizes, fewSizes, LayoutStudio } from '../screenshots/layout-studio.ts'
 import { states } from '../screenshots/states.ts'
@@ -11,6 +13,7 @@ import { transcriptAgents } from '../screenshots/transcript-agents.ts'
 import { transcriptStates } from '../screenshots/transcript-states.ts'
 import { workStates } from '../screenshots/work-states.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
+import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 import { shapeProblems } from '../ui/support/layout.ts'
 
 /**
@@ -22,36 +25,49 @@ const sizes = isComplete ? allSizes : fewSizes
 const inChinese = [...composerStates, ...workStates, ...aroundStates]
 const all = [...states, ...inChinese, ...transcriptStates]
 
-check('English', undefined, isComplete ? all : states)
-check('Chinese', 'zh-cn', isComplete ? all : inChinese)
-
-function check(name: string, language: 'zh-cn' | undefined, shown: State[]) {
-  describe(`in ${name}, nothing overlaps or is cut off in`, () => {
-    const vscode = new PageSuite({
-      settings: root => ({
-        'parley.agents': { ...screenshotAgents(root), ...aroundAgents(root), ...transcriptAgents(root) },
-        'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
-      }),
-    })
-
-    for (const state of shown) {
-      if (state.needsWorkbench || (state.isSlow && !isComplete)) continue
-      it(state.name, async () => {
-        const window = await vscode.sharedWindow({
-          ...(language && { language }),
-          viewport: { width: 1400, height: 900 },
-        })
-        const undo = language ? translateLocators(window.page, language) : () => {}
-        const studio = new LayoutStudio(window, sizes)
-        try {
-          await state.take(studio)
-        } finally {
-          undo()
-        }
-        assert.deepEqual([...studio.problems], [])
-      })
-    }
+for (const [name, language, shown] of [
+  ['English', undefined, isComplete ? all : states],
+  ['Chinese', 'zh-cn', isComplete ? all : inChinese],
+] as const)
+  describe(`in ${name}, nothing overlaps or is cut off`, () => {
+    describe('without agents, in', () => check(language, firstStates, () => ({})))
+    describe('in', () =>
+      check(language, shown, root => ({
+        ...screenshotAgents(root),
+        ...aroundAgents(root),
+        ...transcriptAgents(root),
+      })))
   })
+
+function check(
+  language: 'zh-cn' | undefined,
+  shown: State[],
+  agents: (root: IsolatedRoot) => Record<string, AgentSetting>,
+) {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': agents(root),
+      'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
+    }),
+  })
+
+  for (const { name, needsWorkbench, needsRegistry, isSlow, take } of shown) {
+    if (needsWorkbench || needsRegistry || (isSlow && !isComplete)) continue
+    it(name, async () => {
+      const window = await vscode.sharedWindow({
+        ...(language && { language }),
+        viewport: { width: 1400, height: 900 },
+      })
+      const undo = language ? translateLocators(window.page, language) : () => {}
+      const studio = new LayoutStudio(window, sizes)
+      try {
+        await take(studio)
+      } finally {
+        undo()
+      }
+      assert.deepEqual([...studio.problems], [])
+    })
+  }
 }
 
 describe('the check of the layout', () => {

@@ -14,6 +14,7 @@ const walkthrough = [
 export const firstStates: State[] = [
   {
     name: 'first-untrusted',
+    needsWorkbench: true,
     async take(studio) {
       const { workbench } = studio
       await workbench.openViewContainer('Parley')
@@ -68,6 +69,7 @@ export const firstStates: State[] = [
   },
   {
     name: 'first-manage-agents',
+    needsRegistry: true,
     async take(studio) {
       const { workbench } = studio
       await workbench.runCommand('Parley: Manage Agents')
@@ -87,6 +89,7 @@ export const firstStates: State[] = [
   },
   {
     name: 'first-walkthrough',
+    needsWorkbench: true,
     async take(studio) {
       const { workbench } = studio
       const shown = workbench.page.locator('.gettingStartedContainer')

@@ -2,6 +2,7 @@ import type { Frame, Locator } from 'playwright-core'
 import { type ThemeKind, themes } from '../host/vscode-window.ts'
 import type { Workbench } from '../host/workbench.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
+import type { HistoryPage } from '../ui/support/history-page.ts'
 import { shapeProblems } from '../ui/support/layout.ts'
 import { Studio } from './studio.ts'
 
@@ -28,6 +29,12 @@ export class LayoutStudio extends Studio {
     super(window as unknown as Workbench, 'layout')
     this.#window = window
     this.#sizes = sizes
+  }
+
+  /** The context menu is VS Code's. */
+  override async pin(history: HistoryPage, title: string): Promise<void> {
+    const context = await history.row(title).getAttribute('data-vscode-context')
+    await this.#window.host.call('run', 'parley.history.pin', JSON.parse(context ?? '{}'))
   }
 
   override captureSideBar(name: string): Promise<void> {

@@ -5,12 +5,15 @@ import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
+import type { HistoryPage } from '../ui/support/history-page.ts'
 
 /** A state of the views for screenshots. */
 export interface State {
   name: string
   /** Opens editors or other parts of VS Code, so a page without a workbench can't show it. */
   needsWorkbench?: boolean
+  /** Reads the agent registry, from the network. */
+  needsRegistry?: boolean
   /** Takes so long that `npm test` doesn't check its layout. */
   isSlow?: boolean
   take(studio: Studio): Promise<void>
@@ -76,6 +79,11 @@ export class Studio {
     await conversation.waitForAgent(agent)
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()
     return conversation
+  }
+
+  /** Pins a session, with the context menu. */
+  async pin(history: HistoryPage, title: string): Promise<void> {
+    await history.chooseFromMenu(this.workbench, title, 'Pin')
   }
 
   /** Resolves when the running turn has ended. */

@@ -7,7 +7,7 @@ import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
-import { fixtureAgent, openGate } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -57,6 +57,8 @@ describe('the tasks of the first day and the second week', () => {
       'parley.mcpServers': { servers: { clock: { command: 'node', args: ['clock.mjs'] } } },
       // of the commit message
       'parley.defaultAgent': 'ada',
+      // otherwise settings.json opens above the editors
+      'workbench.editor.useModal': 'off',
     }),
   })
   const DEMO = 'Demo Agent'
@@ -410,6 +412,43 @@ describe('the tasks of the first day and the second week', () => {
       await details.getByLabel('Passed to the agent').first().waitFor()
     })
     await workbench.page.keyboard.press('Escape')
+  })
+
+  it('adds an MCP server', async () => {
+    const { workbench } = await begin('Ada')
+    const { page } = workbench
+    const settings = page.locator('.tab.active', { hasText: 'settings.json' })
+    const editor = page.locator('.editor-group-container.active .monaco-editor').first()
+    await task('add an MCP server', workbench, { clicks: 1, keys: 44 }, async hands => {
+      await hands.press('F1')
+      await workbench.paletteInput.waitFor()
+      await hands.type('open remote settings (json)')
+      await page.locator('.quick-input-widget .monaco-list-row.focused', { hasText: '(JSON)' }).waitFor()
+      await hands.press('Enter')
+      await settings.waitFor()
+      await editor.and(page.locator('.focused')).waitFor()
+      // the other server
+      await hands.press('Control+f')
+      await editor.locator('.find-widget.visible').waitFor()
+      await hands.type('"clock')
+      await hands.press('Escape', 'Home')
+      // pasted, as from a server's documentation
+      await page.keyboard.insertText('"tides": { "command": "node" },')
+      await hands.press('Control+s')
+      await page.locator('.tab.active:not(.dirty)', { hasText: 'settings.json' }).waitFor()
+      await hands.press("Control+'", 'n')
+      await waitFor('a session with it', () =>
+        JSON.stringify(receivedParams(vscode.server.root, 'Ada', 'session/new').at(-1)).includes('"tides"'),
+      )
+      const conversation = await ConversationPage.find(workbench)
+      await conversation.waitForPhase('ready')
+      await conversation.waitForFocus(conversation.composer)
+      await hands.click(conversation.frame.getByTitle('Session Details'))
+      const details = conversation.frame.getByRole('dialog', { name: 'Session Details' })
+      await details.getByText('tides', { exact: true }).waitFor()
+    })
+    await page.keyboard.press('Escape')
+    vscode.server.root.updateSettings({})
   })
 
   it('exports the conversation', async () => {

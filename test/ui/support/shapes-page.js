@@ -210,19 +210,34 @@ globalThis.parleyShapes ??= {
   breaks({ node, element, lines }) {
     if (lines.length < 2) return []
     const block = this.blockOf(element)
-    const room = block.clientWidth
+    const { paddingLeft, paddingRight } = this.styleOf(block)
+    const room = block.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
     const broken = []
     for (const { index, 0: token } of node.data.matchAll(/[^\s\p{Script=Han}]+/gu)) {
       if (this.lineCount(node, index, index + token.length) < 2) continue
       for (const { index: from, 0: word } of token.matchAll(/[\p{L}\p{N}]+/gu)) {
         const [start, end] = [index + from, index + from + word.length]
         if (this.lineCount(node, start, end) < 2) continue
-        const width = this.widthOf(node, index, index + token.length)
-        if (token.length <= 16 || width < room - 8)
-          broken.push(`breaks inside “${word}”: ${this.nameOf(element)} “${token.slice(0, 40)}”`)
+        // a part of code in a color of its own
+        const whole = this.tokenAround(block, node, index, token)
+        const width = (this.widthOf(node, index, index + token.length) * whole.length) / token.length
+        if (whole.length <= 16 || width < room - 8)
+          broken.push(`breaks inside “${word}”: ${this.nameOf(element)} “${whole.slice(0, 40)}”`)
       }
     }
     return broken
+  },
+
+  /** The token with what is next to it in other elements, without a space between them. */
+  tokenAround(block, node, index, token) {
+    const range = document.createRange()
+    range.setStart(block, 0)
+    range.setEnd(node, index)
+    const [before] = /\S*$/.exec(range.toString())
+    range.setStart(node, index + token.length)
+    range.setEnd(block, block.childNodes.length)
+    const [after] = /^\S*/.exec(range.toString())
+    return before + token + after
   },
 
   blockOf(element) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { Clock } from './clock.ts'
@@ -178,4 +179,42 @@ describe('a prompt for the running turn', () => {
     const last = restored.entries.filter(({ kind }) => kind === 'message').at(-1)
     assert.deepEqual(last?.kind === 'message' && [last.blocks, last.steering], [[], 'notTaken'])
   })
+
+  for (const hasIds of [true, false])
+    it(`is merged with a replay, in which it begins a turn, ${hasIds ? 'with' : 'without'} ids`, async () => {
+      const [first, second] = ['I will read the parser first. ', 'Noted: tabs and no semicolons.']
+      agent.say('s', chunk('agent', first, 'm1'))
+      steer('Use tabs')
+      steer('No, wait')
+      agent.steered[0]!.answer.resolve('injected')
+      agent.steered[1]!.answer.resolve('failed')
+      await settle()
+      agent.say('s', chunk('agent', second, 'm2'))
+      agent.endTurn(agent.prompts[0]!)
+      agent.prompts[1]?.answer.resolve()
+      const known = session.reducingState
+      const before = known.entries.filter(({ turn }) => turn === 1).length
+      const other = new FakeAgent()
+      const sessions = new AgentSessions(other, { now: () => clock.now, schedule: clock.schedule })
+      const loading = sessions.loadSession('s', session.setup, undefined, () => known)
+      const id = (name: string) => (hasIds ? name : undefined)
+      other.say(
+        's',
+        chunk('user', 'first', id('r1')),
+        chunk('agent', `Working. ${first}`, id('r2')),
+        chunk('user', 'Use tabs', id('r3')),
+        chunk('agent', second, id('r4')),
+      )
+      other.loads[0]!.resolve({ sessionId: 's' })
+      await loading.opened
+      clock.pass(3000)
+      const merged = loading.session.state.entries
+      assert.equal(merged.filter(({ turn }) => turn === 1).length, before)
+      const users = merged.filter(entry => entry.kind === 'message' && entry.role === 'user')
+      assert.equal(users.filter(entry => entry.kind === 'message' && entry.steering === 'injected').length, 1)
+      assert.deepEqual(
+        users.filter(entry => JSON.stringify(entry).includes('Use tabs')).map(({ turn }) => turn),
+        [1],
+      )
+    })
 })

@@ -3,15 +3,18 @@ import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../ac
 import { isSetAside } from '../../../bridge/conversation.ts'
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { draftOf, inText } from '../../../common/draft.ts'
-import type { MessageEntry, Steering } from '../../../conversation/state.ts'
+import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { itemOf } from '../composer/draft.ts'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { ContentBlockView } from './content.tsx'
+
+const SteeringLine = lazy(() => import('./steering-line.tsx').then(module => module.SteeringLine))
 
 /** A prompt of the user as written, with its chips in place; a long prompt is collapsed. */
 export function Prompt({ slot }: { slot: EntrySlot }) {
@@ -78,21 +81,6 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           onClick={() => app.host.send('conversation/copy', { text })}
         />
       </div>
-    </div>
-  )
-}
-
-/** What the agent did with a prompt for the running turn. */
-function SteeringLine({ steering }: { steering: Steering }) {
-  const isSent = steering === 'sent'
-  return (
-    <div class="prompt-steering">
-      <Icon name={isSent ? 'loading' : 'arrow-right'} class={isSent ? 'codicon-modifier-spin' : ''} />
-      {isSent
-        ? t('Sending to the running turn…')
-        : steering === 'startedNewTurn'
-          ? t('Started a new turn')
-          : t('Added to the running turn')}
     </div>
   )
 }

@@ -31,6 +31,7 @@ import type { HistoryView } from './history/history-view.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
+import { Sounds } from './sounds.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { viewStore, workStore } from './storage/stores.ts'
 
@@ -158,6 +159,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   follow.follow(manager, surfaces)
+  own.add(new Sounds({ manager, settings: workbench.settings, surfaces }))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new CommandContext(surfaces, workbench))
   const placed = createHistoryServices({

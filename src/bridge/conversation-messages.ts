@@ -374,6 +374,8 @@ export interface ConversationHostMessages {
   'find/show': { match?: { query: FindQuery; from: number } }
   /** Sent again when the conversation changes. */
   'find/results': FindResult
+  /** Plays a sound: a turn is over, or waits for the user. */
+  'view/sound': { kind: 'done' | 'waiting' }
   /** In the side bar: shows that page; `focus`: also focuses it. */
   'view/page': { page: ViewPage; focus: boolean }
 }

@@ -45,6 +45,7 @@ export const SETTINGS = {
   codeActions: setting(z.boolean(), 'window', true),
   sendCodeActions: setting(z.boolean(), 'window', false),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
+  sounds: setting(z.boolean(), 'window', false),
   'changes.codeLens': setting(z.boolean(), 'window', true),
   agentLineHighlights: setting(z.boolean(), 'window', true),
   keepAgentsRunning: setting(z.enum(keepAgentsRunningChoices), 'application', 'off'),

@@ -15,6 +15,7 @@ describe('activation', () => {
       'onCommand:parley.history.focus',
       'onWebviewPanel:parley.manageAgents',
       'onFileSystem:parley-base',
+      'onUri',
       'onStartupFinished',
     ])
   })

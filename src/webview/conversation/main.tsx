@@ -167,6 +167,7 @@ listenToHost<ConversationHostMessages>(connection, {
     app.page.value = page
     historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
   },
+  'view/sound': ({ kind }) => void import('./sound.ts').then(({ playSound }) => playSound(kind)),
   'conversation/focus': () => app.composer.current?.focus(),
 })
 connection.listen()

@@ -1,0 +1,37 @@
+import { Owner } from '../common/disposable.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
+import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
+import type { ConversationSurface } from './conversation/conversation-surface.ts'
+import type { Settings } from './workbench.ts'
+
+interface SoundOptions {
+  manager: Pick<SessionManager, 'list' | 'onDidChange'>
+  settings: Pick<Settings, 'read'>
+  surfaces: {
+    showing(open: OpenSession): Pick<ConversationSurface, 'tell'> | undefined
+    readonly active: Pick<ConversationSurface, 'tell'>
+  }
+}
+
+/** Plays a sound when a turn is over or waits for the user, if the user wants that. One page plays it, since VS Code can't. */
+export class Sounds extends Owner {
+  constructor({ manager, settings, surfaces }: SoundOptions) {
+    super()
+    this.register(
+      watchSessions(manager, open => {
+        const { session } = open
+        let before = session.state.activity
+        return session.onDidChange(() => {
+          const { activity } = session.state
+          if (activity === before) return
+          // the end of a replay isn't worth a sound
+          const isOver = activity === 'idle' && session.phase === 'ready'
+          before = activity
+          if ((!isOver && activity !== 'requires_action') || !settings.read('sounds')) return
+          const surface = surfaces.showing(open) ?? surfaces.active
+          surface.tell('view/sound', { kind: isOver ? 'done' : 'waiting' })
+        })
+      }),
+    )
+  }
+}

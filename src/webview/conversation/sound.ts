@@ -1,0 +1,43 @@
+/** The tones of a sound in hertz, one after the other. */
+const TONES = { done: [523.25, 783.99], waiting: [659.25, 659.25] }
+/** seconds */
+const TONE = 0.14
+/** Share of the full volume. */
+const VOLUME = 0.12
+/** A browser that allows a sound does so within this time. Milliseconds. */
+const ALLOWED_MS = 500
+/** After the last tone, so that none is cut. Milliseconds. */
+const REST_MS = 1000
+
+let audio: AudioContext | undefined
+let resting: ReturnType<typeof setTimeout> | undefined
+
+/** Plays a short sound. Browsers allow that once the user has used the page; before that, it's silent. */
+export async function playSound(kind: keyof typeof TONES): Promise<void> {
+  audio ??= new AudioContext()
+  const { destination } = audio
+  clearTimeout(resting)
+  await Promise.race([audio.resume(), new Promise(resolve => setTimeout(resolve, ALLOWED_MS))])
+  if (audio.state !== 'running') {
+    // not at the user's next click, when it's too late
+    await audio.suspend()
+    return
+  }
+  const gain = audio.createGain()
+  gain.connect(destination)
+  const start = audio.currentTime + 0.02
+  for (const [at, frequency] of TONES[kind].entries()) {
+    const tone = audio.createOscillator()
+    tone.frequency.value = frequency
+    tone.connect(gain)
+    const from = start + at * TONE
+    // a soft beginning and end, without clicks
+    gain.gain.setValueAtTime(0, from)
+    gain.gain.linearRampToValueAtTime(VOLUME, from + 0.02)
+    gain.gain.linearRampToValueAtTime(0, from + TONE)
+    tone.start(from)
+    tone.stop(from + TONE)
+  }
+  // audio that runs costs power, also while nothing is heard
+  resting = setTimeout(() => void audio?.suspend(), REST_MS)
+}

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
+import { Budget } from '../common/async.ts'
 import { WrittenMeanwhileError, writeAtomically } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { RedirectedError, setMode, withEntry, withFile } from '../editor/files/no-follow.ts'
@@ -37,6 +38,9 @@ const MAX_TEXT_BYTES = 4_000_000
 /** Larger files aren't stored. Bytes. */
 const MAX_FILE_BYTES = 50_000_000
 
+/** How much of files is in memory at a time while they are read: an agent may name hundreds of large ones. Bytes. */
+const MAX_READING_BYTES = 2 * MAX_FILE_BYTES
+
 /** The default for a text file about which nothing else is known. */
 export const NEW_TEXT = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 } as const
 export const ABSENT: FileState = { attributes: { type: 'absent' }, text: '' }
@@ -67,6 +71,7 @@ export function sameButEnds(one: string, other: string): boolean {
 export class FileStates {
   readonly #shared: FilesShared
   readonly #blobs: BlobStore
+  readonly #reading = new Budget(MAX_READING_BYTES)
 
   constructor(shared: FilesShared, blobs: BlobStore) {
     this.#shared = shared
@@ -92,8 +97,10 @@ export class FileStates {
       if (info.size > MAX_FILE_BYTES) {
         return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
       }
-      const bytes = await withFile(path, constants.O_RDONLY, handle => handle.readFile())
-      return await this.with(bytes, path, mode, encodings)
+      return await this.#reading.run(info.size, async () => {
+        const bytes = await withFile(path, constants.O_RDONLY, handle => handle.readFile())
+        return this.with(bytes, path, mode, encodings)
+      })
     } catch (error) {
       if (error instanceof RedirectedError || isMissing(error)) return ABSENT
       throw error

@@ -116,3 +116,32 @@ export class KeyedQueue {
     return this.#tails.size
   }
 }
+
+/** Bounds how much is used at the same time, such as memory: further work waits, in order. */
+export class Budget {
+  readonly #max: number
+  #used = 0
+  readonly #waiting: Array<{ amount: number; begin: () => void }> = []
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Does the work when there is room for it; if it needs more than there ever is, by itself. */
+  async run<T>(amount: number, work: () => Promise<T>): Promise<T> {
+    const needed = Math.min(amount, this.#max)
+    if (this.#waiting.length > 0 || this.#used + needed > this.#max)
+      await new Promise<void>(begin => this.#waiting.push({ amount: needed, begin }))
+    else this.#used += needed
+    try {
+      return await work()
+    } finally {
+      this.#used -= needed
+      while (this.#waiting[0] && this.#used + this.#waiting[0].amount <= this.#max) {
+        const { amount, begin } = this.#waiting.shift()!
+        this.#used += amount
+        begin()
+      }
+    }
+  }
+}

@@ -64,6 +64,8 @@ export function lineEnd(text: string): '\n' | '\r\n' | undefined {
 }
 
 export function withLineEnd(text: string, end: '\n' | '\r\n'): string {
+  // most texts: replacing a million line ends by the same takes a second
+  if (end === '\n' && !text.includes('\r\n')) return text
   return text.replace(/\r?\n/g, end)
 }
 

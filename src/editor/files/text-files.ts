@@ -1,5 +1,6 @@
 /** Converts a file's bytes to text and back, including the legacy encodings that the editor supports. */
 
+import { Budget } from '../../common/async.ts'
 import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
 import { byteOrderMark, type DecodedText, decodeText, encodeText, type NoText, sliceLines } from '../text.ts'
@@ -153,6 +154,10 @@ export function tooLarge(path: string, bytes: number): FileError {
   )
 }
 
+/** An agent may write many large files at the same time; so much of them is in memory while they are merged. Bytes. */
+const MAX_MERGING_BYTES = 2 * MAX_READ_BYTES
+const LARGE_BYTES = 1024 * 1024
+
 /** How a file's text is stored. */
 export type Storage = Pick<DecodedText<string>, 'encoding' | 'bom'>
 
@@ -161,6 +166,7 @@ export class TextFiles {
   readonly #fileSystem: FileSystem
   readonly #encodings: Encodings
   readonly #rules: PathRules
+  readonly #merging = new Budget(MAX_MERGING_BYTES)
 
   constructor(parts: { fileSystem: FileSystem; encodings: Encodings; rules: PathRules }) {
     this.#fileSystem = parts.fileSystem
@@ -208,6 +214,12 @@ export class TextFiles {
   /** Writes an agent's text: line ends of one kind stay that kind, since models always write `\n`. */
   async write(file: GuardedPath, write: AgentWrite): Promise<void> {
     const info = await this.stat(file, 'write')
+    const size = info?.size ?? 0
+    const work = () => this.#write(file, info, write)
+    return size < LARGE_BYTES ? work() : this.#merging.run(size, work)
+  }
+
+  async #write(file: GuardedPath, info: FileInfo | undefined, write: AgentWrite): Promise<void> {
     const before = await this.current(file, info)
     const text = before ? await write.merged(before.text, before.text) : write.content
     if (text === undefined || before?.text === text) return

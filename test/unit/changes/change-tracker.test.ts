@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
@@ -1275,6 +1276,28 @@ describe('the change tracker', () => {
       await undo()
       assert.equal(text('b.txt'), 'one\ntwo\nthree\n')
       assert.equal(existsSync(file('e/new.txt')), false)
+    })
+
+    it('without reading more of large files at a time than memory may hold', async () => {
+      const names = Array.from({ length: 40 }, (_, i) => `${i}.bin`)
+      for (const name of names) {
+        writeFileSync(file(name), '')
+        truncateSync(file(name), 40_000_000)
+      }
+      store.put = async () => 'hash'
+      const before = process.memoryUsage().arrayBuffers
+      let most = 0
+      const watch = setInterval(() => {
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      }, 1)
+      const reported = { begun: true, done: true }
+      const named = names.map(name => [file(name)])
+      await Promise.all(
+        named.map((paths, i) => changes.tool({ ...reported, toolCallId: `t${i}` }, [], paths)),
+      )
+      clearInterval(watch)
+      // without a limit, it's 1.6 GB; what isn't used anymore may stay for a while
+      assert.ok(most < 500e6, `${Math.round(most / 1e6)} MB`)
     })
 
     it('across a reload of the window', async () => {

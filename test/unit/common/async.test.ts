@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { forEachConcurrent, raceAbort, withSlowNotice, withTimeout } from '../../../src/common/async.ts'
+import {
+  Budget,
+  forEachConcurrent,
+  raceAbort,
+  withSlowNotice,
+  withTimeout,
+} from '../../../src/common/async.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { Deferred, settle } from '../conversation/fake-agent.ts'
 
@@ -141,5 +147,35 @@ describe('forEachConcurrent', () => {
 
   it('resolves without items', async () => {
     await forEachConcurrent([], 4, () => assert.fail('there is no item'))
+  })
+})
+
+describe('a budget', () => {
+  it('lets work wait until there is room, in order, and one that is too large run by itself', async () => {
+    const budget = new Budget(10)
+    const running = new Set<number>()
+    const begun: number[] = []
+    const ends: Array<() => void> = []
+    const amounts = [4, 6, 5, 50, 1, 9]
+    const done = amounts.map((amount, i) =>
+      budget
+        .run(amount, async () => {
+          begun.push(i)
+          running.add(i)
+          const sum = [...running].reduce((total, one) => total + Math.min(10, amounts[one]!), 0)
+          assert.ok(sum <= 10, `${sum} at once`)
+          await new Promise<void>(resolve => ends.push(resolve))
+          running.delete(i)
+          if (i === 0) throw new Error('failed')
+        })
+        .catch(() => {}),
+    )
+    assert.deepEqual(begun, [0, 1])
+    while (begun.length < amounts.length || ends.length > 0) {
+      ends.shift()?.()
+      await settle()
+    }
+    await Promise.all(done)
+    assert.deepEqual(begun, [0, 1, 2, 3, 4, 5])
   })
 })

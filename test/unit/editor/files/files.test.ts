@@ -176,6 +176,43 @@ describe('files without an open document', () => {
       assert.deepEqual(readdirSync(folder()), ['a'])
     })
 
+    it('merges only a few large files at a time, and small ones meanwhile', async () => {
+      let [isOpen, largest] = [false, 0]
+      const merging = new Set<string>()
+      const gate = { open: () => {} }
+      const opened = new Promise<void>(resolve => {
+        gate.open = resolve
+      })
+      const fileSystem: FileSystem = {
+        ...disk,
+        async stat(file) {
+          const info = await disk.stat(file)
+          return file.endsWith('small') ? info : { ...info, size: MAX_READ_BYTES }
+        },
+        async readFile(file) {
+          if (file.includes('large')) merging.add(file)
+          largest = Math.max(largest, merging.size)
+          if (!isOpen && file.includes('large')) await opened
+          return disk.readFile(file)
+        },
+        async rename(from, to) {
+          await disk.rename(from, to)
+          merging.delete(to)
+        },
+      }
+      const names = Array.from({ length: 12 }, (_, i) => `large${i}`)
+      for (const name of [...names, 'small']) put(name, 'old\n')
+      const one = files({ fileSystem })
+      const writing = names.map(name => one.writeTextFile({ path: at(name), content: 'new\n' }))
+      await until(() => merging.size === 2, 'two files to be read')
+      await one.writeTextFile({ path: at('small'), content: 'new\n' })
+      isOpen = true
+      gate.open()
+      await Promise.all(writing)
+      assert.equal(largest, 2)
+      for (const name of [...names, 'small']) assert.equal(readFileSync(at(name), 'utf8'), 'new\n')
+    })
+
     it('accepts an empty text', async () => {
       put('a', 'old')
       await write('a', '')

@@ -4,6 +4,7 @@
 //   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
 //   dist/search-worker.js    the thread that indexes and searches conversations
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
+//   dist/agent-host.mjs      the program that runs agents that outlive their window
 //   dist/demo-agent.mjs      the demo agent, a program of its own
 //   dist/agent-icons.json    the icons of well-known agents
 //   dist/webview/            the browser side, one entry for each view
@@ -250,6 +251,13 @@ const programs = [
     entryPoints: ['src/common/processes/process-guard-main.ts'],
     outfile: 'dist/process-guard.cjs',
     format: 'cjs',
+  },
+  {
+    ...node,
+    entryPoints: ['src/agent-host/main.ts'],
+    outfile: 'dist/agent-host.mjs',
+    format: 'esm',
+    banner: requireInModules,
   },
   {
     ...node,

@@ -6,6 +6,7 @@ import {
   type CommandHandlers,
   ContextKey,
   HISTORY_TAB_TYPE,
+  HiddenCommandId,
   MANAGE_AGENTS_VIEW_TYPE,
   TAB_VIEW_TYPE,
   ViewId,
@@ -82,6 +83,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const setContext = (key: string, value: unknown) => vscode.commands.executeCommand('setContext', key, value)
   setContext(ContextKey.isActive, true)
   restoreDoneSteps(windowStorage(context).global, setContext)
+  own.add(
+    vscode.window.registerUriHandler({
+      handleUri: ({ path, query }) => vscode.commands.executeCommand(HiddenCommandId.openLink, path, query),
+    }),
+  )
   own.add(registerCommands(log, async () => (await services()).commands))
   own.add(
     vscode.window.registerWebviewViewProvider(

@@ -3,7 +3,7 @@ import { Emitter } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { Logger } from '../common/logger.ts'
 import { AbandonedRequests } from './abandoned-requests.ts'
-import type { Agent, AgentClient } from './agent.ts'
+import type { Agent, AgentClient, AttachedAgent, AttachedSession, SessionNote } from './agent.ts'
 import { AgentClosedError } from './agent.ts'
 import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
@@ -12,6 +12,7 @@ import type {
   AgentCapabilities,
   AuthMethod,
   AuthStatus,
+  ContentBlock,
   McpServer,
   PermissionRequest,
   Provider,
@@ -19,19 +20,23 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
 } from './model.ts'
+import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
 import { readAuthMethods, readInfo, type WireInitialize } from './wire/initialize.ts'
 import { maybeList, type Report } from './wire/lenient.ts'
 import {
   outcomeToWire,
+  promptToWire,
   readAuthStatus,
   readProviders,
   readSessionPage,
   setupToWire,
 } from './wire/requests.ts'
 import { readStart, type SetVia, setOptionResponseSchema, type WireSession } from './wire/session.ts'
+import { readSteering, STEERING_METHOD, steeringToWire } from './wire/steering.ts'
 import { readCommand } from './wire/update.ts'
 
 /** maximum number of malformed parts of an agent's messages that are logged */
@@ -40,7 +45,8 @@ const REPORTS = 500
 const MAX_UNREQUESTED = 1000
 
 /** What a version's surface needs from the link to its agent. */
-export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
+export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'> &
+  Partial<Pick<AgentLink, 'hosted' | 'earlier' | 'begin'>>
 
 export interface SurfaceOptions {
   link: SurfaceLink
@@ -56,6 +62,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly capabilities: AgentCapabilities
   readonly authMethods: readonly AuthMethod[]
   readonly onDidClose: Agent['onDidClose']
+  readonly hosted: Agent['hosted']
   protected readonly link: SurfaceLink
   protected readonly client: AgentClient
   protected readonly log: Logger
@@ -67,6 +74,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   /** of which the agent has sent updates only: subagents, or a session whose response hasn't arrived yet */
   readonly #unrequested = new Map<string, S>()
   readonly #abandoned = new AbandonedRequests()
+  #attached: AttachedAgent | undefined
 
   /** `offers`: whether the user can use a sign-in method. */
   constructor(
@@ -81,6 +89,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     this.#onUpdate = new Emitter(error => log.error(`Handling an update failed: ${error}`))
     this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
     this.onDidClose = link.onDidClose
+    this.hosted = link.hosted
     this.capabilities = capabilities
     this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(offers)
     this.info = readInfo(answer)
@@ -101,6 +110,51 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     params: unknown,
     signal: AbortSignal,
   ): Promise<unknown> | undefined
+
+  /** Goes on with a prompt that an earlier window sent, as if it had been sent by this one. */
+  protected abstract settlePrompt(sessionId: string, answer: Promise<unknown>): ReturnType<Agent['prompt']>
+
+  get attached(): AttachedAgent | undefined {
+    const { earlier, begin } = this.link
+    if (!earlier || !begin) return undefined
+    this.#attached ??= {
+      sessions: earlier.sessions.flatMap(one => this.#attachedSession(one, earlier) ?? []),
+      begin: () => this.link.begin?.() ?? Promise.resolve(),
+    }
+    return this.#attached
+  }
+
+  /** `undefined` for a session that the earlier window didn't show yet: it can be opened as usual. */
+  #attachedSession(
+    { sessionId, result }: HostedAgentState['sessions'][number],
+    { notes, toAgent }: HostedAgentState,
+  ): AttachedSession | undefined {
+    const { connection } = this.link
+    const ofSession = toAgent.filter(({ params }) => isRecord(params) && params.sessionId === sessionId)
+    const opening = ofSession.find(({ method }) => method === 'session/load' || method === 'session/resume')
+    if (opening) {
+      this.#abandoned.add(sessionId, connection.adopt(opening.id))
+      return undefined
+    }
+    const note = notes[sessionId] as SessionNote | undefined
+    if (!note) return undefined
+    this.started(sessionId, result)
+    const session = this.session(sessionId)
+    session.options.restore(note.configOptions)
+    session.commands = note.commands
+    const prompt = ofSession.findLast(({ method }) => method === 'session/prompt')
+    return {
+      sessionId,
+      start: { sessionId, ...given('configOptions', session.options.all), commands: note.commands },
+      note,
+      ...(prompt && {
+        prompt: {
+          ...given('frame', prompt.answeredBy),
+          settle: () => this.settlePrompt(sessionId, connection.adopt(prompt.id)),
+        },
+      }),
+    }
+  }
 
   get onUpdate(): Agent['onUpdate'] {
     return this.#onUpdate.event
@@ -154,7 +208,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
         ...given('archived', this.capabilities.archive ? archived : undefined),
       }
     }
-    return readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
+    return await readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
   }
 
   async closeSession(sessionId: string): Promise<void> {
@@ -175,6 +229,16 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (set.method === 'session/set_config_option' && options) session.replaceOptions(options)
     const update = session.options.confirm(optionId, value, options !== undefined && options !== null)
     if (update) session.emit(update)
+  }
+
+  async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
+    const params = () => {
+      this.require(this.capabilities.steering, 'take a prompt into a running turn')
+      return steeringToWire(sessionId, promptToWire(content, this.capabilities))
+    }
+    const outcome = readSteering(await this.ask(STEERING_METHOD, params))
+    if (!outcome) throw invalid(STEERING_METHOD, "The agent didn't say what it did with the prompt.")
+    return outcome
   }
 
   async setSessionTitle(sessionId: string, title: string): Promise<string> {

@@ -2,9 +2,16 @@ import { deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { SecretRegistry } from '../common/secrets.ts'
-import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
+import {
+  AgentClosedError,
+  type AgentExit,
+  type AgentLaunch,
+  type ConnectOptions,
+  type HostedAgent,
+} from './agent.ts'
 import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
 import { AgentProcess, Tail } from './transport/agent-process.ts'
+import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
@@ -14,6 +21,8 @@ import type { RunningProcess, StopTimes } from './transport/running-process.ts'
 const NOISE_TAIL = 4 * 1024
 /** maximum number of lines of that output that are logged */
 const NOISE_LINES = 1000
+/** maximum number of messages that are logged because something was cut from them */
+const CUT_MESSAGES = 100
 /** Longest time between two signs of an agent's end: its exit, its last messages, the end of its output, in milliseconds. */
 const END_SPREAD = 1000
 /** How long stderr is read after the agent ended, in milliseconds. */
@@ -22,6 +31,11 @@ const STDERR_SPREAD = 250
 /** A running agent and its connection, which end together. The only place that knows how and why it ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
+  /** What an earlier window left, if one started the agent; nothing is read before `begin`. */
+  readonly earlier: HostedAgentState | undefined
+  readonly #reader: NdjsonReader
+  readonly #begun = deferred()
+  readonly #caughtUp = deferred()
   readonly #process: RunningProcess
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
@@ -42,7 +56,10 @@ export class AgentLink implements Disposable {
   private constructor(process: RunningProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
     const { log, maxFrameBytes, tap, secrets = new SecretRegistry() } = options
     this.#process = process
+    const earlier = process.hosted?.ranBefore ? process.hosted.state : undefined
+    this.earlier = earlier
     const logNoise = limitLog(line => log.info(`[stdout] ${line}`), NOISE_LINES)
+    const logCut = limitLog(log.warn.bind(log), CUT_MESSAGES)
     const reader = new NdjsonReader(process.stdout, {
       maxFrameBytes,
       onNoise: noise => {
@@ -51,9 +68,20 @@ export class AgentLink implements Disposable {
         logNoise(line)
         this.#noise.append(`${line}\n`)
       },
+      onCut: () => logCut('A message has too many members, so the further ones were dropped.'),
+      ...(earlier && {
+        resumed: {
+          before: earlier.confirmed,
+          last: earlier.last,
+          open: earlier.toWindow,
+          onCaughtUp: () => this.#caughtUp.resolve(),
+        },
+      }),
     })
+    this.#reader = reader
     const writer = new NdjsonWriter(process.stdin)
-    this.connection = new Connection({ reader, writer, handlers, log, tap, secrets })
+    const lastId = earlier?.lastId
+    this.connection = new Connection({ reader, writer, handlers, log, tap, secrets, lastId })
     this.connection.onDidClose(error => {
       this.#outputEnd.resolve()
       if (error instanceof LineTooLongError || error instanceof UnreadAnswersError)
@@ -62,7 +90,44 @@ export class AgentLink implements Disposable {
     })
     writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
     void process.exited.then(() => this.#endByExit())
+    if (earlier) reader.pause()
+    else this.#begun.resolve()
     this.connection.listen()
+  }
+
+  /**
+   * Lets what the agent says arrive. Resolves when all that it had said before this window was attached has been handled, and
+   * its open requests have been asked again; if it has exited, after its end.
+   */
+  async begin(): Promise<void> {
+    this.#reader.resume()
+    this.#begun.resolve()
+    await Promise.race([this.#caughtUp.promise, this.#outputEnd.promise])
+    if (this.#process.hasExited) await new Promise<void>(resolve => this.onDidClose(() => resolve()))
+  }
+
+  /** Present if the agent can outlive this window. */
+  get hosted(): HostedAgent | undefined {
+    const { hosted } = this.#process
+    if (!hosted) return undefined
+    const reader = this.#reader
+    const { connection } = this
+    return {
+      id: hosted.id,
+      get isKept() {
+        return hosted.isKept
+      },
+      get arrived() {
+        return reader.line
+      },
+      get handled() {
+        return reader.handled - (connection.isDispatching ? 1 : 0)
+      },
+      keep: times => hosted.keep(times),
+      confirm: number => hosted.confirm(number),
+      note: (sessionId, note) => hosted.note(sessionId, note),
+      leave: () => hosted.detach(),
+    }
   }
 
   /** Fires once, when the agent ended for any reason; all requests were rejected before that. */
@@ -97,6 +162,7 @@ export class AgentLink implements Disposable {
 
   /** One of the streams ended. Usually the process is about to exit, and its exit code says more. */
   async #endOfStream(message: string): Promise<void> {
+    await this.#begun.promise
     if (this.#ending) return
     await withTimeout(this.#process.exited, END_SPREAD)
     await this.#outputRead()
@@ -106,6 +172,7 @@ export class AgentLink implements Disposable {
 
   async #endByExit(): Promise<void> {
     const { exitCode, signal } = await this.#process.exited
+    await this.#begun.promise
     await this.#outputRead()
     const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode}`
     await this.#end({ reason: 'exited', exitCode, signal, message: `The agent ${how}.` })

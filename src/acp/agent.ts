@@ -8,6 +8,8 @@ import type {
   AgentCapabilities,
   AuthMethod,
   AuthStatus,
+  Command,
+  ConfigOption,
   ContentBlock,
   CreateTerminalRequest,
   ElicitationOutcome,
@@ -20,10 +22,12 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
   TerminalExit,
   TerminalOutput,
   WriteTextFileRequest,
 } from './model.ts'
+import type { KeepTimes } from './transport/host/hosted-agent-state.ts'
 import type { StartProcess } from './transport/running-process.ts'
 
 /**
@@ -109,6 +113,17 @@ export interface Agent extends Disposable {
    */
   cancelTerminal?(sessionId: string, terminalId: string): Promise<void>
 
+  /**
+   * Adds a prompt to the running turn. Resolves when the agent has taken it, or not. An extension with its own capability;
+   * see `wire/steering.ts`.
+   */
+  steer?(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome>
+
+  /** Present if the agent can outlive this window. */
+  readonly hosted?: HostedAgent
+  /** Present if an earlier window started the agent. Then nothing arrives before `begin`. */
+  readonly attached?: AttachedAgent
+
   // Unstable, each with its own capability.
   /** A new session that starts with the conversation of another one. */
   forkSession?(
@@ -131,6 +146,56 @@ export interface Agent extends Disposable {
     config: { apiType: string; baseUrl: string; headers?: Record<string, string> },
   ): Promise<void>
   disableProvider?(providerId: string): Promise<void>
+}
+
+/** An agent whose process is in the agent host. */
+export interface HostedAgent {
+  /** Its id in the host. */
+  readonly id: string
+  /** Whether it goes on when this window is gone. */
+  readonly isKept: boolean
+  /**
+   * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
+   * reads them.
+   */
+  readonly arrived: number
+  /** The number of the last one that was handled, also if that is a notification that is being handled now. */
+  readonly handled: number
+  /** Decides how long it goes on when this window is gone. */
+  keep(times: KeepTimes): void
+  /** What the agent said up to this frame is stored: no other window needs it. */
+  confirm(frame: number): void
+  /** Tells the window that attaches next something about a session. */
+  note(sessionId: string, note: SessionNote): void
+  /** Leaves it to the next window. Nothing is sent or received anymore, and the connection ends. */
+  leave(): void
+}
+
+/** What a window tells the next one about a session, beside the conversation that it stores. */
+export interface SessionNote {
+  configOptions: ConfigOption[]
+  commands: Command[]
+  /** The user stopped the turn, so queued prompts wait. */
+  isPaused: boolean
+}
+
+/** An agent that an earlier window started. */
+export interface AttachedAgent {
+  /** The sessions that the earlier window had open. */
+  readonly sessions: readonly AttachedSession[]
+  /**
+   * Lets the agent's messages arrive: first what no window has stored yet, then the requests that no window has answered.
+   * Resolves when these have arrived.
+   */
+  begin(): Promise<void>
+}
+
+export interface AttachedSession {
+  sessionId: string
+  start: SessionStart
+  note: SessionNote
+  /** The agent hasn't answered the prompt of the earlier window, or its answer is in this `frame`, which arrives again. */
+  prompt?: { frame?: number; settle(): ReturnType<Agent['prompt']> }
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   ParameterStructures,
   ResponseError,
 } from 'vscode-jsonrpc/node'
-import { withTimeout } from '../common/async.ts'
+import { type Deferred, deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
@@ -59,6 +59,8 @@ export interface ConnectionOptions {
   tap?: { current: TraceTap | undefined }
   /** Secrets to redact in the peer's errors. */
   secrets?: SecretRegistry
+  /** The largest id that an earlier connection to the same peer used for a request; the ids of this one follow. */
+  lastId?: number
 }
 
 const CANCEL_REQUEST = '$/cancel_request'
@@ -88,6 +90,10 @@ export class Connection implements Disposable {
   readonly #pending = new Set<(error: Error) => void>()
   /** by the id of our pending request: aborts when it ends */
   readonly #outgoing = new Map<string, AbortController>()
+  /** added to the ids that vscode-jsonrpc counts from 0 */
+  readonly #idOffset: number
+  /** requests of an earlier connection, by their ids */
+  readonly #adopted = new Map<CancellationId, Deferred<unknown>>()
   /** the id of the last request written */
   #lastSent: CancellationId | undefined
   readonly #dropped = new Set<string>()
@@ -104,6 +110,7 @@ export class Connection implements Disposable {
     this.#reader = new OrderedReader(options.reader, message => this.#takes(message))
     this.#writer = options.writer
     this.#secrets = options.secrets ?? new SecretRegistry()
+    this.#idOffset = options.lastId === undefined ? 0 : options.lastId + 1
     const writer = this.#tapped(options.writer)
     this.#rpc = createMessageConnection(
       this.#reader,
@@ -149,6 +156,22 @@ export class Connection implements Disposable {
   /** the number of messages that the peer has sent */
   get received(): number {
     return this.#received
+  }
+
+  /** Something that the peer sent is still being dispatched. */
+  get isDispatching(): boolean {
+    return this.#reader.isDispatching
+  }
+
+  /** The answer to a request that an earlier connection sent. Settles and rejects as {@link request} does. */
+  adopt(id: CancellationId): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended)
+    const answer = deferred<unknown>()
+    this.#adopted.set(id, answer)
+    const fail = (error: Error) => answer.reject(error)
+    this.#pending.add(fail)
+    answer.promise.catch(() => {}).finally(() => this.#pending.delete(fail))
+    return answer.promise
   }
 
   /**
@@ -261,9 +284,11 @@ export class Connection implements Disposable {
     if (tap) tap({ at: Date.now(), direction: 'receive', message })
     const method = message.method
     if (method === undefined) {
-      if (message.id !== null) return false
-      this.#orphanError(message)
-      return true
+      if (message.id === null) {
+        this.#orphanError(message)
+        return true
+      }
+      return this.#idOffset > 0 && this.#isOfEarlier(message)
     }
     if (message.id !== undefined) return false
     if (method === CANCEL_REQUEST || method === LSP_CANCEL_REQUEST) {
@@ -276,6 +301,24 @@ export class Connection implements Disposable {
       this.#log.error(`Handling ${method} failed: ${messageOf(error)}`)
     }
     return true
+  }
+
+  /** Whether a response belongs to an earlier connection; if not, gives it the id that vscode-jsonrpc knows. */
+  #isOfEarlier(message: WireMessage): boolean {
+    const { id } = message
+    if (id === undefined || id === null) return false
+    const adopted = this.#adopted.get(id)
+    if (adopted) {
+      this.#adopted.delete(id)
+      if (message.error) adopted.reject(this.#rpcError(message.error))
+      else adopted.resolve(message.result)
+      this.#reader.awaitContinuations()
+      return true
+    }
+    const number = Number(id)
+    if (!(number >= this.#idOffset)) return true
+    message.id = typeof id === 'number' ? number - this.#idOffset : String(number - this.#idOffset)
+    return false
   }
 
   /** An error without a request's id belongs to the pending request, if there is only one. */
@@ -384,7 +427,9 @@ export class Connection implements Disposable {
       },
       sender: {
         sendCancellation: (connection, id) =>
-          connection.sendNotification(CANCEL_REQUEST, ParameterStructures.byName, { requestId: id }),
+          connection.sendNotification(CANCEL_REQUEST, ParameterStructures.byName, {
+            requestId: this.#onWire(id),
+          }),
         cleanup: () => {},
       },
     }
@@ -395,7 +440,12 @@ export class Connection implements Disposable {
    * be read, and then the reader ends it. A request that can't be written waits for that, too.
    */
   #tapped(writer: AnswerWriter): MessageWriter {
-    const write = (message: Message): Promise<void> => {
+    const write = (written: Message): Promise<void> => {
+      const isRequest = 'method' in written && 'id' in written
+      const message = isRequest ? { ...written, id: this.#onWire(written.id as CancellationId) } : written
+      return send(message)
+    }
+    const send = (message: Message): Promise<void> => {
       const { method, id } = message as { method?: unknown; id?: unknown }
       if (method !== undefined && (typeof id === 'number' || typeof id === 'string')) this.#lastSent = id
       const tap = this.#tap.current
@@ -409,6 +459,10 @@ export class Connection implements Disposable {
     }
     const never = () => ({ dispose() {} })
     return { onError: never, onClose: never, write, end: () => writer.end(), dispose: () => writer.dispose() }
+  }
+
+  #onWire(id: CancellationId): CancellationId {
+    return typeof id === 'number' ? id + this.#idOffset : id
   }
 
   /** Stops reading until the agent has read the answers to its requests; ends the connection if it doesn't. */

@@ -240,6 +240,18 @@ export interface Usage {
   cost?: Cost
   /** tokens of the turn or session, as reported at the end of a turn (unstable) */
   tokens?: TokenCount
+  /** the limits of the user's subscription, by their kind; an extension, see `wire/extensions.ts` */
+  limits?: UsageLimit[]
+}
+
+/** How much of a limit of the user's subscription is used. */
+export interface UsageLimit {
+  kind: Open<'five_hour' | 'seven_day' | 'seven_day_opus' | 'seven_day_sonnet' | 'overage'>
+  status: Open<'allowed' | 'allowed_warning' | 'rejected'>
+  /** 0 to 1 */
+  share?: number
+  /** milliseconds since the epoch */
+  resetsAt?: number
 }
 
 /** What a session has cost since it began. */
@@ -324,7 +336,12 @@ export type SessionUpdate =
   | { type: 'config_value'; category: ConfigCategory; value: string }
   | { type: 'info'; title?: string | null; updatedAt?: string | null }
   /** An absent cost leaves the one reported before, `null` clears it. */
-  | { type: 'usage'; usage: Omit<Usage, 'cost' | 'tokens'> & { cost?: Cost | null } }
+  | {
+      type: 'usage'
+      usage: Omit<Usage, 'cost' | 'tokens' | 'limits'> & { cost?: Cost | null; limit?: UsageLimit }
+    }
+  /** What the user may want to ask next; without a text: nothing. An extension, see `wire/extensions.ts`. */
+  | { type: 'suggestion'; text?: string }
   | { type: 'notice'; severity: Open<'info' | 'warning' | 'error'>; title: string; description?: string }
   | {
       type: 'compaction'
@@ -595,4 +612,15 @@ export interface AgentCapabilities {
   authStatus?: boolean
   providers?: boolean
   systemPrompt?: { override: boolean }
+  /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
+  steering?: boolean
 }
+
+/**
+ * What an agent did with a prompt for the running turn:
+ * - `injected`: added it to the running turn.
+ * - `startedNewTurn`: no turn was running, so it started one that answers no `session/prompt`.
+ * - `promptRequired`: no turn was running, and it took nothing.
+ * - `failed`: it took nothing.
+ */
+export type SteeringOutcome = 'injected' | 'startedNewTurn' | 'promptRequired' | 'failed'

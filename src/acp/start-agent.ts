@@ -67,6 +67,9 @@ async function negotiate(
   options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Agent & ConnectionHandlers> {
+  const { earlier } = link
+  // an earlier window has initialized it
+  if (earlier) return surfaceOf(earlier.initialize?.result, link, client, options)
   const offer = (version: number) =>
     link.connection.request('initialize', initializeRequest(version, client, options), signal)
   const offered = options.protocol === 'latest' ? DRAFT_VERSION : STABLE_VERSION
@@ -79,6 +82,15 @@ async function negotiate(
     options.log.info(`The agent refused version ${offered} of the protocol; offering ${other}`)
     result = await offer(other)
   }
+  return surfaceOf(result, link, client, options)
+}
+
+function surfaceOf(
+  result: unknown,
+  link: AgentLink,
+  client: AgentClient,
+  options: ConnectOptions,
+): Agent & ConnectionHandlers {
   const answer = initializeSchema.safeParse(result)
   if (!answer.success) {
     const message = `The agent's answer to initialize is malformed (${problemOf(answer.error)}).`

@@ -23,12 +23,15 @@ export class Envelope {
   /** the largest number that a window used as the id of a request */
   lastId = 0
   readonly #toAgent = new Map<string, OpenRequest>()
+  /** prompts that the agent has answered, in the order of the answers */
+  #answered: OpenRequest[] = []
   readonly #toWindow = new Map<string, OpenRequest>()
   readonly #sessions = new Map<string, SessionResult>()
+  readonly #notes = new Map<string, unknown>()
 
-  /** The windows' requests that the agent hasn't answered. */
+  /** The windows' requests that the agent hasn't answered, and prompts whose answer no window has confirmed. */
   get toAgent(): OpenRequest[] {
-    return [...this.#toAgent.values()]
+    return [...this.#answered, ...this.#toAgent.values()]
   }
 
   /** The agent's requests that no window has answered. */
@@ -39,6 +42,15 @@ export class Envelope {
   /** The last result of starting or opening each session. */
   get sessions(): SessionResult[] {
     return [...this.#sessions.values()]
+  }
+
+  /** What windows noted about sessions. */
+  get notes(): Record<string, unknown> {
+    return Object.fromEntries(this.#notes)
+  }
+
+  note(sessionId: string, note: unknown): void {
+    this.#notes.set(sessionId, note)
   }
 
   /** A frame that a window sent. */
@@ -54,19 +66,24 @@ export class Envelope {
   }
 
   /**
-   * A frame that the agent sent. Returns whether it belongs to a conversation: a notification, a request, the response to a
-   * prompt, or a batch, which may contain one of them.
+   * A frame that the agent sent, with its number. Returns whether it belongs to a conversation: a notification, a request, the
+   * response to a prompt, or a batch, which may contain one of them.
    */
-  received(frame: Buffer): boolean {
+  received(frame: Buffer, number: number): boolean {
     // Most frames are notifications, for which this is much cheaper than to parse them.
     if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
     const { frames, isBatch } = framesIn(frame)
     let isConversation = isBatch
-    for (const one of frames) if (this.#received(one)) isConversation = true
+    for (const one of frames) if (this.#received(one, number)) isConversation = true
     return isConversation
   }
 
-  #received({ id, method, params, result }: Frame): boolean {
+  /** A window has stored what the agent said up to this frame. */
+  confirmed(number: number): void {
+    this.#answered = this.#answered.filter(({ answeredBy = 0 }) => answeredBy > number)
+  }
+
+  #received({ id, method, params, result }: Frame, number: number): boolean {
     if (typeof method === 'string') {
       if (isId(id)) this.#toWindow.set(keyOf(id), { id, method, params })
       return true
@@ -74,17 +91,26 @@ export class Envelope {
     const request = this.#toAgent.get(keyOf(id))
     if (!request) return false
     this.#toAgent.delete(keyOf(id))
-    if (result !== undefined) this.#answered(request, result)
-    return request.method === 'session/prompt'
+    if (result !== undefined) this.#noteResult(request, result)
+    if (request.method !== 'session/prompt') return false
+    this.#answered.push({ ...request, answeredBy: number })
+    return true
   }
 
-  #answered({ method, params }: OpenRequest, result: unknown): void {
+  #noteResult({ method, params }: OpenRequest, result: unknown): void {
     if (method === 'initialize') this.initialize = { params, result }
-    if (method === 'session/close' || method === 'session/delete')
-      this.#sessions.delete(sessionOf(params) ?? '')
+    if (method === 'session/close' || method === 'session/delete') this.#forget(sessionOf(params))
     if (!SESSION_METHODS.has(method)) return
     const sessionId = sessionOf(result) ?? sessionOf(params)
-    if (sessionId !== undefined) this.#sessions.set(sessionId, { sessionId, method, result })
+    if (sessionId === undefined) return
+    // a window notes something again once it shows the session
+    this.#notes.delete(sessionId)
+    this.#sessions.set(sessionId, { sessionId, method, result })
+  }
+
+  #forget(sessionId = ''): void {
+    this.#sessions.delete(sessionId)
+    this.#notes.delete(sessionId)
   }
 }
 

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { HOST_VERSION, HostChannel, type HostMessage } from '../acp/transport/host/channel.ts'
 import { newSocketPath, publishEntry, startOf } from '../acp/transport/host/endpoint.ts'
 import { greetWindow, MAX_HANDSHAKE_BYTES } from '../acp/transport/host/handshake.ts'
+import type { AgentTag } from '../acp/transport/host/hosted-agent-state.ts'
 import { messageOf } from '../common/errors.ts'
 import { HOST_LINGER_MS } from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
@@ -115,7 +116,7 @@ export class AgentHost {
     }
   }
 
-  async #spawn(channel: HostChannel, { launch, maxFrameBytes }: HostMessage): Promise<void> {
+  async #spawn(channel: HostChannel, { launch, maxFrameBytes, tag }: HostMessage): Promise<void> {
     this.#starting++
     try {
       if (this.#isEnding) throw new Error('The agent host is ending.')
@@ -123,6 +124,7 @@ export class AgentHost {
         guard: this.#options.guard,
         folder: this.#options.folder,
         maxFrameBytes: Number(maxFrameBytes),
+        tag: tag as AgentTag,
         onEnd: ({ id }) => {
           this.#agents.delete(id)
           this.#settle()

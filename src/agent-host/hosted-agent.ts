@@ -3,7 +3,12 @@ import path from 'node:path'
 import { AgentProcess, STDERR_TAIL } from '../acp/transport/agent-process.ts'
 import type { HostChannel, HostMessage } from '../acp/transport/host/channel.ts'
 import { journalName } from '../acp/transport/host/endpoint.ts'
-import type { HostedAgentInfo, HostedAgentState } from '../acp/transport/host/hosted-agent-state.ts'
+import type {
+  AgentTag,
+  HostedAgentInfo,
+  HostedAgentState,
+  KeepTimes,
+} from '../acp/transport/host/hosted-agent-state.ts'
 import type { ProcessExit, StopTimes } from '../acp/transport/running-process.ts'
 import { ENDED_AGENT_KEPT_MS } from '../common/limits.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
@@ -18,6 +23,7 @@ export interface HostedAgentOptions {
   folder: string
   /** a longer frame is cut */
   maxFrameBytes: number
+  tag: AgentTag
   onEnd: (agent: HostedAgent) => void
 }
 
@@ -51,10 +57,10 @@ export class HostedAgent {
   #outputEndSent = false
   #exit: ProcessExit | undefined
   #ending: Promise<void> | undefined
-  /** how long it runs in silence without a window, in milliseconds; 0: it ends with its window */
-  #keepMs = 0
+  #keep: KeepTimes = { silentMs: 0 }
   /** on a clock that isn't set */
   #lastFrameAt = 0
+  #detachedAt = 0
   #timer: NodeJS.Timeout | undefined
 
   /** @throws SpawnError */
@@ -90,7 +96,11 @@ export class HostedAgent {
     const { command, cwd } = this.#launch
     const isAttached = this.#window !== undefined
     const hasExited = this.#exit !== undefined
-    return { id: this.id, pid: this.#process.pid, command, cwd, since: this.#since, isAttached, hasExited }
+    const { id } = this
+    const { pid } = this.#process
+    const { tag } = this.#options
+    const sessions = Object.keys(this.#envelope.notes)
+    return { id, pid, command, cwd, tag, sessions, since: this.#since, isAttached, hasExited }
   }
 
   /** Whether it's being ended, so that no window can attach anymore. */
@@ -112,11 +122,13 @@ export class HostedAgent {
     this.#untakenBytes = 0
     this.#outputEndSent = false
     this.#journal.confirm(confirmed)
+    this.#envelope.confirmed(this.#journal.confirmed)
     this.#sent = this.#journal.confirmed
-    const { initialize, sessions, toAgent, toWindow, lastId } = this.#envelope
+    const { initialize, sessions, toAgent, toWindow, lastId, notes } = this.#envelope
     const state: HostedAgentState = {
-      ...{ initialize, sessions, toAgent, toWindow, lastId },
+      ...{ initialize, sessions, toAgent, toWindow, lastId, notes },
       confirmed: this.#journal.confirmed,
+      last: this.#journal.last,
     }
     window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state })
     if (this.#stderr.length > 0) window.send({ type: 'stderr' }, this.#stderr)
@@ -160,7 +172,10 @@ export class HostedAgent {
         this.#confirm(Number(message.number))
         return
       case 'keep':
-        this.#keepMs = Number(message.ms)
+        this.#keep = message.times as KeepTimes
+        return
+      case 'note':
+        this.#envelope.note(String(message.sessionId), message.note)
         return
       case 'stop':
         void this.end(message.times as StopTimes | undefined)
@@ -184,12 +199,13 @@ export class HostedAgent {
       this.#untakenBytes -= this.#untaken[count]!.bytes
     this.#untaken.splice(0, count)
     // nobody asks again for what an agent said that ends with its window
-    if (this.#keepMs === 0) this.#confirm(number)
+    if (this.#keep.silentMs === 0) this.#confirm(number)
     else this.#pump()
   }
 
   #confirm(number: number): void {
     this.#journal.confirm(Math.min(number, this.#sent))
+    this.#envelope.confirmed(this.#journal.confirmed)
     this.#pump()
     this.#settle()
   }
@@ -210,7 +226,7 @@ export class HostedAgent {
   #append(frame: Buffer): void {
     if (this.#ending) return
     this.#lastFrameAt = performance.now()
-    this.#journal.append(frame, this.#envelope.received(frame))
+    this.#journal.append(frame, this.#envelope.received(frame, this.#journal.last + 1))
   }
 
   /** Sends what the window can take, and reads from the agent what can be kept. */
@@ -264,6 +280,7 @@ export class HostedAgent {
     if (this.#window !== window) return
     this.#window = undefined
     this.#lastFrameAt = performance.now()
+    this.#detachedAt = this.#lastFrameAt
     this.#settle()
     this.#pump()
   }
@@ -274,8 +291,11 @@ export class HostedAgent {
     clearTimeout(this.#timer)
     const isOver = this.#exit !== undefined && this.#outputEnded
     if (isOver && !this.#journal.keepsConversation) return void this.end()
-    const limit = this.#keepMs === 0 ? 0 : isOver ? ENDED_AGENT_KEPT_MS : this.#keepMs
-    const left = this.#lastFrameAt + limit - performance.now()
+    const { silentMs, totalMs = Number.POSITIVE_INFINITY } = this.#keep
+    const end = isOver
+      ? this.#lastFrameAt + ENDED_AGENT_KEPT_MS
+      : Math.min(this.#lastFrameAt + silentMs, this.#detachedAt + totalMs)
+    const left = silentMs === 0 ? 0 : end - performance.now()
     if (left <= 0) return void this.end()
     // a timer takes no longer times
     this.#timer = setTimeout(() => this.#settle(), Math.min(left, 2 ** 31 - 1))

@@ -3,6 +3,8 @@ import { startInstalled } from '../agents/registry/installed-agents.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
+import { promptOf } from '../conversation/attachment.ts'
+import { makePrompt } from '../editor/mentions/make-prompt.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
@@ -10,10 +12,11 @@ import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { redactedStore } from '../sessions/open-session.ts'
 import { PromptQueues } from '../sessions/prompt-queues.ts'
 import { AgentRunners } from '../sessions/runners/agent-runners.ts'
+import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
 import { SessionManager } from '../sessions/session-manager.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
-import { connectOptions, createAgentServices } from './agents/agent-services.ts'
+import { agentHosts, connectOptions, createAgentServices } from './agents/agent-services.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
 import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
@@ -45,7 +48,14 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const { previews, records, transcripts, leases, historySize, search } = createStorageServices(platform, own)
   const { files, tracker } = createChangeServices(platform, protectedFiles, own)
 
-  const queues = own.add(new PromptQueues(composer.drafts))
+  const hosts = agentHosts(platform)
+  const queues = own.add(
+    new PromptQueues(composer.drafts, {
+      continues: key => hosted.continues(key),
+      prepare: (queue, draft) => () =>
+        manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
+    }),
+  )
   const runners: AgentRunners = own.add(
     new AgentRunners({
       agents,
@@ -53,7 +63,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => platform.logs.logger(agentId, nameOf(agentId))),
       client: (agentId, sessions) => manager.client(agentId, sessions),
-      connectOptions: connectOptions(platform, guard, agentServices),
+      reattach: (agentId, running) => hosted.reattach(agentId, running),
+      connectOptions: connectOptions(platform, guard, agentServices, agentId => hosted.startProcess(agentId)),
     }),
   )
   const environment = agentServices.commandEnvironment
@@ -82,6 +93,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       usage: records,
     }),
   )
+  const hosted = new HostedAgents({
+    ...{ hosts, runners, manager, agents, nameOf, log },
+    workspace: platform.workspaceIdentity,
+    keep: () => workbench.settings.read('keepAgentsRunning'),
+    trusted: () => workbench.isTrusted,
+  })
+  void hosted.start()
   const accounts = own.add(new Accounts(agents, runners, log))
   const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
   const createController = (store: KeyValueStore, newKey: string) =>
@@ -99,6 +117,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
         agentServices.signInValues.signIn(agentId, method, signal),
       accounts,
       elsewhere: (reference, mine) => surfaces.elsewhere(reference, mine),
+      continued: reference => hosted.continued(reference),
       log,
     })
 
@@ -182,9 +201,12 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       log,
     }),
   )
+  // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
+  own.add(hosted)
   return {
     ...agentServices,
     ...placed,
+    hosts,
     accounts,
     decisions,
     follow,

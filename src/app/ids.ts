@@ -15,6 +15,7 @@ export const CommandId = {
   showAgentLog: 'parley.showAgentLog',
   showProtocolTraffic: 'parley.showProtocolTraffic',
   showUsage: 'parley.showUsage',
+  showBackgroundSessions: 'parley.showBackgroundSessions',
   addSelection: 'parley.addSelection',
   addFile: 'parley.addFile',
   addTerminalSelection: 'parley.addTerminalSelection',
@@ -52,6 +53,7 @@ export const CommandId = {
   moveToSideBar: 'parley.moveToSideBar',
   copyMessage: 'parley.copyMessage',
   copyConversation: 'parley.copyConversation',
+  copyLink: 'parley.copyLink',
   exportConversation: 'parley.exportConversation',
   openConversationAsDocument: 'parley.openConversationAsDocument',
   editPrompt: 'parley.editPrompt',
@@ -121,6 +123,7 @@ export const HistoryMenuId = {
   resume: 'parley.history.resume',
   fork: 'parley.history.fork',
   rename: 'parley.history.rename',
+  copyLink: 'parley.history.copyLink',
   pin: 'parley.history.pin',
   unpin: 'parley.history.unpin',
   archive: 'parley.history.archive',
@@ -139,6 +142,8 @@ export const ProposalId = {
 export const HiddenCommandId = {
   /** The links of notifications. Their argument is a random id that only the notification knows. */
   answerNotification: 'parley.answerNotification',
+  /** Opens a link into Parley; its arguments are the link's path and query. */
+  openLink: 'parley.openLink',
   /** VS Code's command for a former History view, which users' keybindings may still use. */
   focusFormerHistory: 'parley.history.focus',
 } as const

@@ -36,6 +36,8 @@ export interface Workbench {
   /** Sets a context key, on which keybindings and menus depend. */
   setContext(key: string, value: unknown): Promise<unknown>
   copy(text: string): Promise<void>
+  /** A link that VS Code opens with Parley. `path`: starts with a slash, encoded. */
+  linkTo(path: string): string
   /** Opens an `http(s)` address in the browser. */
   openExternal(url: string): Promise<void>
 }

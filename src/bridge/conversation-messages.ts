@@ -192,9 +192,12 @@ export const conversationMessages = {
 
   /**
    * Sends a prompt from the composer; it's never empty. When this resolves, the host has stored it; if it rejects (with a
-   * sentence), the composer keeps it.
+   * sentence), the composer keeps it. `joins`: it's for the running turn, if the agent can add it.
    */
-  'conversation/enqueue': request(z.object({ key, id: promptId, draft }), answer<void>()),
+  'conversation/enqueue': request(
+    z.object({ key, id: promptId, draft, joins: z.literal(true).optional() }),
+    answer<void>(),
+  ),
   /** The composer has taken the returned prompts into this draft, so they leave the queue. */
   'conversation/movedToComposer': z.object({ key, ids: z.array(promptId).max(1024), draft }),
   'conversation/draft': draftText.extend({ key }),

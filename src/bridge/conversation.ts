@@ -114,6 +114,8 @@ export interface QueuedNote {
   text: string
   /** number of blocks besides its text */
   attachments: number
+  /** Why the agent didn't add it to the running turn: a sentence. */
+  reason?: string
 }
 
 /** The position of a pending request in the conversation. */
@@ -162,6 +164,8 @@ export interface ConversationHead {
   queue: QueuedNote[]
   /** The queue is paused until the user resumes it, because the previous turn was stopped or failed. */
   queuePaused: boolean
+  /** The agent can add a prompt to the running turn. */
+  canSteer?: boolean
   /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
   roots?: RootsNote
@@ -176,6 +180,8 @@ export interface ConversationHead {
   rememberedOptions: Record<string, RememberedOption>
   commands: Command[]
   usage?: Usage
+  /** what the user may want to ask next, according to the agent */
+  suggestion?: string
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** shown at the end of the conversation, above the composer */
   cards: Card[]

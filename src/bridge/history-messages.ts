@@ -11,6 +11,9 @@ export type HistoryMessages = typeof historyMessages
 /** Actions for a session that need no input from the user. */
 export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 
+/** Actions for several sessions at once. */
+export type ActionForMany = Params<HistoryMessages['history/actOnMany']>['action']
+
 export const historyMessages = {
   /** The page can draw; asks for the list. */
   'history/ready': nothing,
@@ -29,6 +32,11 @@ export const historyMessages = {
       'pin',
       'unpin',
     ]),
+  }),
+  /** The same for several sessions, of which those are left out for which it isn't possible. */
+  'history/actOnMany': z.object({
+    action: z.enum(['delete', 'archive', 'unarchive', 'pin', 'unpin']),
+    sessions: z.array(session).max(100_000),
   }),
   /** Searches the conversations; an empty text ends the search. `here`: only sessions of the open folders. */
   'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),

@@ -211,7 +211,9 @@ export class FileLog {
   }
 
   #join(of: (change: Changed) => string[]): string {
-    return this.#segments.flatMap(segment => (isChanged(segment) ? of(segment) : segment.lines)).join('')
+    let text = ''
+    for (const segment of this.#segments) text += (isChanged(segment) ? of(segment) : segment.lines).join('')
+    return text
   }
 
   #apply(edit: LineEdit, by: Author): void {

@@ -29,28 +29,30 @@ const MIN_ALIKE = 0.5
 /** Each file is in at most one rename. The same content takes precedence, then the same name, then the most similar text. */
 export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
   const renames: Rename[] = []
-  const byText = new Map<string, RenameSide[]>()
+  const byText = new Map<string, SameText>()
   for (const to of added) {
-    const same = byText.get(to.text)
-    if (same) same.push(to)
-    else byText.set(to.text, [to])
+    const same = byText.get(to.text) ?? { all: new Set(), byName: new Map() }
+    byText.set(to.text, same)
+    same.all.add(to)
+    same.byName.set(nameOf(to), (same.byName.get(nameOf(to)) ?? new Set()).add(to))
   }
   const take = (from: RenameSide, to: RenameSide) => {
     renames.push({ from, to })
     const same = byText.get(to.text)!
-    same.splice(same.indexOf(to), 1)
+    same.all.delete(to)
+    same.byName.get(nameOf(to))!.delete(to)
   }
   const edited: RenameSide[] = []
   for (const from of deleted) {
+    const same = byText.get(from.text)
     // empty files can't be told apart
-    const same = byText
-      .get(from.text)
-      ?.filter(to => inOneTurn(from, to) && isSameFile(from, to) && !isEmpty(from))
-    const to = same?.find(one => nameOf(one) === nameOf(from)) ?? same?.[0]
+    const to = same && !isEmpty(from) ? sameFileAmong(same, from) : undefined
     if (to) take(from, to)
     else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
   }
-  const left = [...byText.values()].flat().filter(({ attributes }) => attributes.type === 'text')
+  const left = [...byText.values()]
+    .flatMap(({ all }) => [...all])
+    .filter(({ attributes }) => attributes.type === 'text')
   const taken = new Set<RenameSide>()
   const compare = (some: readonly RenameSide[], others: readonly RenameSide[]) => {
     const [from, to] = [some, others].map(sides => sides.filter(side => !taken.has(side)))
@@ -75,6 +77,18 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   for (const [name, some] of names) compare(some, byName.get(name) ?? [])
   compare(edited, left)
   return renames
+}
+
+/** Added files with the same text. Many may have it, so each is found without comparing it with all others. */
+interface SameText {
+  all: Set<RenameSide>
+  byName: Map<string, Set<RenameSide>>
+}
+
+function sameFileAmong({ all, byName }: SameText, from: RenameSide): RenameSide | undefined {
+  for (const sides of [byName.get(nameOf(from)) ?? [], all])
+    for (const to of sides) if (inOneTurn(from, to) && isSameFile(from, to)) return to
+  return undefined
 }
 
 function inOneTurn(one: RenameSide, other: RenameSide): boolean {

@@ -225,13 +225,27 @@ export class ChangeScope {
 
   /** Where a folder replaced a file, or a file a folder, what is there now has to go first. */
   #inOrder(files: readonly TrackedFile[]): readonly TrackedFile[] {
-    const { rules } = this.tracker.shared
-    const gone = files.filter(({ attributes }) => attributes.type === 'absent')
+    const gone = new Set<string>()
+    const aboveGone = new Set<string>()
+    for (const { path, attributes } of files) {
+      if (attributes.type !== 'absent') continue
+      gone.add(this.tracker.files.key(path))
+      for (const folder of this.#keysAbove(path)) aboveGone.add(folder)
+    }
     const isInTheWay = ({ attributes, path }: TrackedFile) =>
       attributes.type !== 'absent' &&
-      gone.some(other => rules.contains(other.path, path) || rules.contains(path, other.path))
+      (aboveGone.has(this.tracker.files.key(path)) || this.#keysAbove(path).some(key => gone.has(key)))
     const first = new Set(files.filter(isInTheWay))
     return first.size === 0 ? files : [...first, ...files.filter(file => !first.has(file))]
+  }
+
+  /** The keys of the folders that contain it. */
+  #keysAbove(path: string): string[] {
+    const { rules } = this.tracker.shared
+    const keys: string[] = []
+    for (let below = path, at = rules.dirname(path); at !== below; below = at, at = rules.dirname(at))
+      keys.push(this.tracker.files.key(at))
+    return keys
   }
 
   /** Undoing all changes of a renamed file includes its other path. */

@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { forEachConcurrent } from '../common/async.ts'
 import { CHANGES_GIT_MS } from '../common/limits.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import { type FileState, sameState } from './file-state.ts'
@@ -23,6 +24,8 @@ import {
   writtenByGit,
 } from './repository-moves.ts'
 
+/** Number of files read at the same time. */
+const MAX_READS = 8
 /** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
 /** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
@@ -260,35 +263,43 @@ export class WorkTree {
     const { root, top, position, dirty } = snapshot
     const moved = ranGit ? undefined : await movedSince(position)
     const commit = moved?.head ?? snapshot.commit
-    const there = await repositoryOf(root)
-    const status = there && (await this.#status(root, there))
-    const committed = await committedSince(root, top, commit)
+    const statusNow = async () => {
+      const there = await repositoryOf(root)
+      return there && this.#status(root, there)
+    }
+    const [status, committed] = await Promise.all([statusNow(), committedSince(root, top, commit)])
     if (!status || !committed) return undefined
     const created = status.nested.filter(path => !snapshot.nested.includes(path))
-    const changes: NoticedState[] = []
+    const differing = new Map<string, NoticedState>()
     const states = new Map<string, FileState>()
     let omitted = 0
-    for (const [path, { state: before, stamp, isFresh, unsure }] of dirty) {
-      const isSame = (await stampOf(path)).stamp === stamp
-      if (isSame && (!isFresh || !before)) continue
-      const state = before && (await this.#reader.stateOf(path, before))
-      if (!before || !state) omitted += isKnown(path) ? 0 : 1
-      else if (!sameState(state, before)) changes.push({ path, before, ...(unsure && { unsure }) })
-      if (state) states.set(path, state)
-    }
+    await forEachConcurrent(
+      [...dirty],
+      MAX_READS,
+      async ([path, { state: before, stamp, isFresh, unsure }]) => {
+        const isSame = (await stampOf(path)).stamp === stamp
+        if (isSame && (!isFresh || !before)) return
+        const state = before && (await this.#reader.stateOf(path, before))
+        if (!before || !state) omitted += isKnown(path) ? 0 : 1
+        else if (!sameState(state, before)) differing.set(path, { path, before, ...(unsure && { unsure }) })
+        if (state) states.set(path, state)
+      },
+    )
     const clean = [...new Set([...status.paths, ...committed])].filter(path => !dirty.has(path))
-    if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length, created }
+    if (clean.length > MAX_CHANGED)
+      return { changes: [...differing.values()], omitted: omitted + clean.length, created }
     const contents = await committedContents(root, top, commit, clean)
     const checkout = new Checkout(root, clean)
     const stateWith: StateOf = (...file) => this.#reader.stateWith(...file)
-    for (const path of clean) {
+    await forEachConcurrent(clean, MAX_READS, async path => {
       const state = await this.#reader.stateOf(path)
       const known = contents.get(path)
       const before = known && state && (await asCheckedOut(stateWith, checkout, path, known, state))
       if (!before) omitted += isKnown(path) ? 0 : 1
-      else if (!sameState(state, before)) changes.push({ path, before })
+      else if (!sameState(state, before)) differing.set(path, { path, before })
       if (state) states.set(path, state)
-    }
+    })
+    const changes = [...dirty.keys(), ...clean].flatMap(path => differing.get(path) ?? [])
     if (!moved) return { changes, omitted, created }
     const written = await writtenByGit(position, moved, pick(states, changes), stateWith)
     for (const path of written) {

@@ -28,6 +28,13 @@ export const HOST_LINGER_MS = 10_000
 /** How long what an exited agent said last is kept for a window. */
 export const ENDED_AGENT_KEPT_MS = 7 * 24 * 3_600_000
 
+/** How long an agent that waits for the user, or says nothing in a turn, goes on after its window was closed. */
+export const WAITING_AGENT_KEPT_MS = 30 * 60_000
+/** The same for one that does nothing, so that a reload is fast. */
+export const IDLE_AGENT_KEPT_MS = 120_000
+/** How long a reload may take in which agents go on. */
+export const RELOADING_AGENT_KEPT_MS = 60_000
+
 /** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
 
@@ -73,6 +80,8 @@ export const SESSION_REQUESTS_POLL_MS = 1000
 export const FOLLOW_WINDOW_MS = 1000
 /** How long a write to a database waits for another window's write. Short, because it blocks the extension host. */
 export const DATABASE_BUSY_MS = 250
+/** How often changes of agents that couldn't be stored, such as on a full disk, are stored again. */
+export const RETRY_STORE_MS = 5000
 /** How long to wait for another window that reads a database's log. */
 export const LOG_IN_USE_MS = 1000
 
@@ -116,6 +125,8 @@ export const LATE_REPLAY_MS = 250
 export const LATE_REPLAY_END_MS = 2000
 /** How long the response to a prompt may take after the session became idle. */
 export const LATE_RESPONSE_MS = 1000
+/** How long the agent may take, once the turn is over, to say whether it added a prompt to it. */
+export const LATE_STEERING_MS = 5000
 /** A permission request is shown if its files can't be checked within this time. */
 export const RULE_CHECK_MS = 2000
 
@@ -127,6 +138,8 @@ export const MAX_DEPTH = 100
 export const MAX_CONVERSATION_CONTEXT = 200_000
 /** Members of objects and elements of arrays in a message; further ones are dropped. Real messages have fewer than 1000. */
 export const MAX_MEMBERS = 5000
+/** The same for an answer of the agent, which Parley has asked for: a list of 10,000 sessions has 40,000. */
+export const MAX_ANSWER_MEMBERS = 50_000
 /** Maximum size of a file, in bytes, in which a fragment is searched for. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Maximum number of an agent's requests in progress; further ones are refused. */

@@ -7,6 +7,8 @@ export interface SearchQuery {
   folders: string[]
   /** each must be part of the path of a file in the session */
   files: string[]
+  /** the session must be in each of these; those that there aren't filter nothing */
+  states: string[]
   /** milliseconds since the epoch: only sessions that were used at or after this time */
   after?: number
   /** milliseconds since the epoch: only sessions that were used before this time */
@@ -20,15 +22,16 @@ export interface SearchTerm {
   whole: boolean
 }
 
-const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files'>> = {
+const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files' | 'states'>> = {
   agent: 'agents',
   folder: 'folders',
   file: 'files',
+  is: 'states',
 }
 
 /** Reads what is typed. A filter that isn't complete yet, or whose date can't be read, filters nothing. */
 export function parseSearch(text: string, now: number): SearchQuery {
-  const query: SearchQuery = { terms: [], agents: [], folders: [], files: [] }
+  const query: SearchQuery = { terms: [], agents: [], folders: [], files: [], states: [] }
   for (const match of text.matchAll(/(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu)) {
     const [all, name = '', phrase, closed, word = ''] = match
     const key = name.toLowerCase()

@@ -26,6 +26,10 @@ const layered = z.record(z.string(), z.unknown())
 export const protocolChoices = ['stable', 'latest'] as const
 export type ProtocolChoice = (typeof protocolChoices)[number]
 
+/** Whether agents outlive their window; `untilDone`: until their turn is over. */
+export const keepAgentsRunningChoices = ['off', 'whileReloading', 'untilDone'] as const
+export type KeepAgentsRunning = (typeof keepAgentsRunningChoices)[number]
+
 /** The default of `parley.agentRegistry`; `media/registry.json` is a copy of this registry. */
 export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
 
@@ -43,6 +47,7 @@ export const SETTINGS = {
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   'changes.codeLens': setting(z.boolean(), 'window', true),
   agentLineHighlights: setting(z.boolean(), 'window', true),
+  keepAgentsRunning: setting(z.enum(keepAgentsRunningChoices), 'application', 'off'),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),
   /** seconds */
   initializeTimeout: setting(z.number().min(1).max(600), 'window', 30),

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import type { Agent, AgentExit } from '../acp/agent.ts'
+import type { Agent, AgentExit, AttachedSession } from '../acp/agent.ts'
 import type {
   ElicitationOutcome,
   ElicitationRequest,
@@ -52,6 +52,8 @@ export class AgentSessions implements Disposable {
   readonly #early = new Set<AskingEarly>()
   /** by the id of a subagent's session: the session that contains the subagent */
   readonly #parents = new Map<string, Session>()
+  /** by session: the frame up to which it includes what the agent said, which arrives again */
+  readonly #said = new WeakMap<Session, number>()
   readonly #owned = new DisposableStore()
   readonly #changed = new Emitter<void>()
   #creating = 0
@@ -195,6 +197,23 @@ export class AgentSessions implements Disposable {
     return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
   }
 
+  /**
+   * Goes on with a session that another window had open with the same process. `state`: its conversation as stored, which
+   * includes what the agent said up to the frame `said`.
+   */
+  reattachSession(
+    { sessionId, start, prompt }: AttachedSession,
+    setup: SessionSetup,
+    state: ReducingState,
+    said: number,
+  ): Session {
+    const session = this.#open(sessionId, setup, 'ready', { reducingState: state })
+    this.#said.set(session, said)
+    const isAnswered = prompt?.frame !== undefined && prompt.frame <= said
+    session.reattach(start, isAnswered ? undefined : prompt?.settle)
+    return session
+  }
+
   /** Routes a permission request to its session; `cancelled` if the session is unknown. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const refused: PermissionOutcome = { type: 'cancelled' }
@@ -315,6 +334,7 @@ export class AgentSessions implements Disposable {
 
   /** Of a session, or of a subagent in it (`within`). */
   #receive(session: Session, update: SessionUpdate, within?: string): void {
+    if ((this.agent.hosted?.arrived ?? 0) <= (this.#said.get(session) ?? -1)) return
     if (update.type === 'subagent') {
       const { sessionId } = update.subagent
       if (this.#sessions.has(sessionId)) {

@@ -9,6 +9,7 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
   TerminalPatch,
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
@@ -20,7 +21,7 @@ import { SUBAGENT } from './entries/subagent.ts'
 import { TOOL_CALL, toolCallOf } from './entries/tool-call.ts'
 import { OptionChanges } from './option-changes.ts'
 import type { SessionPhase } from './phases.ts'
-import type { TurnOutcome } from './prompts/prompt.ts'
+import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
 import { PromptQueue } from './prompts/prompt-queue.ts'
 import { isIdle } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
@@ -29,7 +30,7 @@ import { positionsOf, type ReducerState, reportedBackground } from './reducer/st
 import { Replays } from './replay/replays.ts'
 import { followState, type KeptConversation, restoreState } from './replay/restore-state.ts'
 import { PendingRequests } from './requests/pending-requests.ts'
-import { entriesOfRequests } from './requests/shown-requests.ts'
+import { entriesOfRequests, shownRequest } from './requests/shown-requests.ts'
 import { endsWhenStopped, endsWithSubagent, endsWithTurn } from './requests/withdrawn-requests.ts'
 import type {
   AnswerByRule,
@@ -82,6 +83,7 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
+  #isReattaching = false
 
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
@@ -106,6 +108,8 @@ export class Session implements Disposable {
       show: event => this.#conversation.applyLocal(event),
       shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
+      askedBefore: (request, taken) =>
+        this.#isReattaching ? shownRequest(this.#state, request, taken) : undefined,
       answerByRule: (request, signal) =>
         this.answerByRule?.(request, toolCallOf(this.#stateOf(request), request), signal),
     })
@@ -118,6 +122,11 @@ export class Session implements Disposable {
     this.#turns = new Turns({
       queue: new PromptQueue(),
       send: content => this.#send(content),
+      steer: prompt => this.#steer(prompt),
+      steered: (prompt, outcome) =>
+        this.#conversation.applyLocal({ type: 'prompt_steered', promptId: prompt.id, outcome }),
+      canSteer: () =>
+        this.#phase === 'ready' && this.agent.capabilities.steering === true && this.#state.memory.running,
       sendCancel: () => this.agent.cancel(this.sessionId),
       canBegin: () => this.#phase === 'ready' && !this.#state.memory.running,
       endWork: idle => this.#endWork(idle),
@@ -207,6 +216,19 @@ export class Session implements Disposable {
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
     if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
     return this.queue.add(content).outcome
+  }
+
+  /** The agent can add a prompt to the running turn. */
+  get canSteer(): boolean {
+    return this.#turns.canSteer
+  }
+
+  /**
+   * Asks the agent to add this queued prompt to the running turn. Returns false if it's no longer queued, or nothing can be
+   * added.
+   */
+  steer(id: string): boolean {
+    return this.canSteer && this.queue.steer(id)
   }
 
   /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
@@ -396,6 +418,25 @@ export class Session implements Disposable {
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
   }
 
+  /**
+   * @internal The conversation goes on with an agent that another window started, whose frames follow. `answer`: of the prompt
+   * that the other window sent, if the agent is still to answer it.
+   */
+  reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
+    this.#isReattaching = true
+    this.start(start)
+    if (!answer) return
+    if (!this.#state.memory.running)
+      this.#conversation.apply({ type: 'state', state: 'running' }, this.#time())
+    this.#turns.adopt(answer().then(accepted => accepted ?? undefined))
+  }
+
+  /** @internal All that the agent had said before has arrived: requests that it hasn't repeated are over. */
+  reattached(): void {
+    this.#isReattaching = false
+    if (this.#isLive()) this.#requests.showAgain()
+  }
+
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
     const shown = this.#replays.start({ state: this.#state, setup: this.#setup })
@@ -506,6 +547,12 @@ export class Session implements Disposable {
     this.#replays.addSavedCopyNote(true)
     this.#conversation.applyLocal({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
+  }
+
+  async #steer({ id, content }: Prompt): Promise<SteeringOutcome> {
+    this.#conversation.applyLocal({ type: 'prompt_steering', promptId: id, content })
+    const answer = await this.agent.steer?.(this.sessionId, content)
+    return answer ?? 'failed'
   }
 
   /** The current time in milliseconds since the epoch; `undefined` during a replay. */

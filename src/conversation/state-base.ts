@@ -45,6 +45,8 @@ export interface StateOf<E extends EntryBase> {
   configOptions: ConfigOption[]
   commands: Command[]
   usage?: Usage
+  /** what the user may want to ask next, according to the agent */
+  suggestion?: string
   title?: string
   /** milliseconds since the epoch */
   updatedAt?: number
@@ -64,6 +66,7 @@ export type HeadKey =
   | 'configOptions'
   | 'commands'
   | 'usage'
+  | 'suggestion'
   | 'title'
   | 'updatedAt'
   | 'activity'

@@ -7,7 +7,7 @@ import type { StateOf } from './state-base.ts'
 
 export type { CompactionEntry } from './entries/compaction.ts'
 export type { Entry } from './entries/entry-kinds.ts'
-export type { MessageEntry } from './entries/message.ts'
+export type { MessageEntry, Steering } from './entries/message.ts'
 export type { ForkOrigin, NoticeEntry, Rewind } from './entries/notice.ts'
 export type {
   AppliedRule,

@@ -1,10 +1,11 @@
+import * as l10n from '@vscode/l10n'
 import { AgentClosedError, AgentRequestError } from '../acp/agent.ts'
 import { RpcCode } from '../acp/errors.ts'
-import type { AgentErrorInfo, ContentBlock, SessionUpdate } from '../acp/model.ts'
+import type { AgentErrorInfo, ContentBlock, SessionUpdate, SteeringOutcome } from '../acp/model.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
-import { LATE_RESPONSE_MS } from '../common/limits.ts'
-import type { Prompt, TurnOutcome } from './prompts/prompt.ts'
+import { LATE_RESPONSE_MS, LATE_STEERING_MS } from '../common/limits.ts'
+import { Prompt, type TurnOutcome } from './prompts/prompt.ts'
 import type { PromptQueue } from './prompts/prompt-queue.ts'
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
@@ -17,7 +18,13 @@ export interface TurnsOptions {
   queue: PromptQueue
   /** Adds a prompt to the conversation and sends it to the agent. */
   send(content: ContentBlock[]): Promise<undefined | { messageId?: string }>
+  /** Adds a prompt to the conversation and asks the agent to add it to the running turn. Rejects if it can't. */
+  steer(prompt: Prompt): Promise<SteeringOutcome>
+  /** Shows what became of such a prompt, also if the agent answers late. */
+  steered(prompt: Prompt, outcome: SteeringOutcome): void
   sendCancel(): void
+  /** Whether the agent takes prompts into a running turn, and foreground work is running. */
+  canSteer(): boolean
   /** Whether a turn can start: the session is ready and not working. */
   canBegin(): boolean
   /** Adds the end of the turn to the conversation. */
@@ -39,6 +46,8 @@ export type CancelState = 'none' | 'requested' | 'overdue'
 /** A prompt that was sent to the agent. */
 interface Turn {
   readonly prompt: Prompt
+  /** The prompts that the agent added to it. */
+  readonly added: Prompt[]
   /** The agent reported that it's working on the prompt. */
   begun: boolean
   /** The agent responded to the request: at the end of the turn (v1), or when it accepted the prompt (v2). */
@@ -50,6 +59,10 @@ interface Turn {
 /**
  * The turns of a session, one at a time: given a second prompt, agents queue it, drop the first one or never respond.
  * When a turn ends, the next prompt is taken from the session's queue. A canceled or failed turn pauses the queue.
+ *
+ * An agent that can is asked to add a prompt to the running turn (steering). Whatever happens, such a prompt ends either with
+ * the agent or in the queue: it stays in the queue until the agent says that it has taken it, and until then no other
+ * prompt is sent.
  *
  * The response to an abandoned turn may still arrive, and must not end the turn after it: an idle state that arrives
  * while both are pending is held back until a response shows which turn it belongs to.
@@ -63,6 +76,7 @@ export class Turns {
   #cancelState: CancelState = 'none'
   #timer: Disposable | undefined
   #undecided: IdleUpdate | undefined
+  #unanswered: Disposable | undefined
   #ended: { error: unknown } | undefined
 
   constructor(options: TurnsOptions) {
@@ -93,14 +107,31 @@ export class Turns {
     return this.#current !== undefined
   }
 
-  /** Starts the next turn if a prompt is ready and no turn is running. */
+  /** Whether a prompt can be added to the running turn. */
+  get canSteer(): boolean {
+    const isEnding = this.#cancelState !== 'none' || this.#current?.end !== undefined
+    return !isEnding && !this.#ended && this.#options.canSteer()
+  }
+
+  /** Adds prompts to the running turn if the user wants that, or starts the next turn if none is running. */
   pump(): void {
+    if (this.canSteer) for (const prompt of this.#queue.takeSteering()) this.#steer(prompt)
     if (this.#current || this.#ended || !this.#options.canBegin()) return
     const prompt = this.#queue.take()
     if (!prompt) return
-    const turn: Turn = { prompt, begun: false, answered: false }
+    this.#begin({ prompt, added: [], begun: false, answered: false }, this.#options.send(prompt.content))
+  }
+
+  /** Goes on with a turn that another window started. */
+  adopt(answer: ReturnType<TurnsOptions['send']>): void {
+    const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
+    prompt.apply('send')
+    this.#begin({ prompt, added: [], begun: true, answered: false }, answer)
+  }
+
+  #begin(turn: Turn, answer: ReturnType<TurnsOptions['send']>): void {
     this.#current = turn
-    this.#options.send(prompt.content).then(
+    answer.then(
       accepted => this.#answered(turn, accepted?.messageId),
       (error: unknown) => this.#failed(turn, error),
     )
@@ -136,12 +167,14 @@ export class Turns {
   stateReported(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
     if (update.state !== 'idle') {
+      this.#stopWaiting()
       if (turn && !turn.begun) this.#undecided = undefined
       if (turn) turn.begun = true
       return
     }
     const { stopReason, error } = this.attribute(update as IdleUpdate)
     this.#setCancelState('none')
+    this.#awaitSteering()
     if (!turn) {
       this.pump()
       return
@@ -153,6 +186,52 @@ export class Turns {
     if (turn.answered) this.#finish(turn, turn.end)
     else
       this.#timer = this.#options.schedule(() => turn.end && this.#finish(turn, turn.end), LATE_RESPONSE_MS)
+  }
+
+  #steer(prompt: Prompt): void {
+    const queue = this.#queue
+    this.#options.steer(prompt).then(
+      outcome => this.#steered(queue, prompt, outcome),
+      (error: unknown) => {
+        // The end of the session returns it.
+        if (!(error instanceof AgentClosedError)) this.#steered(queue, prompt, 'failed', messageOf(error))
+      },
+    )
+  }
+
+  #steered(queue: PromptQueue, prompt: Prompt, outcome: SteeringOutcome, reason?: string): void {
+    const taken = outcome === 'injected' || outcome === 'startedNewTurn'
+    const before = this.#current
+    if (!taken) {
+      const failure =
+        outcome === 'failed' ? l10n.t("The agent couldn't add this prompt to the running turn.") : undefined
+      this.#options.steered(prompt, outcome)
+      queue.notSteered(prompt, reason ?? failure)
+    } else if (!this.#ended) {
+      this.#options.steered(prompt, outcome)
+      if (before) before.added.push(prompt)
+      else prompt.finish({ type: 'ended' })
+      queue.steered(prompt)
+    }
+    if (!queue.isSteering) this.#stopWaiting()
+    this.#options.changed()
+  }
+
+  /** The turn is over: an agent that hasn't answered by now whether it took a prompt may never do so. */
+  #awaitSteering(): void {
+    if (this.#unanswered || !this.#queue.isSteering) return
+    const queue = this.#queue
+    this.#unanswered = this.#options.schedule(() => {
+      this.#stopWaiting()
+      for (const prompt of queue.prompts)
+        if (prompt.state === 'steering') this.#options.steered(prompt, 'failed')
+      queue.steeringUnanswered(l10n.t("The agent didn't say whether it received this prompt."))
+    }, LATE_STEERING_MS)
+  }
+
+  #stopWaiting(): void {
+    this.#unanswered?.dispose()
+    this.#unanswered = undefined
   }
 
   cancel(): void {
@@ -171,6 +250,7 @@ export class Turns {
     if (turn && !turn.answered) this.#abandoned.add(turn)
     this.#options.endWork({ type: 'state', state: 'idle', stopReason: 'cancelled' })
     this.#setCancelState('none')
+    this.#awaitSteering()
     if (turn) this.#finish(turn, { type: 'ended', stopReason: 'cancelled' })
     else this.pump()
   }
@@ -180,9 +260,10 @@ export class Turns {
     if (this.#ended) return
     this.#ended = { error }
     this.#setCancelState('none')
+    this.#stopWaiting()
     const turn = this.#current
     this.#current = undefined
-    turn?.prompt.finish(turn.end ?? { type: 'failed', error })
+    if (turn) finishAll(turn, turn.end ?? { type: 'failed', error })
     this.#connected.dispose()
     this.#queue.sessionEnded(error)
     this.#options.changed()
@@ -239,9 +320,10 @@ export class Turns {
     if (this.#current !== turn) return
     this.#current = undefined
     this.#setCancelState('none')
+    this.#awaitSteering()
     const refusal = signInRequiredBy(outcome)
     if (refusal) this.#queue.requireSignIn(turn.prompt, refusal)
-    turn.prompt.finish(outcome)
+    finishAll(turn, outcome)
     this.#options.changed()
     this.pump()
   }
@@ -255,6 +337,10 @@ export class Turns {
     this.#cancelState = state
     this.#options.changed()
   }
+}
+
+function finishAll({ prompt, added }: Turn, outcome: TurnOutcome): void {
+  for (const one of [prompt, ...added]) one.finish(outcome)
 }
 
 /**

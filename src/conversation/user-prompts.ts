@@ -2,9 +2,18 @@
 import type { SessionUpdate } from '../acp/model.ts'
 import type { Entry, MessageEntry } from './state.ts'
 
-/** A prompt of the user in this session, which starts a turn or is added to it. Agents write those of subagents. */
+/**
+ * A prompt of the user in this session, which starts a turn or is added to it. Agents write those of subagents, and one that
+ * the agent didn't add to its turn is in the queue again.
+ */
 export function isPrompt(entry: Entry): entry is MessageEntry {
-  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
+  const isOfUser = entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
+  return isOfUser && entry.steering !== 'notTaken'
+}
+
+/** A prompt that started a turn. */
+export function startsTurn(entry: Entry): entry is MessageEntry {
+  return isPrompt(entry) && entry.steering === undefined
 }
 
 /** A prompt that can be seen, so that the user can go to it: one that the agent announced may still be empty. */

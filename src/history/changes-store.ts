@@ -16,6 +16,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { RETRY_STORE_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 
 /** A file's changes are deleted if they weren't read for this long. Milliseconds. */
@@ -27,6 +28,8 @@ const MAX_UNDONE = 100
 const WRITE_AFTER_MS = 100
 /** What nothing refers to is removed if it's older, since it may be about to be referred to. Milliseconds. */
 const UNUSED_MS = 60_000
+/** What was written is still there for this long. Later, another window may have replaced it. Milliseconds. */
+const SURE_MS = 1000
 const LINE_FEED = 10
 
 const mode = z.number().int()
@@ -87,9 +90,13 @@ export class ChangesStore extends Owner {
   readonly #folder: string
   readonly #log: Logger
   readonly #waiting = new Map<string, ChangedFile | undefined>()
+  /** what couldn't be stored, and is stored again later */
+  readonly #failed = new Map<string, ChangedFile | undefined>()
   readonly #blobs = new Map<string, Promise<string>>()
   /** by file: the hash of its text as stored last */
   readonly #texts = new Map<string, string>()
+  /** by file: what was written last, and when */
+  readonly #stored = new Map<string, { json: string; at: number }>()
   /** hashes of the texts of the file that is being stored: before and after */
   #storing: ReadonlyArray<string | undefined> = []
   /** by undo: the hashes of its texts */
@@ -101,7 +108,10 @@ export class ChangesStore extends Owner {
   /** by hash: contents that are being removed */
   readonly #removing = new Map<string, Promise<void>>()
   #dropped: Readonly<DroppedHistories> | undefined
+  /** that are there */
+  readonly #folders = new Set<string>()
   #timer: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
   #wroteAt = Number.NEGATIVE_INFINITY
   #writing: Promise<void> = Promise.resolve()
   #count = 0
@@ -149,6 +159,7 @@ export class ChangesStore extends Owner {
   }
 
   save(file: string, changed: ChangedFile | undefined): void {
+    this.#failed.delete(file)
     this.#waiting.set(file, changed)
     this.#flushSoon()
   }
@@ -247,22 +258,38 @@ export class ChangesStore extends Owner {
 
   async #flush(): Promise<void> {
     for (const [file, changed] of [...this.#waiting]) {
+      // write what was saved meanwhile
+      const done = () => this.#waiting.get(file) === changed && this.#waiting.delete(file)
       try {
         await this.#storeFile(file, changed)
+        done()
       } catch (error) {
-        this.#log.warn(`The changes of agents couldn't be stored: ${messageOf(error)}`)
+        if (done()) this.#failed.set(file, changed)
+        this.#retrySoon(`The changes of agents couldn't be stored: ${messageOf(error)}`)
       }
-      // write what was saved meanwhile
-      if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
     }
     const dropped = this.#dropped
     if (dropped) {
-      await this.#write(this.#droppedFile, JSON.stringify(dropped)).catch(error =>
-        this.#log.warn(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`),
-      )
-      if (this.#dropped === dropped) this.#dropped = undefined
+      try {
+        await this.#write(this.#droppedFile, JSON.stringify(dropped))
+        if (this.#dropped === dropped) this.#dropped = undefined
+      } catch (error) {
+        this.#retrySoon(`The list of dropped checkpoints couldn't be stored: ${messageOf(error)}`)
+      }
     }
     if (this.#waiting.size > 0) await this.#flush()
+  }
+
+  #retrySoon(problem: string): void {
+    if (this.#retry || this.owned.isDisposed) return
+    this.#log.warn(problem)
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined
+      for (const [file, changed] of this.#failed) this.#waiting.set(file, changed)
+      this.#failed.clear()
+      this.#flushSoon()
+    }, RETRY_STORE_MS)
+    this.#retry.unref()
   }
 
   async #storeFile(file: string, changed: ChangedFile | undefined): Promise<void> {
@@ -273,9 +300,10 @@ export class ChangesStore extends Owner {
     try {
       if (bytes && text !== undefined) {
         await this.#put(text, bytes)
-        await this.#write(this.#file(file), JSON.stringify({ ...changed, text }))
+        await this.#storeOnce(file, JSON.stringify({ ...changed, text }))
         this.#texts.set(file, text)
       } else {
+        this.#stored.delete(file)
         await rm(this.#file(file), { force: true })
         this.#texts.delete(file)
       }
@@ -283,6 +311,20 @@ export class ChangesStore extends Owner {
       this.#storing = []
     }
     if (before !== undefined) await this.#release(before)
+  }
+
+  /** A write by an agent is stored before and after it happens, mostly as the same. */
+  async #storeOnce(file: string, json: string): Promise<void> {
+    const last = this.#stored.get(file)
+    if (last?.json === json && performance.now() - last.at < SURE_MS) return
+    const at = performance.now()
+    await this.#write(this.#file(file), json)
+    this.#stored.delete(file)
+    this.#stored.set(file, { json, at })
+    for (const [other, { at }] of this.#stored) {
+      if (performance.now() - at < SURE_MS) break
+      this.#stored.delete(other)
+    }
   }
 
   /** Removes a text if nothing refers to it anymore, and only this window has put it. */
@@ -307,7 +349,8 @@ export class ChangesStore extends Owner {
   #flushNow(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const [file, changed] of this.#waiting) {
+    clearTimeout(this.#retry)
+    for (const [file, changed] of [...this.#failed, ...this.#waiting]) {
       try {
         if (!changed) rmSync(this.#file(file), { force: true })
         else {
@@ -321,6 +364,7 @@ export class ChangesStore extends Owner {
       }
     }
     this.#waiting.clear()
+    this.#failed.clear()
     try {
       if (this.#dropped) writeNow(this.#droppedFile, JSON.stringify(this.#dropped))
     } catch (error) {
@@ -388,9 +432,12 @@ export class ChangesStore extends Owner {
 
   async #write(file: string, content: string | Uint8Array): Promise<void> {
     const fresh = `${file}.${++this.#count}.new`
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+    const folder = path.dirname(file)
+    // one that was removed since is created again with the next try
+    if (!this.#folders.delete(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
     await writeFile(fresh, content, { mode: 0o600 })
     await rename(fresh, file)
+    this.#folders.add(folder)
   }
 
   /** `value` is undefined if the file can't be read. */

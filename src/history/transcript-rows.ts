@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
-import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
@@ -26,7 +26,7 @@ export function sessionIdOf([, id]: StoredCopy): string {
 
 /** the rows of one copy */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
-const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations']
+const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'said', 'conversations']
 
 /** The changes of a conversation since it was last written. */
 export interface TranscriptChanges {
@@ -41,6 +41,8 @@ export interface TranscriptChanges {
   /** output appended to terminals that were written before, and are not in `terminals` */
   outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
   head?: KeptConversation['head']
+  /** What is included of what an agent in the host said; stored in the same transaction, so that nothing is applied twice. */
+  said?: SaidFrame
 }
 
 /** Reads and writes the rows of stored conversations, without held secrets. All methods may throw SQLite's errors. */
@@ -105,9 +107,11 @@ export class TranscriptRows {
       if (terminal) terminal.output += String(row.text)
     }
     const [head] = this.#database.all(`SELECT head FROM heads ${OF}`, ...copy)
+    const [said] = this.#database.all(`SELECT hosted_id, frame FROM said ${OF}`, ...copy)
     return {
       entries,
       terminals,
+      ...(said && { said: { hostedId: String(said.hosted_id), frame: Number(said.frame) } }),
       head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
     }
   }
@@ -121,6 +125,8 @@ export class TranscriptRows {
     const head = changes.head && valueJson(changes.head)
     if (head)
       this.#database.run('REPLACE INTO heads VALUES (?, ?, ?)', ...copy, this.#jsonWithoutSecrets(head))
+    const { said } = changes
+    if (said) this.#database.run('REPLACE INTO said VALUES (?, ?, ?, ?)', ...copy, said.hostedId, said.frame)
     return revision
   }
 

@@ -150,4 +150,9 @@ export const TRANSCRIPT_MIGRATIONS = [
      pid INTEGER NOT NULL, beat INTEGER NOT NULL, wanted_by TEXT,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
+  // what a conversation includes of what an agent in the host has said
+  `CREATE TABLE said (
+     agent_id TEXT NOT NULL, session_id TEXT NOT NULL, hosted_id TEXT NOT NULL, frame INTEGER NOT NULL,
+     PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;`,
 ]

@@ -206,6 +206,7 @@ function mergeConversations(known: KeptConversation, other: KeptConversation): K
   }
   const title = known.head.title ?? other.head.title
   return {
+    ...(known.said && { said: known.said }),
     entries: mergeEntries(known.entries, other.entries).entries,
     terminals: [...terminals.values()],
     head: { ...other.head, ...known.head, ...(title === undefined ? {} : { title }) },

@@ -46,6 +46,7 @@ export class OpenSession extends Owner {
   /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
   #services: SessionServices | undefined
+  #recorder: TranscriptRecorder | undefined
 
   constructor({ agentId, agentName, session, plan, changes }: OpenSessionOptions) {
     super()
@@ -65,6 +66,11 @@ export class OpenSession extends Owner {
     return this.#services
   }
 
+  /** Stores its conversation, while an agent has it. */
+  get recorder(): TranscriptRecorder | undefined {
+    return this.#recorder
+  }
+
   /** The agent has the session: records and tracks it from now on, and sends its prompts. */
   begin({ queue, services: shared, transcripts, usage, origin, onChange, onEnd }: SessionWork): void {
     const { session, plan, changes } = this
@@ -80,7 +86,9 @@ export class OpenSession extends Owner {
       this.register(detectChanges(session, changes, onDidSave, files.log))
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
-    this.register(new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'))
+    this.#recorder = this.register(
+      new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'),
+    )
     const { agentId } = this
     if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
     session.queue = queue
@@ -103,8 +111,9 @@ export class OpenSession extends Owner {
     this.#endCommands()
   }
 
-  /** Stops the running turn as `cancel` does and sends a queued prompt next. */
+  /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and sends it next. */
   sendNow(prompt: string): void {
+    if (this.session.steer(prompt)) return
     const stops = this.session.isWorking
     if (this.session.sendNow(prompt) && stops) this.#endCommands()
   }

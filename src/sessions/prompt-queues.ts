@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { StoredPrompt } from '../conversation/attachment.ts'
+import type { Prepare } from '../conversation/prompts/prompt.ts'
 import { PromptQueue, type PromptStorage } from '../conversation/prompts/prompt-queue.ts'
 
 /** Stores the prompts of all conversations of the window. */
@@ -12,18 +13,28 @@ export interface PromptQueuesStorage extends PromptStorage {
   readonly onDidTakeOver: Event<string>
 }
 
+/** Prompts that are sent although their window is gone, since the turn before them goes on. */
+export interface ContinuingPrompts {
+  /** Whether those of the conversation with this key are. Without a promise: no. */
+  continues(key: string): Promise<boolean> | undefined
+  /** Creates the content of one. */
+  prepare(queue: PromptQueue, draft: StoredPrompt['draft']): Prepare
+}
+
 /** The prompt queues of this window, by the key of their conversation. */
 export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
+  readonly #continuing: ContinuingPrompts | undefined
   readonly #queues = new Map<string, PromptQueue>()
   readonly #change = this.register(new Emitter<PromptQueue>())
 
   /** A queue changed. */
   readonly onDidChange = this.#change.event
 
-  constructor(storage: PromptQueuesStorage) {
+  constructor(storage: PromptQueuesStorage, continuing?: ContinuingPrompts) {
     super()
     this.#storage = storage
+    this.#continuing = continuing
     this.register(
       storage.onDidTakeOver(key => {
         const queue = this.#queues.get(key)
@@ -58,6 +69,22 @@ export class PromptQueues extends Owner {
   }
 
   #claim(queue: PromptQueue): void {
+    const continues = this.#continuing?.continues(queue.key)
+    if (!continues) {
+      this.#return(queue)
+      return
+    }
+    void continues.then(yes => {
+      if (!yes || !this.#continuing) {
+        this.#return(queue)
+        return
+      }
+      for (const { id, draft } of this.#storage.claim(queue.key))
+        queue.enqueue({ id, draft }, this.#continuing.prepare(queue, draft))
+    })
+  }
+
+  #return(queue: PromptQueue): void {
     queue.addReturned(this.#storage.claim(queue.key), l10n.t('The window closed before the prompt was sent.'))
   }
 }

@@ -5,7 +5,7 @@ import type { Draft } from '../common/draft.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { Prompt } from '../conversation/prompts/prompt.ts'
-import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
+import type { EnqueueOptions, PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import type { DisplayedSession } from './displayed-session.ts'
 import type { Failures } from './failures.ts'
@@ -46,17 +46,19 @@ export class PromptSender {
     return this.#options.queues.of(this.#options.displayed.key)
   }
 
-  /**
-   * Queues a prompt for the conversation with this key. `composer`: what the composer holds from now on, if the prompt came
-   * from there.
-   */
-  enqueue(key: string, prompt: StoredPrompt, make: MakePrompt, composer?: Draft<Attachment>): void {
+  /** Queues a prompt for the conversation with this key. */
+  enqueue(
+    key: string,
+    prompt: StoredPrompt,
+    make: MakePrompt,
+    options?: Pick<EnqueueOptions, 'composer' | 'joins'>,
+  ): void {
     const { opener } = this.#options
     const queue = this.#queueOf(key)
     const { agentId } = opener
     queue.enqueue(prompt, queued => this.#contentFor(queue, queued, make), {
       ...(queue === this.queue && agentId !== undefined && { agentId }),
-      ...(composer && { composer }),
+      ...options,
     })
   }
 

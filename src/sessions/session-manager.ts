@@ -1,5 +1,7 @@
 import path from 'node:path'
-import { type Agent, type AgentClient, AgentRequestError } from '../acp/agent.ts'
+import * as l10n from '@vscode/l10n'
+import { type Agent, type AgentClient, AgentRequestError, type SessionNote } from '../acp/agent.ts'
+import type { ContentBlock } from '../acp/model.ts'
 import type { ChangeTracker } from '../changes/change-tracker.ts'
 import { SessionChanges } from '../changes/session-changes.ts'
 import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
@@ -9,8 +11,9 @@ import { Emitter } from '../common/event.ts'
 import { RELEASE_POLL_MS, RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
-import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
-import { forkState, restoreState } from '../conversation/replay/restore-state.ts'
+import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
+import { createSessionState, type ReducingState } from '../conversation/reducer/reducing-state.ts'
+import { continueState, forkState, restoreState } from '../conversation/replay/restore-state.ts'
 import { originsOf } from '../conversation/rewinds.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
@@ -18,6 +21,7 @@ import type { Reopening } from './failures.ts'
 import { OpenSession, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
+  MakePrompt,
   NativeElicitation,
   SavedConversations,
   SessionPlan,
@@ -26,7 +30,7 @@ import type {
 } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
-import type { AgentRunner } from './runners/agent-runner.ts'
+import type { AgentRunner, RunningAgent } from './runners/agent-runner.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
 import {
   agentClient,
@@ -148,6 +152,40 @@ export class SessionManager extends Owner {
       else this.#reopening.delete(key)
       this.#release(agentId, sessionId)
     }
+  }
+
+  /**
+   * Goes on with the sessions that an earlier window had open with the same process, as if this were still that window.
+   * Resolves when all that the agent said meanwhile has arrived. `onSession`: called for each one before its prompts are sent.
+   */
+  async reattach(
+    agentId: string,
+    { agent, sessions }: RunningAgent,
+    onSession: (session: Session, note: SessionNote) => void,
+  ): Promise<void> {
+    const { attached, hosted } = agent
+    if (!attached || !hosted) return
+    const reattached: Session[] = []
+    for (const one of attached.sessions) {
+      const record = this.#options.records.get(agentId, one.sessionId)
+      if (!record) continue
+      try {
+        await this.#acquire(record, new AbortController().signal, RELOAD_CLOSE_MS)
+      } catch (error) {
+        if (!(error instanceof SessionElsewhereError)) throw error
+        continue
+      }
+      const plan = await this.#options.planner.forExisting(record, agent.capabilities)
+      const saved = this.#options.transcripts.read(agentId, one.sessionId)
+      const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
+      const state = saved ? continueState(saved) : createSessionState()
+      const session = sessions.reattachSession(one, plan.setup, state, said)
+      onSession(session, one.note)
+      this.#admit(this.#opened(agentId, session, plan))
+      reattached.push(session)
+    }
+    await attached.begin()
+    for (const session of reattached) session.reattached()
   }
 
   /** Acquires the session for this window. Before a reload, the same window may still be closing it. */
@@ -300,6 +338,14 @@ export class SessionManager extends Owner {
   /** Whether the session was closed here because another window took it over. */
   isTakenOver(open: OpenSession): boolean {
     return this.#takenOver.has(open)
+  }
+
+  /** Creates the content of a prompt for the session that has this queue. Rejects if none has it. */
+  async contentFor(queue: PromptQueue, make: MakePrompt): Promise<ContentBlock[]> {
+    const open = this.list().find(({ session }) => session.queue === queue)
+    if (!open) throw new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
+    const { agentName, session, plan } = open
+    return make({ agentName, can: session.agent.capabilities, roots: plan.setup })
   }
 
   /** The agent's capabilities when it last ran. */

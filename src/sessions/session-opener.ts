@@ -27,6 +27,11 @@ export interface SessionOpenerOptions {
   store: KeyValueStore
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
+  /**
+   * A session that an earlier window left running, once this window goes on with it; resolves to `undefined` for another one.
+   * `undefined` if there is none.
+   */
+  continued?: (reference: SessionReference) => Promise<OpenSession | undefined> | undefined
   log: Logger
   /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
   slowAfterMs?: number
@@ -234,6 +239,12 @@ export class SessionOpener implements Disposable {
     if (!last || !isEmpty || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
+    const continued = this.#options.continued?.(last)
+    if (continued) {
+      this.#changed()
+      await this.#open(async () => this.#continue(last, await continued))
+      if (this.#restoring !== last) return
+    }
     // show the saved conversation while the agent starts
     const kept = this.#options.manager.saved(last)
     if (kept) this.#displayed.display(kept)
@@ -249,6 +260,15 @@ export class SessionOpener implements Disposable {
       if (kept) this.#showUnknownAgent(last.agentId)
       else this.#changed()
     })
+  }
+
+  /** Displays a session that an earlier window left running, unless the user has opened something else meanwhile. */
+  #continue(last: SessionReference, open: OpenSession | undefined): void {
+    if (!open || this.#restoring !== last || this.#displayed.current) return
+    this.#restoring = undefined
+    this.#displayed.display(open)
+    this.remember(open)
+    this.#changed()
   }
 
   async retry(attempt: Attempt): Promise<void> {

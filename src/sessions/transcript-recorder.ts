@@ -1,3 +1,4 @@
+import type { HostedAgent } from '../acp/agent.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
@@ -12,6 +13,9 @@ import type { Transcripts } from '../history/transcripts.ts'
 const APPEND_EVERY_MS = 80
 /** An entry whose content is replaced again and again, such as a tool call's, is written as a whole at this interval, in milliseconds. */
 const REWRITE_EVERY_MS = 1000
+
+/** After more attempts to write that failed, the agent's host needn't keep what isn't written. */
+const MAX_FAILURES = 3
 
 /**
  * Saves a conversation as it grows: only what changed. New entries and statuses are written at once, and what the user
@@ -30,6 +34,11 @@ export class TranscriptRecorder extends Owner {
   /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
   #isOver = false
+  /** the number of the agent's last frame before the first change that isn't written */
+  #unwrittenAfter: number | undefined
+  /** attempts to write that failed one after the other */
+  #failures = 0
+  readonly #hosted: HostedAgent | undefined
   #timer: NodeJS.Timeout | undefined
   /** the delay of the timer, in milliseconds */
   #delay = 0
@@ -41,6 +50,7 @@ export class TranscriptRecorder extends Owner {
     super()
     this.#agentId = agentId
     this.#session = session
+    this.#hosted = session.agent.hosted
     this.#writer = writer
     // loading a session that wasn't open starts without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
@@ -54,6 +64,7 @@ export class TranscriptRecorder extends Owner {
     this.register(
       session.onDidChange(changes => {
         this.#changes.add(changes)
+        if (this.#hosted) this.#unwrittenAfter ??= this.#hosted.arrived - 1
         // the status says when a load is over
         if (session.phase === 'loading') return
         const delay = Math.min(...changes.map(change => this.#delayOf(change)))
@@ -76,6 +87,18 @@ export class TranscriptRecorder extends Owner {
     if (unkept) this.#schedule(0)
   }
 
+  /** Up to which frame what the agent said is stored; `undefined` for all that was handled, or if nothing can be stored. */
+  get storedFrame(): number | undefined {
+    if (this.isStored || this.#failures > MAX_FAILURES) return this.#unwrittenAfter
+    return this.#unwrittenAfter ?? 0
+  }
+
+  /** What is stored goes on with what isn't written yet, so that another window can do that. */
+  get isStored(): boolean {
+    const { phase, state } = this.#session
+    return phase === 'ready' && (!this.#replace || state.entries.length === 0)
+  }
+
   /** Writes pending changes now. */
   flush(): void {
     clearTimeout(this.#timer)
@@ -88,11 +111,14 @@ export class TranscriptRecorder extends Owner {
     if (this.#replace && state.entries.length === 0) return
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
-    const written = this.#writer.write(
-      this.#agentId,
-      this.#session.sessionId,
-      this.#replace ? everything(state) : this.#changed(state, changes),
-    )
+    const said = this.#hosted && { hostedId: this.#hosted.id, frame: this.#hosted.handled }
+    const written = this.#writer.write(this.#agentId, this.#session.sessionId, {
+      ...(this.#replace ? everything(state) : this.#changed(state, changes)),
+      ...(said && { said }),
+    })
+    this.#failures = written ? 0 : this.#failures + 1
+    // an agent isn't stopped because a disk is full
+    if (written || this.#failures > MAX_FAILURES) this.#unwrittenAfter = undefined
     if (!written && !this.#replace) this.#schedule(REWRITE_EVERY_MS)
     // after its end, the session may be continued and saved by another recorder
     else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)

@@ -50,6 +50,7 @@ export function createPlatform(
       proposals,
       mentions: own.add(new MentionSearch(storage.workspace)),
       extensionUri,
+      extensionId: context.extension.id,
     }),
     proposals,
     storage,

@@ -15,6 +15,7 @@ import { openTab } from './webviews/panels.ts'
 
 export interface VsCodeWorkbenchOptions {
   extensionUri: vscode.Uri
+  extensionId: string
   /** Resolves what is created on first use, because it depends on services that depend on the workbench. */
   changeEditors: () => ChangeEditors
   diffs: Diffs
@@ -51,6 +52,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     },
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
+    linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
     openExternal: async url => void (await vscode.env.openExternal(vscode.Uri.parse(url))),
     copy: async text => vscode.env.clipboard.writeText(text),
   }

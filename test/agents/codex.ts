@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { ConfigOption } from '../../src/acp/model.ts'
-import { assertSettled, entriesOfKind, findPermission, messageTexts, waitForState } from './expect.ts'
+import { assertSettled, entriesOfKind, findPermission, HELLO, messageTexts, waitForState } from './expect.ts'
 import { describeModelAgent } from './model-agent.ts'
 
 /**
@@ -76,6 +76,32 @@ export function describeCodex(version: 1 | 2): void {
           await rig().promptScenario(open, 'edit')
           if (readOnly) assert.deepEqual(entriesOfKind(session.state, 'permission'), [])
           else assert.equal(findPermission(session.state).outcome?.type, 'selected')
+        })
+
+        it('steer: adds a prompt to the running turn', async () => {
+          const open = await rig().create()
+          const { session } = open
+          const turn = rig().promptScenario(open, 'gate')
+          const isRunning = () =>
+            rig()
+              .processes()
+              .some(({ command }) => command.includes('[ -e go ]'))
+          await rig().waitFor('the command', isRunning)
+          const steered = session.prompt([{ type: 'text', text: `please [[hello ${rig().workspace}]]` }])
+          assert.equal(session.steer(session.queue.queued[0]!.id), true)
+          const added = () => entriesOfKind(session.state, 'message').filter(({ steering }) => steering)
+          await waitForState(session, () => added()[0]?.steering === 'injected')
+          writeFileSync(rig().file('go'), '')
+          assert.deepEqual(await turn, { type: 'ended', stopReason: 'end_turn' })
+          assert.deepEqual(await steered, { type: 'ended', stopReason: 'end_turn' })
+          assert.deepEqual([added().length, session.state.turn], [1, 1])
+          assert.equal(messageTexts(session.state).at(-1), HELLO)
+          assert.equal(
+            entriesOfKind(session.state, 'message').filter(({ role }) => role === 'user').length,
+            2,
+          )
+          assertSettled(session.state)
+          assert.equal(session.canSteer, false)
         })
 
         it('usage: reports the context usage', async () => {

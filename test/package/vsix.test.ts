@@ -46,6 +46,7 @@ describe('the package', () => {
       manifest.main.replace('./', ''),
       'dist/process-guard.cjs',
       'dist/search-worker.js',
+      'dist/agent-host.mjs',
       'dist/demo-agent.mjs',
       'dist/agent-icons.json',
       'dist/webview/conversation.js',

@@ -5,8 +5,12 @@ import path from 'node:path'
 import * as esbuild from 'esbuild'
 import { AgentHosts } from '../../src/acp/transport/host/agent-hosts.ts'
 import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
+import type { AgentTag } from '../../src/acp/transport/host/hosted-agent-state.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { until } from './until.ts'
+
+/** Of the agents that tests start. */
+export const TAG: AgentTag = { agentId: 'fixture', name: 'Fixture', workspace: 'file:///w' }
 
 /** The agent host, built as it runs in a window, with a folder of its own. */
 export class AgentHostProgram {
@@ -29,7 +33,7 @@ export class AgentHostProgram {
       folder: this.entries,
       script: script!,
       guardScript: guardScript!,
-      maxFrameBytes: 4 << 20,
+      maxFrameBytes: () => 4 << 20,
     })
   }
 

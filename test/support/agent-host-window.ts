@@ -13,7 +13,7 @@ import { AgentHosts } from '../../src/acp/transport/host/agent-hosts.ts'
 const [folder = '', id = '', stored = '', last = '', confirms = ''] = process.argv.slice(2)
 let number = readFileSync(stored, 'utf8').split('\n').length - 1
 const file = openSync(stored, 'a')
-const hosts = new AgentHosts({ folder, script: '', guardScript: '', maxFrameBytes: 1 << 20 })
+const hosts = new AgentHosts({ folder, script: '', guardScript: '', maxFrameBytes: () => 1 << 20 })
 const agent = await hosts.attach(id, number)
 if (!agent) throw new Error(`There is no agent ${id}.`)
 createInterface({ input: agent.stdout }).on('line', line => {

@@ -1,4 +1,4 @@
-import { MemberLimit } from './member-limit.ts'
+import { MESSAGE_END, MemberLimit } from './member-limit.ts'
 
 const NEWLINE = 10
 
@@ -17,27 +17,36 @@ export class LineTooLongError extends Error {
 
 /** A buffer for an unfinished line that grew larger than this is released together with the line. */
 const KEEP_BYTES = 256 * 1024
+/** A shorter line that arrives as a whole has too few members to matter. Characters. */
+const LONG_LINE = 16 * 1024
 
 /**
  * Cuts a byte stream at newlines and decodes whole lines only, so that no UTF-8 character is ever split. The unfinished
  * line waits in a buffer that grows by doubling: a line of n bytes costs O(n) however small its pieces are. Members
- * beyond a limit are cut from it as they arrive; a line within a piece has too few of them to matter.
+ * beyond a limit are cut from long lines as they arrive, and a long batch becomes a line for each of its messages.
  */
 export class LineSplitter {
   readonly #maxBytes: number
+  readonly #onCut: () => void
   /** the unfinished line, and how much of the buffer it fills */
   #rest: Buffer = Buffer.allocUnsafe(0)
   #restBytes = 0
+  #isUnfinished = false
   #members = new MemberLimit()
-  /** the line that was unfinished before the last push */
-  #first: string | undefined
+  /** lines before those of the text: the one that was unfinished before the last push, or messages of a batch */
+  #ready: Array<{ text: string; isLineEnd: boolean }> = []
+  #isLineEnd = true
   /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
   #text = ''
   #position = 0
+  /** the beginning of an unfinished line after them, or more of it */
+  #tail: Buffer | undefined
   #tooLong = false
 
-  constructor(maxBytes: number) {
+  /** `onCut` is called for each line from which members were cut. */
+  constructor(maxBytes: number, onCut: () => void = () => {}) {
     this.#maxBytes = maxBytes
+    this.#onCut = onCut
   }
 
   /** Adds the next bytes. Call {@link next} until it returns `undefined` before pushing again. */
@@ -49,16 +58,16 @@ export class LineSplitter {
       return
     }
     let start = 0
-    if (this.#restBytes > 0) {
+    if (this.#isUnfinished) {
       start = chunk.indexOf(NEWLINE) + 1
       this.#keep(chunk.subarray(0, start - 1))
       if (this.#tooLong) return
-      this.#first = this.#takeRest()
+      this.#ready.push({ text: this.#takeRest(), isLineEnd: true })
     }
     const end = last - start > this.#maxBytes ? this.#endOfGood(chunk, start, last) : last + 1
     if (end > start) this.#text = chunk.toString('utf8', start, end)
     this.#position = 0
-    if (!this.#tooLong && last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
+    if (!this.#tooLong && last + 1 < chunk.length) this.#tail = chunk.subarray(last + 1)
   }
 
   /**
@@ -66,12 +75,16 @@ export class LineSplitter {
    * @throws LineTooLongError if the line is longer than the limit; all lines before it were returned.
    */
   next(): string | undefined {
-    if (this.#first !== undefined) {
-      const line = this.#first
-      this.#first = undefined
-      return line
-    }
+    const ready = this.#ready.shift()
+    this.#isLineEnd = ready?.isLineEnd ?? true
+    if (ready) return ready.text
     if (this.#position >= this.#text.length) {
+      const tail = this.#tail
+      if (tail) {
+        this.#tail = undefined
+        this.#keep(tail)
+        return this.next()
+      }
       if (this.#tooLong) throw new LineTooLongError(this.#maxBytes)
       return undefined
     }
@@ -79,16 +92,44 @@ export class LineSplitter {
     const line = this.#text.slice(this.#position, end)
     this.#position = end + 1
     if (this.#position >= this.#text.length) this.#text = ''
-    return line
+    if (line.length < LONG_LINE) return line
+    this.#limit(line)
+    return this.next()
+  }
+
+  /** Whether the line that was returned last is a whole one of the stream, or the last message of one that was divided. */
+  get isLineEnd(): boolean {
+    return this.#isLineEnd
   }
 
   /** What followed the last newline, after the stream has ended. */
   flush(): string | undefined {
+    this.#isLineEnd = true
     return this.#restBytes === 0 ? undefined : this.#takeRest()
   }
 
   #keep(piece: Buffer): void {
-    for (const one of this.#members.keep(piece)) if (!this.#tooLong) this.#add(one)
+    this.#isUnfinished = true
+    for (const one of this.#members.keep(piece)) {
+      if (this.#tooLong) return
+      if (one === MESSAGE_END) this.#ready.push({ text: this.#takeText(), isLineEnd: false })
+      else this.#add(one)
+    }
+  }
+
+  /** The same for a line that arrived as a whole. */
+  #limit(line: string): void {
+    const limit = new MemberLimit()
+    let message: Buffer[] = []
+    for (const one of limit.keep(Buffer.from(line))) {
+      if (one !== MESSAGE_END) message.push(one)
+      else {
+        this.#ready.push({ text: Buffer.concat(message).toString(), isLineEnd: false })
+        message = []
+      }
+    }
+    if (limit.hasCut) this.#onCut()
+    this.#ready.push({ text: Buffer.concat(message).toString(), isLineEnd: true })
   }
 
   #add(piece: Buffer): void {
@@ -110,6 +151,14 @@ export class LineSplitter {
   }
 
   #takeRest(): string {
+    if (this.#members.hasCut) this.#onCut()
+    const text = this.#takeText()
+    this.#isUnfinished = false
+    this.#members = new MemberLimit()
+    return text
+  }
+
+  #takeText(): string {
     const text = this.#rest.toString('utf8', 0, this.#restBytes)
     this.#dropRest()
     return text
@@ -117,7 +166,6 @@ export class LineSplitter {
 
   #dropRest(): void {
     this.#restBytes = 0
-    this.#members = new MemberLimit()
     if (this.#rest.length > KEEP_BYTES) this.#rest = Buffer.allocUnsafe(0)
   }
 

@@ -1,22 +1,32 @@
 import { TOO_DEEP } from '../../common/bound-depth.ts'
-import { MAX_DEPTH, MAX_MEMBERS } from '../../common/limits.ts'
+import { MAX_ANSWER_MEMBERS, MAX_DEPTH, MAX_MEMBERS } from '../../common/limits.ts'
 
-const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92]
+const [TAB, RETURN, SPACE, QUOTE, COMMA, BACKSLASH] = [9, 13, 32, 34, 44, 92]
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [91, 93, 123, 125]
 /** Objects that are less deep have the members of the protocol, which are in no order: only endless ones are cut. */
 const DEEP = 4
 const MAX_SHALLOW = 1000
 /** How much of a line tells whether it's an answer. Bytes. */
 const HEAD_BYTES = 256
+const ANSWER = /^\s*\{[^{}[\]]*"result"\s*:/
+const BRACKET = Buffer.from('[')
+
+type Begun = 'nothing' | 'noise' | 'bracket' | 'message'
+
+/** In what {@link MemberLimit} keeps: a message of a batch ends here. */
+export const MESSAGE_END = Symbol('the end of a message')
 
 /**
  * Cuts members of objects and elements of arrays beyond {@link MAX_MEMBERS} from a line of JSON while it arrives, since
- * parsing a million keys would block for seconds. An object that was cut ends with a member that says so. Answers stay
- * whole: Parley has asked for them, and a list of sessions may be long. Counts commas, and each message of a batch by
- * itself. One object for each line.
+ * parsing a million keys would block for seconds. An object that was cut ends with a member that says so. Of answers, more
+ * is kept: Parley has asked for them, and a list of sessions may be long. Counts commas. A batch is divided into its
+ * messages. One object for each line.
  */
 export class MemberLimit {
   readonly #max: number
+  /** what has begun: a message follows a bracket if it's one of a batch */
+  #begun: Begun = 'nothing'
+  #isBatch = false
   /** how the objects and arrays begin that are open, outermost first; the innermost ones may be missing */
   readonly #open: number[] = []
   #depth = 0
@@ -26,40 +36,90 @@ export class MemberLimit {
   #shallow = 0
   /** in how many objects and arrays is the one whose other members are dropped, with itself; 0 for none */
   #cutting = 0
+  /** how the message begins, and where it goes on in the current piece */
   #head = ''
+  #from = 0
+  /** known once it matters */
+  #isAnswer: boolean | undefined
+  #hasCut = false
 
   constructor(max = MAX_MEMBERS) {
     this.#max = max
   }
 
+  /** Whether anything was dropped from the line. */
+  get hasCut(): boolean {
+    return this.#hasCut
+  }
+
   /** What stays of the next bytes. */
-  keep(piece: Buffer): readonly Buffer[] {
-    if (this.#head.length < HEAD_BYTES) this.#head += piece.toString('latin1', 0, HEAD_BYTES)
-    const kept: Buffer[] = []
+  keep(piece: Buffer): ReadonlyArray<Buffer | typeof MESSAGE_END> {
+    const kept: Array<Buffer | typeof MESSAGE_END> = []
     let from = 0
+    this.#from = 0
     for (let i = 0; i < piece.length; i++) {
       if (this.#isString) {
         i = this.#endOfString(piece, i)
         continue
       }
-      const byte = piece[i]
+      const byte = piece[i]!
+      if (this.#begun !== 'message') {
+        const begun = this.#begin(byte)
+        // kept only if it isn't that of a batch
+        if (begun === 'bracket') from = i + 1
+        if (this.#depth > 0) kept.push(BRACKET)
+        this.#begun = begun
+        if (begun !== 'message') continue
+        this.#from = i
+      }
       if (byte === QUOTE) this.#isString = true
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         if (this.#depth < MAX_DEPTH) this.#open[this.#depth] = byte
         this.#depth++
+      } else if (this.#isBatch && this.#depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
+        kept.push(piece.subarray(from, i), MESSAGE_END)
+        from = i + 1
+        this.#nextMessage(from)
+        if (byte === CLOSE_BRACKET) this.#begun = 'noise'
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (this.#cutting > 0 && this.#depth === this.#cutting) {
           this.#cutting = 0
           from = i
         }
         if (this.#depth > 0) this.#depth--
-      } else if (byte === COMMA && this.#cutting === 0 && this.#isTooMany()) {
+      } else if (byte === COMMA && this.#cutting === 0 && this.#isTooMany(piece)) {
         this.#cutting = this.#depth
+        this.#hasCut = true
         kept.push(piece.subarray(from, i), this.#note())
       }
     }
     if (this.#cutting === 0) kept.push(piece.subarray(from))
+    if (this.#begun === 'message') this.#head = this.#headWith(piece)
     return kept
+  }
+
+  /** What has begun with the next byte of a line in which no message had. */
+  #begin(byte: number): Begun {
+    if (byte === OPEN_BRACE) {
+      this.#isBatch = this.#begun === 'bracket'
+      return 'message'
+    }
+    if (byte === SPACE || byte === TAB || byte === RETURN) return this.#begun
+    if (this.#begun !== 'bracket')
+      return byte === OPEN_BRACKET && this.#begun === 'nothing' ? 'bracket' : 'noise'
+    // an array of something else
+    this.#open[0] = OPEN_BRACKET
+    this.#depth = 1
+    return 'message'
+  }
+
+  #nextMessage(from: number): void {
+    this.#depth = 0
+    this.#members = 0
+    this.#shallow = 0
+    this.#head = ''
+    this.#from = from
+    this.#isAnswer = undefined
   }
 
   /** Where the string ends in these bytes. */
@@ -84,26 +144,22 @@ export class MemberLimit {
   }
 
   /** There is another member. */
-  #isTooMany(): boolean {
-    const isObject = this.#isObject
-    if (!isObject && this.#depth <= 1) {
-      // the messages of a batch
-      this.#members = 0
-      this.#shallow = 0
-      return false
-    }
-    const isShallow = isObject && this.#depth < DEEP
+  #isTooMany(piece: Buffer): boolean {
+    const isShallow = this.#isObject && this.#depth < DEEP
     const count = isShallow ? ++this.#shallow : ++this.#members
-    return count >= (isShallow ? MAX_SHALLOW : this.#max) && !this.#isAnswer
+    if (count < (isShallow ? MAX_SHALLOW : this.#max)) return false
+    this.#isAnswer ??= ANSWER.test(this.#headWith(piece))
+    return !this.#isAnswer || isShallow || count >= MAX_ANSWER_MEMBERS
+  }
+
+  #headWith(piece: Buffer): string {
+    const missing = HEAD_BYTES - this.#head.length
+    return missing <= 0 ? this.#head : this.#head + piece.toString('latin1', this.#from, this.#from + missing)
   }
 
   /** What is too deep is dropped later. */
   get #isObject(): boolean {
     return this.#depth <= MAX_DEPTH && this.#open[this.#depth - 1] === OPEN_BRACE
-  }
-
-  get #isAnswer(): boolean {
-    return /^\s*\{[^{}[\]]*"result"\s*:/.test(this.#head.slice(0, HEAD_BYTES))
   }
 
   /** What stands for the members that are cut. The protocol's own arrays have only objects. */

@@ -3,13 +3,31 @@ import { stripVTControlCharacters } from 'node:util'
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node'
 import { boundDepth } from '../../common/bound-depth.ts'
 import { LineSplitter } from './line-splitter.ts'
-import { asMessage } from './ordered-reader.ts'
+import { asMessage, type WireMessage } from './ordered-reader.ts'
 
 export interface NdjsonReaderOptions {
   /** A longer line fires an error (`LineTooLongError`) and stops the reader. */
   maxFrameBytes: number
   /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters, except blank lines. */
   onNoise?: (line: string) => void
+  /** Called for each line from which members beyond a limit were dropped. */
+  onCut?: () => void
+  /** The stream goes on that another window began to read. */
+  resumed?: ResumedStream
+}
+
+/** What a stream contains whose beginning another window has read. */
+export interface ResumedStream {
+  /** the number of lines before the stream */
+  before: number
+  /**
+   * The number of the last line that was written before this window read. Requests up to there may be answered: they are
+   * skipped, and those in `open` are passed on after that line.
+   */
+  last: number
+  open: readonly object[]
+  /** Called when these have been passed on, too. */
+  onCaughtUp: () => void
 }
 
 /** maximum number of characters of a noise line that are reported */
@@ -30,6 +48,12 @@ export class NdjsonReader extends AbstractMessageReader {
   /** a batch and the position of its next message */
   #batch: unknown[] | undefined
   #batchPosition = 0
+  /** the number of the line that was read last */
+  #line = 0
+  /** only some messages of that line, which is a long batch, were read */
+  #isWithinLine = false
+  #resumed: ResumedStream | undefined
+  #isPassingOpen = false
   #paused = false
   #working = false
   #ended = false
@@ -38,8 +62,21 @@ export class NdjsonReader extends AbstractMessageReader {
   constructor(stream: Readable, options: NdjsonReaderOptions) {
     super()
     this.#stream = stream
-    this.#lines = new LineSplitter(options.maxFrameBytes)
+    this.#lines = new LineSplitter(options.maxFrameBytes, options.onCut)
     this.#onNoise = options.onNoise ?? (() => {})
+    this.#resumed = options.resumed
+    this.#line = options.resumed?.before ?? 0
+  }
+
+  /** The number of the line that was read last. */
+  get line(): number {
+    return this.#line
+  }
+
+  /** The number of the last line that was passed on with all that it contains. */
+  get handled(): number {
+    const isWithinLine = this.#isWithinLine || (this.#batch && !this.#isPassingOpen)
+    return isWithinLine ? this.#line - 1 : this.#line
   }
 
   listen(callback: DataCallback): Disposable {
@@ -110,9 +147,22 @@ export class NdjsonReader extends AbstractMessageReader {
           this.#nextOfBatch(this.#batch)
           continue
         }
+        const isAfterLast = !this.#isWithinLine && this.#line >= (this.#resumed?.last ?? 0)
+        if (this.#resumed && (isAfterLast || this.#isPassingOpen)) {
+          this.#passOpen(this.#resumed)
+          continue
+        }
         const line = this.#nextLine()
-        if (line === undefined) break
-        this.#line(line)
+        if (line === undefined) {
+          // it was cut short
+          if (!this.#ended || !this.#resumed) break
+          this.#line = this.#resumed.last
+          this.#isWithinLine = false
+          continue
+        }
+        if (!this.#isWithinLine) this.#line++
+        this.#isWithinLine = !this.#lines.isLineEnd
+        this.#readLine(line)
       }
     } catch (error) {
       this.#fail(error)
@@ -137,13 +187,26 @@ export class NdjsonReader extends AbstractMessageReader {
     }
   }
 
-  #line(line: string): void {
+  #passOpen(resumed: ResumedStream): void {
+    if (this.#isPassingOpen) {
+      this.#isPassingOpen = false
+      this.#resumed = undefined
+      resumed.onCaughtUp()
+      return
+    }
+    this.#isPassingOpen = true
+    this.#batch = [...resumed.open]
+    this.#batchPosition = 0
+  }
+
+  #readLine(line: string): void {
     const value = parseLine(line)
     if (value === undefined) {
       const noise = line.trim()
       if (noise !== '') this.#onNoise(noise.slice(0, NOISE_LENGTH))
     } else if (Array.isArray(value)) {
-      this.#batch = value
+      // a long batch is divided before it's parsed, so what is in it may be such a batch, too
+      this.#batch = value.flat(Number.POSITIVE_INFINITY) as unknown[]
       this.#batchPosition = 0
     } else this.#deliver(value)
   }
@@ -158,9 +221,14 @@ export class NdjsonReader extends AbstractMessageReader {
 
   #deliver(value: unknown): void {
     const message = asMessage(value)
+    if (message && this.#resumed && !this.#isPassingOpen && isRequest(message)) return
     if (message) this.#callback?.(message)
     else this.#onNoise(describe(value))
   }
+}
+
+function isRequest({ id, method }: WireMessage): boolean {
+  return method !== undefined && id !== undefined
 }
 
 const OPEN_BRACE = 123

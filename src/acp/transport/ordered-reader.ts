@@ -43,6 +43,18 @@ export class OrderedReader extends AbstractMessageReader {
     return this.#inner.listen(message => this.#deliver(message as WireMessage))
   }
 
+  /** A message is being dispatched, or the continuations of its promise haven't run yet. */
+  get isDispatching(): boolean {
+    return this.#waiting
+  }
+
+  /** `takes` has settled a promise: its continuations run before the next message is read. */
+  awaitContinuations(): void {
+    this.#waiting = true
+    this.#inner.pause()
+    setImmediate(() => this.dispatched())
+  }
+
   /** The message that was passed on has been dispatched: the next one may follow. */
   dispatched(): void {
     if (!this.#waiting) return

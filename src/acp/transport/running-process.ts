@@ -4,6 +4,7 @@ import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
+import type { HostedAgentState, KeepTimes } from './host/hosted-agent-state.ts'
 
 export interface AgentProcessOptions {
   /** Receives stderr in whole lines. */
@@ -32,6 +33,25 @@ export interface ProcessExit {
   signal: string | null
 }
 
+/** What a window does with an agent that can outlive it. */
+export interface HostedLink {
+  /** The id of the agent in its host. */
+  readonly id: string
+  /** Another window started it, and `state` is what that one left. */
+  readonly ranBefore: boolean
+  readonly state: HostedAgentState
+  /** Whether it goes on when this window is gone. */
+  readonly isKept: boolean
+  /** Decides how long it goes on when this window is gone. */
+  keep(times: KeepTimes): void
+  /** What the agent said up to this frame is stored, so the host may forget it. Each line of its output is a frame. */
+  confirm(frame: number): void
+  /** Tells the next window something about a session. */
+  note(sessionId: string, note: unknown): void
+  /** Leaves the agent to the host and to the next window. */
+  detach(): void
+}
+
 /**
  * A running agent: one process tree with one owner, which ends it with {@link stop} (or `dispose`). Its children end
  * with it, also when it exits or crashes by itself. Whoever holds it doesn't know which process is its parent.
@@ -52,6 +72,8 @@ export interface RunningProcess extends Disposable {
    * waits for the first.
    */
   stop(times?: StopTimes): Promise<void>
+  /** Present if its parent is the agent host. */
+  readonly hosted?: HostedLink
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   SessionSetup,
   SessionStart,
   SessionUpdate,
+  SteeringOutcome,
 } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
@@ -46,21 +47,33 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       throw toAgentError(method, error)
     }
     session.cancelled = false
+    session.hasOwnTurn = false
     const abandoned = this.abandonedLoad(sessionId)
     if (abandoned) await abandoned
     if (session.cancelled) {
       session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' })
       return
     }
+    await this.#turn(session, () => this.link.connection.request(method, { sessionId, prompt }))
+  }
+
+  protected override settlePrompt(sessionId: string, answer: Promise<unknown>): Promise<void> {
+    return this.#turn(this.session(sessionId), () => answer)
+  }
+
+  async #turn(session: SessionV1, ask: () => Promise<unknown>): Promise<void> {
     session.emit({ type: 'state', state: 'running' })
+    session.isPrompting = true
     try {
-      const result = await this.link.connection.request(method, { sessionId, prompt })
+      const result = await ask().finally(() => {
+        session.isPrompting = false
+      })
       const stopReason =
         isRecord(result) && typeof result.stopReason === 'string' ? result.stopReason : 'end_turn'
       const tokens = isRecord(result) ? readTokens(result.usage, 'unknown') : undefined
       session.emit({ type: 'state', state: 'idle', stopReason, ...given('tokens', tokens) })
     } catch (failure) {
-      const error = toAgentError(method, failure)
+      const error = toAgentError('session/prompt', failure)
       const closed = error instanceof AgentClosedError
       if (!closed && (error.kind === 'cancelled' || (session.cancelled && error.kind === 'other'))) {
         // Many agents fail the turn they were asked to stop.
@@ -81,10 +94,31 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     }
   }
 
+  /**
+   * v1 doesn't report the end of a turn that the agent started on its own. It's over when the user stops it, or when the agent
+   * reports that no turn is running.
+   */
+  override async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
+    const outcome = await super.steer(sessionId, content)
+    const session = this.session(sessionId)
+    if (outcome === 'startedNewTurn' && !session.isPrompting) {
+      session.hasOwnTurn = true
+      session.emit({ type: 'state', state: 'running' })
+    } else if (outcome === 'promptRequired' && session.hasOwnTurn) {
+      session.hasOwnTurn = false
+      session.emit({ type: 'state', state: 'idle' })
+    }
+    return outcome
+  }
+
   cancel(sessionId: string): void {
     const session = this.session(sessionId)
     session.cancelled = true
     this.sendCancel(sessionId)
+    if (!session.hasOwnTurn) return
+    session.hasOwnTurn = false
+    // after the caller knows that it canceled the turn
+    queueMicrotask(() => session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' }))
   }
 
   async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
@@ -131,6 +165,10 @@ export class SessionV1 extends WireSession implements UpdateSinkV1 {
   readonly shownTerminals = new Set<string>()
   /** The user stopped the running turn. */
   cancelled = false
+  /** A prompt hasn't been answered. */
+  isPrompting = false
+  /** The agent started the running turn itself. */
+  hasOwnTurn = false
 
   override resetTerminals(): void {
     this.shownTerminals.clear()
@@ -164,7 +202,7 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
       audio: flag(prompt, 'audio'),
       embeddedContext: flag(prompt, 'embeddedContext'),
     },
-    ...readUnstable(agent, session, auth),
+    ...readUnstable(wire, agent, session, auth),
   }
 }
 

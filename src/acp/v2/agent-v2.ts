@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
 import type { Agent } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
-import { NotSupportedError } from '../errors.ts'
+import { NotSupportedError, toAgentError } from '../errors.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -54,7 +54,20 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
     const abandoned = this.abandonedLoad(sessionId)
     if (abandoned) await abandoned
-    const result = await this.ask('session/prompt', params)
+    return this.#accepted(sessionId, await this.ask('session/prompt', params))
+  }
+
+  protected override async settlePrompt(
+    sessionId: string,
+    answer: Promise<unknown>,
+  ): Promise<{ messageId?: string }> {
+    const result = await answer.catch(error => {
+      throw toAgentError('session/prompt', error)
+    })
+    return this.#accepted(sessionId, result)
+  }
+
+  #accepted(sessionId: string, result: unknown): { messageId?: string } {
     if (!isRecord(result)) return {}
     const { messageId, stopReason } = result
     // An early draft responded at the end of the turn, as v1 does.
@@ -164,7 +177,7 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
       audio: has(prompt, 'audio'),
       embeddedContext: has(prompt, 'embeddedContext'),
     },
-    ...readUnstable(agent, session, auth),
+    ...readUnstable(wire, agent, session, auth),
   }
 }
 

@@ -4,6 +4,7 @@ import type { AgentClient, ConnectOptions } from '../agent.ts'
 import type { AgentCapabilities, AuthMethod } from '../model.ts'
 import { given } from './content.ts'
 import { anything, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
+import { canSteer } from './steering.ts'
 
 /**
  * Parley's capabilities in the form of v1. A capability is listed only if it works. `_meta` has two conventions that no
@@ -58,6 +59,7 @@ export const initializeSchema = z.object({
   agentInfo: implementation,
   capabilities: anything,
   info: implementation,
+  _meta: anything,
 })
 export type WireInitialize = z.output<typeof initializeSchema>
 
@@ -72,9 +74,18 @@ export function has(parent: unknown, key: string): boolean {
   return value !== undefined && value !== null && value !== false
 }
 
-/** Unreleased capabilities, the same in both versions. `session`, `auth`: the objects in which that version has them. */
-export function readUnstable(agent: unknown, session: unknown, auth: unknown): Partial<AgentCapabilities> {
+/**
+ * Unreleased capabilities and extensions, the same in both versions. `session`, `auth`: the objects in which that version
+ * has them.
+ */
+export function readUnstable(
+  wire: WireInitialize,
+  agent: unknown,
+  session: unknown,
+  auth: unknown,
+): Partial<AgentCapabilities> {
   const can: Partial<AgentCapabilities> = {}
+  if (canSteer(wire._meta)) can.steering = true
   if (has(session, 'fork')) can.fork = true
   if (has(session, 'title')) can.setTitle = true
   if (has(session, 'archive')) can.archive = true

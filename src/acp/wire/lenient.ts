@@ -39,6 +39,25 @@ export function readList<T>(
   return items
 }
 
+/** Items that are read in one task. Reading a malformed one takes up to 10 µs. */
+const ITEMS_PER_TASK = 500
+
+/** Like {@link readList}, but a long list doesn't block. */
+export async function readLongList<T>(
+  raw: unknown,
+  read: (item: unknown, report: Report) => T | undefined,
+  report: Report,
+  what: string,
+): Promise<T[]> {
+  if (!Array.isArray(raw)) return readList(raw, read, report, what)
+  const items: T[] = []
+  for (let at = 0; at < raw.length; at += ITEMS_PER_TASK) {
+    if (at > 0) await new Promise(resolve => setImmediate(resolve))
+    items.push(...readList(raw.slice(at, at + ITEMS_PER_TASK), read, report, what))
+  }
+  return items
+}
+
 /** Like {@link readList}, but `undefined` if there is no list. */
 export function maybeList<T>(
   raw: unknown,

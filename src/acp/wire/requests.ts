@@ -16,7 +16,16 @@ import type {
   SessionSetup,
 } from '../model.ts'
 import { given } from './content.ts'
-import { anything, maybe, maybeFlag, maybeText, problemOf, type Report, readList } from './lenient.ts'
+import {
+  anything,
+  maybe,
+  maybeFlag,
+  maybeText,
+  problemOf,
+  type Report,
+  readList,
+  readLongList,
+} from './lenient.ts'
 
 /** Answers a request whose params match the schema; otherwise responds with an error that says what is wrong. */
 export async function answer<T extends z.ZodType>(
@@ -126,9 +135,9 @@ export const sessionInfoSchema = z.object({
 })
 
 /** A page of `session/list`. A cursor that was just used is omitted, to avoid an endless loop. */
-export function readSessionPage(raw: unknown, cursor: string | undefined, report: Report) {
+export async function readSessionPage(raw: unknown, cursor: string | undefined, report: Report) {
   const page = isRecord(raw) ? raw : {}
-  const sessions = readList(page.sessions, readSessionInfo, report, 'sessions')
+  const sessions = await readLongList(page.sessions, readSessionInfo, report, 'sessions')
   const next = page.nextCursor
   const more = typeof next === 'string' && next !== '' && next !== cursor
   return { sessions, ...(more ? { nextCursor: next } : {}) }

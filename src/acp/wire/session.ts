@@ -36,6 +36,15 @@ export class SessionOptions {
     this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
   }
 
+  /** The options as an earlier window knew them last; those in the response that started the session may be old. */
+  restore(options: readonly ConfigOption[]): void {
+    const own = new Set([MODE_ID, MODEL_ID])
+    this.#mode = options.find(({ id }) => id === MODE_ID) ?? this.#mode
+    this.#model = options.find(({ id }) => id === MODEL_ID) ?? this.#model
+    const reported = options.filter(({ id }) => !own.has(id))
+    if (this.#reported || reported.length > 0) this.#reported = reported
+  }
+
   /** All options, or `undefined` if the agent never reported any. */
   get all(): ConfigOption[] | undefined {
     const reported = this.#reported ?? []
@@ -180,7 +189,9 @@ function readConfigOption(raw: unknown, report: Report): ConfigOption | undefine
 
 /** One choice, or a group of them. */
 function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
-  const group = choiceGroupSchema.safeParse(raw).data
+  // a parse that fails takes much longer than this
+  const isGroup = isRecord(raw) && Array.isArray(raw.options)
+  const group = isGroup ? choiceGroupSchema.safeParse(raw).data : undefined
   if (group) {
     const name = group.name ?? group.groupId ?? group.group ?? ''
     return readList(group.options, readChoice, report, 'options').map(choice => ({ ...choice, group: name }))

@@ -12,6 +12,7 @@ import type {
   SubagentState,
 } from '../model.ts'
 import { given, readBlock } from './content.ts'
+import { readLimit, readSuggestion } from './extensions.ts'
 import {
   anything,
   type Json,
@@ -69,13 +70,17 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
       if (!Array.isArray(raw.configOptions)) return dropped(sink, 'configOptions is no list')
       sink.replaceOptions(raw.configOptions)
       return undefined
-    case 'session_info_update':
+    case 'session_info_update': {
+      const suggestion = readSuggestion(raw._meta)
+      if (suggestion) sink.emit(suggestion)
       return readInfo(raw)
+    }
     case 'usage_update': {
       const usage = parse(usageSchema, raw, sink)
       if (!usage) return undefined
       const cost = raw.cost === null ? { cost: null } : given('cost', usage.cost)
-      return { type: 'usage', usage: { used: usage.used, size: usage.size, ...cost } }
+      const limit = given('limit', readLimit(raw._meta))
+      return { type: 'usage', usage: { used: usage.used, size: usage.size, ...cost, ...limit } }
     }
     case 'notice': {
       const notice = parse(noticeSchema, raw, sink)

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
+import { AgentHosts } from '../../acp/start-hosted.ts'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
 import { withNetworkSettings } from '../../agents/environment.ts'
@@ -217,6 +218,7 @@ export function connectOptions(
   { version, workbench: { settings }, logs, secrets }: Platform,
   guard: ConnectOptions['guard'],
   { nameOf, protocolOf }: Pick<AgentServices, 'nameOf' | 'protocolOf'>,
+  startProcess: (agentId: string) => ConnectOptions['startProcess'],
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
   return agentId => {
     const name = nameOf(agentId)
@@ -229,11 +231,22 @@ export function connectOptions(
       onStderr: line => log.info(line),
       tap: logs.tapFor(agentId, name),
       guard,
+      startProcess: startProcess(agentId),
       secrets,
       protocol: protocolOf(agentId) ?? settings.read('protocol'),
       features: { terminalAuth: true },
     }
   }
+}
+
+/** The programs that run agents beside the windows of this user. */
+export function agentHosts({ storage, workbench: { settings }, fileInExtension }: Platform): AgentHosts {
+  return new AgentHosts({
+    folder: path.join(storage.globalFolder, 'hosts'),
+    script: fileInExtension('dist', 'agent-host.mjs'),
+    guardScript: fileInExtension('dist', 'process-guard.cjs'),
+    maxFrameBytes: () => settings.read('maximumFrameSize') * MiB,
+  })
 }
 
 /** Asks for a variable's value with an input box, which hides secrets. */

@@ -3,7 +3,9 @@ import type { AppServices } from '../app-services.ts'
 import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
+import { copyLink, linkCommands } from '../links.ts'
 import type { Platform } from '../platform.ts'
+import { backgroundCommand } from './background-command.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
 import { entryCommands } from './entry-commands.ts'
 import { generalCommands } from './general-commands.ts'
@@ -26,6 +28,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
     [CommandId.manageAgents]: () => manageAgents.open(),
+    ...backgroundCommand({ hosts: services.hosts, records, workbench }),
     ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
     ...generalCommands({
       ...all,
@@ -75,7 +78,11 @@ export function appCommands(platform: Platform, services: AppServices) {
       decisions: services.decisions,
     }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
-    ...historyMenuCommands((...args) => services.historyView.act(...args)),
+    ...historyMenuCommands(
+      (...args) => services.historyView.act(...args),
+      session => copyLink(workbench, session),
+    ),
+    ...linkCommands(all),
     [CommandId.followAgent]: () => {
       follow.set(!follow.on)
       workbench.dialogs.showStatus(

@@ -7,7 +7,7 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { textOf } from '../../conversation/blocks.ts'
 import { promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
-import { isPrompt } from '../../conversation/user-prompts.ts'
+import { startsTurn } from '../../conversation/user-prompts.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
@@ -377,7 +377,7 @@ async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Pr
 
 async function pickPrompt(dialogs: Dialogs, open: OpenSession): Promise<MessageEntry | undefined> {
   const { state } = open.session
-  const prompts = state.entries.filter(isPrompt).filter(({ turn }) => !isSetAsideIn(open, turn))
+  const prompts = state.entries.filter(startsTurn).filter(({ turn }) => !isSetAsideIn(open, turn))
   if (prompts.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
   const items = prompts.reverse().map(prompt => {
     const count = open.changes.checkpoint(prompt.turn).length

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { DisposableStore } from '../../common/disposable.ts'
 import { formatCost } from '../../common/format-cost.ts'
 import { visible } from '../../common/visible.ts'
+import { currentLimits, limitName, limitReset, limitState } from '../../conversation/usage-limit.ts'
 import { dayOf, type LocalSessions } from '../../history/local-sessions.ts'
 import type { DayUsage, UsageSum } from '../../history/session-store.ts'
 import { titleOf } from '../../sessions/session-title.ts'
@@ -70,6 +71,19 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
         description: usageText(own, language),
         agentId: current.agentId,
       },
+    )
+  }
+  const limits = currentLimits(current?.session.state.usage?.limits, Date.now())
+  if (current && limits.length > 0) {
+    items.unshift(
+      { label: l10n.t('Limits of {0}', shortened(current.agentName)), isSeparator: true },
+      ...limits.map(limit => ({
+        label: `$(dashboard) ${shortened(limitName(limit, l10n.t))}`,
+        description: [limitState(limit, l10n.t), limitReset(limit, language, l10n.t)]
+          .filter(Boolean)
+          .join(' · '),
+        agentId: current.agentId,
+      })),
     )
   }
   if (items.length === 0) {

@@ -27,14 +27,12 @@ export function composerHandlers(
   const mine = (key: string) => key === controller.key
   const queue = (key: string) => (mine(key) ? controller.prompts.queue : undefined)
   return {
-    'conversation/enqueue': async ({ key, ...prompt }) => {
+    'conversation/enqueue': async ({ key, joins, ...prompt }) => {
       const parts = promptOf(prompt.draft)
-      controller.prompts.enqueue(
-        key,
-        prompt,
-        target => makePrompt(parts, target, context.sources),
-        EMPTY_DRAFT,
-      )
+      controller.prompts.enqueue(key, prompt, target => makePrompt(parts, target, context.sources), {
+        composer: EMPTY_DRAFT,
+        ...(joins && { joins }),
+      })
       show()
     },
     'conversation/movedToComposer': ({ key, ids, draft }) =>

@@ -69,6 +69,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     rewinds: state ? rewindsOf(state).map(({ rewind }) => rewind) : NONE,
     queue: controller.prompts.queue.prompts.flatMap(noteOf),
     queuePaused: controller.prompts.queue.isPaused,
+    ...(session?.canSteer && { canSteer: true }),
     ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
     systemPrompt: current?.plan.systemPrompt,
@@ -79,6 +80,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
     commands: state?.commands ?? NONE,
     usage: state?.usage,
+    ...(state?.suggestion !== undefined && { suggestion: state.suggestion }),
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
     cards: cardsOf(sources),
     agents: choicesOf(agents, accounts),
@@ -139,10 +141,11 @@ function programOf(agent: Agent | undefined): string | undefined {
   return program === '' ? spoken : `${program} · ${spoken}`
 }
 
-function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
+function noteOf({ id, state, draft, reason }: Prompt): QueuedNote[] {
   if (state !== 'sending' && !isQueued(state)) return []
   const shown = state === 'sending' ? 'sending' : 'queued'
-  return [{ id, state: shown, text: draft.text, attachments: attachedItems(draft).length }]
+  const attachments = attachedItems(draft).length
+  return [{ id, state: shown, text: draft.text, attachments, ...(reason !== undefined && { reason }) }]
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {

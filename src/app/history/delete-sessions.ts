@@ -37,9 +37,14 @@ export async function deleteSessions(
   const skipped = chosen.sessions.length - deleted
   const done = [
     deleted === 1 ? l10n.t('1 session deleted.') : l10n.t('{0} sessions deleted.', deleted),
-    ...(skipped > 0 ? [l10n.t('Sessions that are open in another window are kept: {0}.', skipped)] : []),
+    ...(skipped > 0 ? [keptText(skipped)] : []),
   ].join(' ')
   if ((await dialogs.info(done, ...(deleted > 0 ? [undo] : []))) === undo) actions.undoDeletion()
+}
+
+/** Says that this number of sessions wasn't deleted. */
+export function keptText(count: number): string {
+  return l10n.t("Sessions that are open in another window or can't be deleted are kept: {0}.", count)
 }
 
 function choicesOf(sessions: HistoryItem[]): Choice[] {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { HistoryPlace } from '../../bridge/history.ts'
 import type { HistoryAction } from '../../bridge/history-messages.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import type { SessionId } from '../../common/session-key.ts'
 import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
 /** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */
@@ -20,11 +21,16 @@ export function historyMenuCommands(
     sessionId: string,
     where: HistoryPlace,
   ) => Promise<void>,
+  copy: (session: SessionId) => Promise<void>,
 ) {
-  const on = (action: HistoryAction | 'rename') => async (row: unknown) => {
+  const rowOf = (row: unknown) => {
     const context = historyMenuContext.safeParse(row).data
     if (!context) throw new UnavailableError(l10n.t('Select a session in History first.'))
-    await act(action, context.parleyAgentId, context.parleySessionId, context.parleyPlace)
+    return context
+  }
+  const on = (action: HistoryAction | 'rename') => async (row: unknown) => {
+    const { parleyAgentId, parleySessionId, parleyPlace } = rowOf(row)
+    await act(action, parleyAgentId, parleySessionId, parleyPlace)
   }
   return {
     [HistoryMenuId.show]: on('show'),
@@ -32,6 +38,10 @@ export function historyMenuCommands(
     [HistoryMenuId.resume]: on('resume'),
     [HistoryMenuId.fork]: on('fork'),
     [HistoryMenuId.rename]: on('rename'),
+    [HistoryMenuId.copyLink]: async (row: unknown) => {
+      const { parleyAgentId, parleySessionId } = rowOf(row)
+      await copy({ agentId: parleyAgentId, sessionId: parleySessionId })
+    },
     [HistoryMenuId.pin]: on('pin'),
     [HistoryMenuId.unpin]: on('unpin'),
     [HistoryMenuId.archive]: on('archive'),

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type * as bridge from '../../bridge/history.ts'
 import {
+  type ActionForMany,
   type HistoryAction,
   type HistoryHostMessages,
   historyMessages,
@@ -9,7 +10,7 @@ import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts
 import { Emitter } from '../../common/event.ts'
 import type { FindQuery } from '../../common/find-pattern.ts'
 import { hasFilters, hasText, matchesFilters, parseSearch } from '../../common/search-query.ts'
-import { sessionKey } from '../../common/session-key.ts'
+import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
@@ -22,6 +23,7 @@ import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
+import { keptText } from './delete-sessions.ts'
 import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
 export interface HistoryViewOptions {
@@ -86,6 +88,7 @@ export class HistoryView extends Owner {
       },
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
+      'history/actOnMany': ({ action, sessions }) => this.#actOnMany(action, sessions),
       'history/search': ({ id, text, here }) => this.#search(connection, id, text, here),
       'history/showHit': ({ agentId, sessionId, entry, matches }) => {
         const item = history.find(agentId, sessionId)
@@ -181,6 +184,23 @@ export class HistoryView extends Owner {
     const { history, actions } = this.#options
     const item = history.find(agentId, sessionId)
     if (item) await this.#tell(agentId, () => actions.act(action, item))
+  }
+
+  /** One after the other: an agent that fails or asks to sign in says so once at a time. */
+  async #actOnMany(action: ActionForMany, sessions: readonly SessionId[]): Promise<void> {
+    const { history, actions, workbench } = this.#options
+    const keys = new Set(sessions.map(({ agentId, sessionId }) => sessionKey(agentId, sessionId)))
+    const items = history.items().filter(item => keys.has(sessionKey(item.agentId, item.sessionId)))
+    if (action === 'delete') {
+      const deletable = items.filter(({ canDelete }) => canDelete)
+      const kept = items.length - (await actions.deleteAll(deletable))
+      if (kept > 0) void workbench.dialogs.info(keptText(kept))
+      return
+    }
+    for (const item of items) {
+      const isPossible = action === 'pin' || action === 'unpin' || item.canArchive
+      if (isPossible) await this.#tell(item.agentId, () => actions.act(action, item))
+    }
   }
 
   /** Many changes at once are sent in one message. */

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import type { ContentBlock, MessageRole } from '../../acp/model.ts'
+import type { ContentBlock, MessageRole, SteeringOutcome } from '../../acp/model.ts'
 import { CONTEXT_SCHEME, chipOf } from '../../common/block-chip.ts'
 import { draftOf, inText } from '../../common/draft.ts'
 import { blockText, lines } from '../block-text.ts'
@@ -15,16 +15,22 @@ import {
   entryAt,
   type ReducerState,
   type Reducers,
+  type Steered,
   type Step,
   touch,
 } from '../reducer/step.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
+/** What the agent did with a prompt for the running turn; `sent`: it hasn't answered. One that it didn't take is empty. */
+export type Steering = 'sent' | 'injected' | 'startedNewTurn' | 'notTaken'
+
 export interface MessageEntry extends EntryBase {
   kind: 'message'
   role: MessageRole
   messageId?: string
+  /** The user sent it into a running turn. */
+  steering?: Steering
   /** Continues the message above with the same id and role: other work came in between. See `wholeMessage`. */
   continues?: true
   /** Adjacent text chunks are one text block, but for those of a user message without an id. */
@@ -39,7 +45,10 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   mergeKey: () => undefined,
   growing: ({ blocks }) => blocks,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
-  restore: ({ memory }, { role, messageId, continues }, position) => {
+  restore: ({ memory }, entry, position) => {
+    const { id: entryId, role, messageId, continues, steering, blocks } = entry
+    if (steering === 'sent')
+      memory.steering.set(entryId, { ...expectEcho(position, blocks), content: blocks })
     if (messageId === undefined) return
     const id = key(role, messageId)
     const before = memory.messages.get(id)
@@ -122,6 +131,20 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
 }
 
 // ---- the reducer
+
+/** Later chunks without an id, and echoes, find the last message again, in a conversation that goes on as it was saved. */
+export function reopenMessage(state: ReducerState): void {
+  const { memory } = state
+  const position = state.entries.length - 1
+  const last = entryAt(state, position, MESSAGE)
+  if (!last || last.within !== undefined) return
+  if (last.role === 'user') {
+    if (memory.running) memory.echo = expectEcho(position, last.blocks)
+    return
+  }
+  if (last.messageId === undefined) memory.openMessage = position
+  if (last.role === 'thought' && last.endedAt === undefined) memory.openThought = position
+}
 
 export const MESSAGE_REDUCERS: Reducers<'message_chunk' | 'message_end' | 'message'> = {
   message_chunk: (step, { role, messageId, content }) => messageChunk(step, role, messageId, content),
@@ -269,9 +292,8 @@ function beginsAnother({ memory, entries }: ReducerState, position: number, cont
 }
 
 function isOwnPrompt(step: Step, messageId: string | undefined, content: readonly ContentBlock[]): boolean {
-  const position = step.state.memory.echo?.position
   const echo = takeEcho(step.state, messageId, content)
-  if (echo === 'claimed' && position !== undefined) touch(step, position)
+  if (typeof echo === 'number') touch(step, echo)
   return echo !== undefined
 }
 
@@ -306,11 +328,13 @@ export function appendMessage(
   role: MessageRole,
   messageId: string | undefined,
   content: readonly ContentBlock[],
+  steering?: Steering,
 ): number {
   const { memory } = step.state
   const blocks = copyBlocks(content)
   const position = append(step, MESSAGE, {
     role,
+    ...(steering && { steering }),
     ...(messageId !== undefined && { messageId }),
     blocks,
   })
@@ -329,6 +353,51 @@ export function beginTurn(step: Step): void {
 
 function key(role: MessageRole, messageId: string): string {
   return `${role}\n${messageId}`
+}
+
+// ---- prompts for the running turn
+
+/** The agent is asked to add a prompt to the running turn: it's shown where it was sent. */
+export function steeringSent(step: Step, promptId: string, content: readonly ContentBlock[]): void {
+  const { memory } = step.state
+  const position = appendMessage(step, 'user', undefined, content, 'sent')
+  // A later chunk without an id doesn't continue the user's message.
+  memory.openMessage = undefined
+  memory.steering.set(promptId, { ...expectEcho(position, content), content })
+}
+
+/** One that the agent didn't take is in the queue again, and no longer here; a late answer brings it back. */
+export function steeringAnswered(step: Step, promptId: string, outcome: SteeringOutcome): void {
+  const steered = step.state.memory.steering.get(promptId)
+  if (steered) setSteering(step, steered, outcome)
+}
+
+/** Another turn begins: the agent echoes what it added to an earlier one no more. Its answers may still come late. */
+export function forgetSteered({ state }: Step): void {
+  const { steering } = state.memory
+  for (const [promptId, { position }] of steering) {
+    const how = entryAt(state, position, MESSAGE)?.steering
+    if (how === 'injected' || how === 'startedNewTurn') steering.delete(promptId)
+  }
+}
+
+/** The agent is gone before it answered: the prompts go back to the composer. */
+export function dropSteering(step: Step): void {
+  const { memory } = step.state
+  for (const steered of memory.steering.values())
+    if (entryAt(step.state, steered.position, MESSAGE)?.steering === 'sent')
+      setSteering(step, steered, 'failed')
+  memory.steering.clear()
+}
+
+function setSteering(step: Step, { position, content }: Steered, outcome: SteeringOutcome): void {
+  const entry = entryAt(step.state, position, MESSAGE)
+  if (!entry) return
+  const isTaken = outcome === 'injected' || outcome === 'startedNewTurn'
+  entry.steering = isTaken ? outcome : 'notTaken'
+  if (!isTaken) entry.blocks = []
+  else if (entry.blocks.length === 0) entry.blocks = copyBlocks(content)
+  touch(step, position)
 }
 
 // ---- echoes of the user's prompts
@@ -354,35 +423,55 @@ export function expectEcho(position: number, content: readonly ContentBlock[]): 
   }
 }
 
-/** Whether the piece of a user message is the echo of a prompt from Parley, and so is shown already. */
+/**
+ * Whether the piece of a user message is the echo of a prompt from Parley, and so is shown already. Returns the position of
+ * the prompt if it has a message id now.
+ */
 function takeEcho(
   state: ReducerState,
   messageId: string | undefined,
   content: readonly ContentBlock[],
-): 'ours' | 'claimed' | undefined {
+): 'ours' | number | undefined {
   const { memory } = state
   if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
-  const echo = memory.echo
-  if (!echo) return undefined
-  if (messageId === undefined) return content.every(block => continuesEcho(echo, block)) ? 'ours' : undefined
-  if (memory.messages.has(`user\n${messageId}`)) return undefined
-  const first = content[0]
-  // The message starts empty: its first piece will show whether it's an echo.
-  if (first === undefined) return 'ours'
-  if (!continuesEcho(echo, first)) return undefined
-  claimEcho(state, messageId)
-  return 'claimed'
+  if (messageId !== undefined && memory.messages.has(`user\n${messageId}`)) return undefined
+  for (const echo of expectedEchoes(state)) {
+    if (messageId === undefined) {
+      if (content.every(block => continuesEcho(echo, block))) return 'ours'
+      continue
+    }
+    const first = content[0]
+    // The message starts empty: its first piece will show whether it's an echo.
+    if (first === undefined) return 'ours'
+    if (!continuesEcho(echo, first)) continue
+    claim(state, echo, messageId)
+    return echo.position
+  }
+  return undefined
+}
+
+/** The prompts of which the agent may still send an echo. */
+function expectedEchoes({ memory, entries }: ReducerState): Echo[] {
+  const steered = [...memory.steering.values()].filter(({ position, isEchoed }) => {
+    const steering = entryAt({ entries }, position, MESSAGE)?.steering
+    return !isEchoed && steering !== 'notTaken'
+  })
+  return memory.echo ? [memory.echo, ...steered] : steered
 }
 
 /** Sets the message id of the prompt that waits for its echo. */
 export function claimEcho(state: ReducerState, messageId: string): void {
+  const { echo } = state.memory
+  if (echo) claim(state, echo, messageId)
+}
+
+function claim(state: ReducerState, echo: Echo, messageId: string): void {
   const { memory } = state
-  const echo = memory.echo
-  if (!echo) return
   const entry = entryAt(state, echo.position, MESSAGE)
   if (entry) entry.messageId = messageId
   memory.ownMessages.add(messageId)
-  memory.echo = undefined
+  if (memory.echo === echo) memory.echo = undefined
+  else for (const steered of memory.steering.values()) if (steered === echo) steered.isEchoed = true
 }
 
 function continuesEcho(echo: Echo, block: ContentBlock): boolean {

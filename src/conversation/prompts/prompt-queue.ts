@@ -27,6 +27,8 @@ export interface EnqueueOptions {
   agentId?: string
   /** What the composer holds from now on, if the prompt came from there; stored in the same write. */
   composer?: Draft<Attachment>
+  /** The user wants it to be added to the running turn. If that isn't possible, it's sent next. */
+  joins?: boolean
 }
 
 /**
@@ -100,12 +102,13 @@ export class PromptQueue {
   enqueue({ id, draft }: StoredPrompt, prepare: Prepare, options: EnqueueOptions = {}): Prompt {
     const known = this.#prompts.find(prompt => prompt.id === id)
     if (known) return known
-    const { agentId, composer } = options
+    const { agentId, composer, joins } = options
     const prompt = new Prompt(id, {
       state: 'sending',
       draft,
       prepare,
       ...(agentId !== undefined && { agentId }),
+      ...(joins && { joins }),
     })
     const refused = this.#prompts.find(({ state }) => state === 'refused')
     if (refused) {
@@ -165,19 +168,29 @@ export class PromptQueue {
     this.#changed()
   }
 
+  /** Asks the agent to add a queued prompt to the running turn; see `Turns`. Returns false if it's no longer queued. */
+  steer(id: string): boolean {
+    const prompt = this.#find(id)
+    if (prompt?.state !== 'queued') return false
+    this.move(id, 0)
+    prompt.joins = true
+    this.#onReady?.()
+    return true
+  }
+
   /** Moves a queued prompt to the front; a failed turn doesn't stop it. Returns false if it's no longer queued. */
   sendNow(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
     this.move(id, 0)
-    this.#stopSteering()
+    this.#nothingNext()
     prompt.apply('sendNow')
     return true
   }
 
   /** Sends nothing until the user resumes the queue or sends another prompt. */
   pause(): void {
-    this.#stopSteering()
+    this.#nothingNext()
     this.#pause('stop')
   }
 
@@ -191,11 +204,13 @@ export class PromptQueue {
 
   /** A turn failed: like `pause`, except for a prompt that is to be sent however the turn ends. */
   turnFailed(): void {
-    if (this.queued[0]?.state !== 'steering') this.#pause('fail')
+    if (this.queued[0]?.state !== 'next') this.#pause('fail')
   }
 
   /** Takes the next prompt, which becomes `sent`; `undefined` if none is ready. */
   take(): Prompt | undefined {
+    // it could be sent twice, or after one that was written later
+    if (this.isSteering) return undefined
     for (;;) {
       const next = this.#prompts.find(({ state }) => state !== 'awaitingSignIn' && !isReturned(state))
       if (this.#state === 'paused' || !next || !isQueued(next.state)) return undefined
@@ -209,6 +224,55 @@ export class PromptQueue {
       next.apply('remove')
       next.finish({ type: 'withdrawn' })
     }
+  }
+
+  /** The agent hasn't answered yet whether it adds a prompt to the running turn. */
+  get isSteering(): boolean {
+    return this.#prompts.some(({ state }) => state === 'steering')
+  }
+
+  /** Takes the prompts that the user wants in the running turn, which become `steering` and stay in the queue. */
+  takeSteering(): Prompt[] {
+    const joining = this.#prompts.filter(({ state, joins }) => joins && state === 'queued')
+    for (const prompt of joining) {
+      prompt.joins = false
+      if (this.#storage.holds(prompt.id)) prompt.apply('steer')
+      else {
+        prompt.apply('remove')
+        this.#drop(prompt)
+        prompt.finish({ type: 'withdrawn' })
+      }
+    }
+    if (joining.length > 0) this.#changed()
+    return joining.filter(({ state }) => state === 'steering')
+  }
+
+  /** The agent has the prompt, whether or not it was still waited for. Returns false if it's no longer in the queue. */
+  steered(prompt: Prompt): boolean {
+    if (prompt.state !== 'steering' && !isQueued(prompt.state)) return false
+    prompt.apply('send')
+    this.#drop(prompt)
+    this.#changed()
+    this.#onReady?.()
+    return true
+  }
+
+  /** The agent didn't take the prompt, for this reason: it's sent next, as a turn of its own. */
+  notSteered(prompt: Prompt, message?: string): void {
+    if (prompt.state !== 'steering') return
+    prompt.apply('notTaken', { message })
+    this.#changed()
+    this.#onReady?.()
+  }
+
+  /**
+   * The agent didn't answer although the turn is over. It may have the prompt nevertheless, so the prompt is only sent again if
+   * the user wants that.
+   */
+  steeringUnanswered(message: string): void {
+    if (!this.isSteering) return
+    for (const prompt of this.#prompts) if (prompt.state === 'steering') prompt.apply('notTaken', { message })
+    this.#pause('fail')
   }
 
   /** The agent refused a prompt that was sent, until the user signs in. */
@@ -280,8 +344,9 @@ export class PromptQueue {
 
   /** The session ended: returns the queued prompts, and those after them, to the composer. */
   sessionEnded(error: unknown): void {
-    if (this.queued.length === 0) return
-    for (const prompt of this.#unsent()) {
+    if (this.queued.length === 0 && !this.isSteering) return
+    for (const prompt of this.#prompts) {
+      if (prompt.state !== 'steering' && !isUnsent(prompt)) continue
       this.#return(prompt)
       prompt.finish({ type: 'failed', error })
     }
@@ -323,7 +388,7 @@ export class PromptQueue {
 
   /** The prompts that are on their way to the agent. */
   #unsent(): Prompt[] {
-    return this.#prompts.filter(({ state }) => state === 'sending' || isQueued(state))
+    return this.#prompts.filter(isUnsent)
   }
 
   #withdraw(prompt: Prompt, reason: string): void {
@@ -340,9 +405,15 @@ export class PromptQueue {
     return this.#prompts.findLastIndex(({ state }) => isQueued(state)) + 1
   }
 
-  /** A prompt written while the queue is paused goes before those that were queued already. */
+  /**
+   * A prompt written while the queue is paused goes before those that were queued already, and so does one for the running
+   * turn.
+   */
   #insert(prompt: Prompt): void {
-    const at = this.#prompts.findIndex(({ wasPaused }) => wasPaused)
+    const isBehind = prompt.joins
+      ? (one: Prompt) => isUnsent(one) && !one.joins
+      : ({ wasPaused }: Prompt) => wasPaused
+    const at = this.#prompts.findIndex(isBehind)
     this.#prompts.splice(at === -1 ? this.#prompts.length : at, 0, prompt)
     this.#apply('enqueue')
   }
@@ -352,14 +423,17 @@ export class PromptQueue {
     prompt.wasPaused = false
   }
 
-  #stopSteering(): void {
-    for (const prompt of this.#prompts) if (prompt.state === 'steering') prompt.apply('wait')
+  /** No prompt is to be sent before the others. */
+  #nothingNext(): void {
+    for (const prompt of this.#prompts) {
+      prompt.joins = false
+      if (prompt.state === 'next') prompt.apply('wait')
+    }
   }
 
   #pause(event: 'stop' | 'fail'): void {
     this.#apply(event)
-    for (const prompt of this.#prompts)
-      prompt.wasPaused = prompt.state === 'sending' || isQueued(prompt.state)
+    for (const prompt of this.#prompts) prompt.wasPaused = isUnsent(prompt) || prompt.state === 'steering'
     this.#changed()
   }
 
@@ -416,4 +490,9 @@ export class PromptQueue {
     const prompts = this.#prompts.map(({ id, draft: written }) => ({ id, draft: written }))
     this.#storage.save(this.#key, prompts, draft)
   }
+}
+
+/** It's on its way to the agent. */
+function isUnsent({ state }: Prompt): boolean {
+  return state === 'sending' || isQueued(state)
 }

@@ -6,7 +6,9 @@
 /**
  * - `sending`: it left the composer. Its agent starts, asks for a sign-in, or its content is being read.
  * - `queued`: ready to send; waits for the prompts and the turn before it.
- * - `steering`: the user selected *Send Now*: sent next, however the running turn ends.
+ * - `next`: the user selected *Stop and Send Now*: sent next, however the running turn ends.
+ * - `steering`: the user selected *Send Now* and the agent was asked to add it to the running turn. It's shown in the
+ *   conversation. No other prompt is sent before the agent has answered.
  * - `sent`: the agent has it. It is no longer in the queue.
  * - `awaitingSignIn`: the agent refused it until the user signs in. It is shown in the conversation, not in the queue.
  * - `refused`: it can't be sent, for a reason that the user is told. Goes back to the composer with the prompts after it.
@@ -16,6 +18,7 @@
 export type PromptState =
   | 'sending'
   | 'queued'
+  | 'next'
   | 'steering'
   | 'sent'
   | 'awaitingSignIn'
@@ -28,9 +31,11 @@ export type PromptState =
  * - `refuse`: its content couldn't be created, no session could be opened, or a prompt before it was refused.
  * - `return`: the user edits it, or its session or agent is gone.
  * - `remove`: the user removes it, or another window has it.
- * - `sendNow`: the user wants it to be sent next.
+ * - `sendNow`: the user wants it to be sent next, and stops the turn.
+ * - `steer`: the agent is asked to add it to the running turn.
+ * - `notTaken`: the agent didn't add it to the turn, or didn't answer before the turn was over.
  * - `wait`: the user stopped the turn, or wants another prompt to be sent next.
- * - `send`: the agent gets it.
+ * - `send`: the agent gets it, or reported that it has it.
  * - `requireSignIn`: the agent refused it because the user isn't signed in.
  * - `signIn`: the user signed in.
  * - `giveUp`: the user continued without signing in: the refused prompt stays in the conversation.
@@ -42,6 +47,8 @@ export type PromptEvent =
   | 'return'
   | 'remove'
   | 'sendNow'
+  | 'steer'
+  | 'notTaken'
   | 'wait'
   | 'send'
   | 'requireSignIn'
@@ -53,8 +60,9 @@ export const PROMPT_TRANSITIONS: Readonly<
   Record<PromptState, Readonly<Partial<Record<PromptEvent, PromptState>>>>
 > = {
   sending: { prepare: 'queued', refuse: 'refused', return: 'returned' },
-  queued: { sendNow: 'steering', send: 'sent', return: 'returned', remove: 'removed' },
-  steering: { wait: 'queued', send: 'sent', return: 'returned', remove: 'removed' },
+  queued: { sendNow: 'next', steer: 'steering', send: 'sent', return: 'returned', remove: 'removed' },
+  next: { wait: 'queued', send: 'sent', return: 'returned', remove: 'removed' },
+  steering: { notTaken: 'queued', send: 'sent', return: 'returned' },
   sent: { requireSignIn: 'awaitingSignIn' },
   awaitingSignIn: { signIn: 'queued', return: 'returned', giveUp: 'removed' },
   refused: { moveToComposer: 'removed' },
@@ -67,7 +75,7 @@ export type QueueState = 'running' | 'paused'
 
 /**
  * - `stop`: the user stopped the turn.
- * - `fail`: a turn failed and no prompt is `steering`, or the prompt that resumed the queue was refused.
+ * - `fail`: a turn failed and no prompt is `next`, an agent didn't answer whether it took a prompt, or the prompt that resumed the queue was refused.
  * - `resume`: the user resumed the queue, or sent a prompt now.
  * - `enqueue`: the user sent another prompt.
  */
@@ -87,7 +95,7 @@ export function nextState(state: PromptState, event: PromptEvent): PromptState {
 
 /** It will be sent when its turn comes. */
 export function isQueued(state: PromptState): boolean {
-  return state === 'queued' || state === 'steering'
+  return state === 'queued' || state === 'next'
 }
 
 /** It goes back to the composer. */

@@ -21,6 +21,7 @@ interface PromptOptions {
   draft?: Draft<Attachment>
   prepare?: Prepare
   agentId?: string
+  joins?: boolean
 }
 
 /** A prompt that the agent doesn't have yet. Only its queue changes it. */
@@ -34,6 +35,8 @@ export class Prompt {
   detail: string | undefined
   /** The agent that it was written for; `undefined` until one is chosen. It's never sent to another one. */
   agentId: string | undefined
+  /** The user wants it to be added to the running turn. */
+  joins: boolean
   /** It was in the queue when the queue was paused: a prompt written after that goes first. */
   wasPaused = false
   readonly prepare: Prepare | undefined
@@ -41,10 +44,11 @@ export class Prompt {
   #draft: Draft<Attachment> | undefined
   readonly #outcome = deferred<TurnOutcome>()
 
-  constructor(id: string, { state, draft, prepare, agentId }: PromptOptions) {
+  constructor(id: string, { state, draft, prepare, agentId, joins = false }: PromptOptions) {
     this.id = id
     this.prepare = prepare
     this.agentId = agentId
+    this.joins = joins
     this.#state = state
     this.#draft = draft
   }

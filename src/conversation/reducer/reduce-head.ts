@@ -3,6 +3,9 @@ import { parseTimestamp } from '../../common/timestamp.ts'
 import type { HeadKey } from '../state-base.ts'
 import type { Step } from './step.ts'
 
+/** Maximum number of limits that are remembered; an agent could make up kinds. */
+const MAX_LIMITS = 10
+
 export function planUpsert(step: Step, plan: Plan): void {
   const { plans } = step.state
   const found = plans.findIndex(known => known.planId === plan.planId)
@@ -85,10 +88,26 @@ export function info(
 
 export function usage(step: Step, reported: Extract<SessionUpdate, { type: 'usage' }>['usage']): void {
   const { state } = step
-  const { cost = state.usage?.cost, ...context } = reported
+  const { cost = state.usage?.cost, limit, ...context } = reported
   const tokens = state.usage?.tokens
-  state.usage = { ...context, ...(cost && { cost }), ...(tokens && { tokens }) }
+  const known = state.usage?.limits ?? []
+  const limits = limit ? [...known.filter(({ kind }) => kind !== limit.kind), limit] : known
+  state.usage = {
+    ...context,
+    ...(cost && { cost }),
+    ...(tokens && { tokens }),
+    ...(limits.length > 0 && { limits: limits.slice(-MAX_LIMITS) }),
+  }
   head(step, 'usage')
+}
+
+/** Replaces what the user may want to ask next. */
+export function suggest(step: Step, text: string | undefined): void {
+  const { state } = step
+  if (text === state.suggestion) return
+  if (text === undefined) delete state.suggestion
+  else state.suggestion = text
+  head(step, 'suggestion')
 }
 
 export function head(step: Step, key: HeadKey): void {

@@ -4,10 +4,20 @@ import type {
   ElicitationRequest,
   PermissionOutcome,
   PermissionRequest,
+  SteeringOutcome,
   TerminalPatch,
 } from '../../acp/model.ts'
 import { closeEntries } from '../entries/entry-kinds.ts'
-import { appendMessage, beginTurn, claimEcho, expectEcho } from '../entries/message.ts'
+import {
+  appendMessage,
+  beginTurn,
+  claimEcho,
+  dropSteering,
+  expectEcho,
+  forgetSteered,
+  steeringAnswered,
+  steeringSent,
+} from '../entries/message.ts'
 import {
   closeRequests,
   elicitationAsked,
@@ -18,7 +28,7 @@ import {
   urlCompleted,
 } from '../entries/requests.ts'
 import type { Change } from '../state-base.ts'
-import { setOption } from './reduce-head.ts'
+import { setOption, suggest } from './reduce-head.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { closeOpen, endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 import { NO_BACKGROUND, type ReducerState, type Step, touch, updateActivity } from './step.ts'
@@ -29,6 +39,10 @@ export type LocalEvent =
   | { type: 'prompt'; content: ContentBlock[] }
   /** The agent accepted the prompt and reported its message id. */
   | { type: 'prompt_accepted'; messageId: string }
+  /** The agent is asked to add the user's prompt to the running turn. */
+  | { type: 'prompt_steering'; promptId: string; content: ContentBlock[] }
+  /** What it did with the prompt. */
+  | { type: 'prompt_steered'; promptId: string; outcome: SteeringOutcome }
   /** `refusal`: why a rule that matches doesn't allow it. */
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest; refusal?: string }
   /** A request that a permission rule answered immediately: it's never pending. */
@@ -59,6 +73,12 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
       break
     case 'prompt_accepted':
       promptAccepted(step, event.messageId)
+      break
+    case 'prompt_steering':
+      steeringSent(step, event.promptId, event.content)
+      break
+    case 'prompt_steered':
+      steeringAnswered(step, event.promptId, event.outcome)
       break
     case 'permission_asked':
       permissionAsked(step, event.requestId, event.request, event.refusal)
@@ -107,6 +127,8 @@ export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number
 function promptSent(step: Step, content: readonly ContentBlock[]): void {
   const { memory } = step.state
   beginTurn(step)
+  forgetSteered(step)
+  suggest(step, undefined)
   const position = appendMessage(step, 'user', undefined, content)
   // A later chunk without an id doesn't continue the user's message.
   memory.openMessage = undefined
@@ -129,6 +151,8 @@ function agentGone(step: Step, message: string | undefined, code: number | undef
     endWork(step, { stopReason: 'error', error: { code: code ?? 0, message } })
   } else if (running) endWork(step, { stopReason: INTERRUPTED })
   closeOpen(step, running)
+  dropSteering(step)
+  suggest(step, undefined)
   closeRequests(step)
   closeEntries(step)
   for (const terminal of terminals.values()) {

@@ -72,7 +72,8 @@ export function endWork(step: Step, end: WorkEnd): void {
   if (!memory.running) return
   setConfirmed(step, true)
   memory.running = false
-  const isEmpty = memory.ownTurn && entryAt(state, state.entries.length - 1, MESSAGE)?.role === 'user'
+  const last = entryAt(state, state.entries.length - 1, MESSAGE)
+  const isEmpty = memory.ownTurn && last?.role === 'user' && !last.steering
   memory.ownTurn = false
   memory.actionReported = false
   const reported = end.stopReason ?? (end.error ? 'error' : undefined)

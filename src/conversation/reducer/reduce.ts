@@ -2,7 +2,16 @@ import type { SessionUpdate } from '../../acp/model.ts'
 import { ENTRY_REDUCERS } from '../entries/entry-kinds.ts'
 import { endMessage } from '../entries/message.ts'
 import type { Change } from '../state-base.ts'
-import { configOptions, configValue, head, info, planRemoved, planUpsert, usage } from './reduce-head.ts'
+import {
+  configOptions,
+  configValue,
+  head,
+  info,
+  planRemoved,
+  planUpsert,
+  suggest,
+  usage,
+} from './reduce-head.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { endWork, reportWork } from './reduce-turn.ts'
 import type { ReducerState, Reducers, Step } from './step.ts'
@@ -27,6 +36,7 @@ const REDUCERS: Reducers<SessionUpdate['type']> = {
   config_value: (step, { category, value }) => configValue(step, category, value),
   info,
   usage: (step, update) => usage(step, update.usage),
+  suggestion: (step, { text }) => suggest(step, text),
   state: (step, update) => {
     if (isIdle(update)) endWork(step, update)
     else reportWork(step, update.state, update)

@@ -29,6 +29,13 @@ export interface Echo {
   others: string[]
 }
 
+/** A prompt that the agent was asked to add to the running turn. */
+export interface Steered extends Echo {
+  content: readonly ContentBlock[]
+  /** The agent reported it as a message of the user. */
+  isEchoed?: true
+}
+
 /**
  * The reducer's indexes, so that no update needs a search: where each entity's entry is,
  * and which are open. Positions are indexes into `entries`, which only ever grows.
@@ -65,6 +72,8 @@ export interface ReducerMemory {
   actionReported: boolean
   /** the prompt from Parley that the agent hasn't echoed yet */
   echo?: Echo
+  /** the prompts for the running turn that the agent hasn't echoed, by their ids in the queue */
+  steering: Map<string, Steered>
   /** ids that the agent gave to prompts from Parley */
   ownMessages: Set<string>
   /**
@@ -115,6 +124,7 @@ export function createMemory({
     running: false,
     ownTurn: false,
     actionReported: false,
+    steering: new Map(),
     ownMessages: new Set(),
     openRequests,
     subagentStates,

@@ -57,14 +57,43 @@ export function* splitTurns(
   known: readonly Entry[],
   replay: readonly Entry[],
   budget: StepBudget,
-): SteppedWork<[known: TurnEntries[], replay: TurnEntries[]]> {
+): SteppedWork<[known: readonly TurnEntries[], replay: readonly TurnEntries[]]> {
   const ours = yield* turnsOf(known, budget)
   const theirs: TurnEntries[] = []
   for (const turn of yield* turnsOf(replay, budget)) {
     theirs.push(...splitPrompt(turn, ours))
     if (budget.isSpent()) yield
   }
-  return [ours, theirs]
+  return [ours, joinSteered(ours, theirs)]
+}
+
+/** Prompts that the user added to a running turn are replayed as turns of their own, which are part of that turn. */
+function joinSteered(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): readonly TurnEntries[] {
+  const steered = ours.filter(turn => steeredTexts(turn).length > 0)
+  if (steered.length === 0) return theirs
+  const joined: TurnEntries[] = []
+  /** what was added to the last turn and hasn't been found yet */
+  let added: string[] = []
+  for (const turn of theirs) {
+    const last = joined.at(-1)
+    const at = turn.prompt ? added.indexOf(turn.promptText) : -1
+    if (last && at !== -1) {
+      joined[joined.length - 1] = turnOf([...last.entries, ...turn.entries])
+      added = added.slice(at + 1)
+      continue
+    }
+    joined.push(turn)
+    const same = steered.findIndex(known => isSamePrompt(known, turn))
+    added = same === -1 ? [] : steered.splice(same, 1).flatMap(steeredTexts)
+  }
+  return joined
+}
+
+function steeredTexts({ entries, texts }: TurnEntries): string[] {
+  return entries.flatMap(entry => {
+    const text = entry.kind === 'message' && entry.steering ? texts.get(entry) : undefined
+    return text ? [text] : []
+  })
 }
 
 function* turnsOf(entries: readonly Entry[], budget: StepBudget): SteppedWork<TurnEntries[]> {

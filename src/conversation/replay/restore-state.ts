@@ -2,11 +2,14 @@ import * as l10n from '@vscode/l10n'
 import { TOO_DEEP } from '../../common/bound-depth.ts'
 import { MAX_DEPTH } from '../../common/limits.ts'
 import { entryKind } from '../entries/entry-kinds.ts'
+import { reopenMessage } from '../entries/message.ts'
 import { addSubagentState } from '../entries/subagent.ts'
 import { reduce } from '../reducer/reduce.ts'
 import { reduceLocalWithin } from '../reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../reducer/reducing-state.ts'
+import { updateActivity } from '../reducer/step.ts'
 import type { Change, Entry, SessionState, TerminalState } from '../state.ts'
+import { isPrompt } from '../user-prompts.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */
 export interface KeptConversation {
@@ -18,21 +21,46 @@ export interface KeptConversation {
     /** A turn was running. */
     working?: boolean | undefined
   }
+  /** Which agent of the host said it, and the number of its last frame that is included. */
+  said?: SaidFrame
+}
+
+/** A frame of an agent in the host. */
+export interface SaidFrame {
+  hostedId: string
+  frame: number
 }
 
 /**
  * The state of a saved conversation, to be shown and continued: later updates find the messages and tool calls in it. What
  * was open when it was saved is closed, since no update will close it anymore.
  */
-export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
+export function restoreState(conversation: KeptConversation): ReducingState {
+  const state = savedState(conversation)
+  // no update has ended that turn, and none will
+  reduceLocalWithin(state, { type: 'agent_gone' })
+  return state
+}
+
+/** The state of a saved conversation whose agent goes on: everything is as it was when it was saved. */
+export function continueState(conversation: KeptConversation): ReducingState {
+  const state = savedState(conversation)
+  const { memory, entries } = state
+  const began = entries.findLast(entry => isPrompt(entry) && entry.turn === state.turn)
+  if (memory.running && began?.startedAt !== undefined) state.turnStartedAt = began.startedAt
+  memory.ownTurn = memory.running
+  reopenMessage(state)
+  updateActivity({ state, now: undefined, changes: [] })
+  return state
+}
+
+function savedState({ entries, terminals, head }: KeptConversation): ReducingState {
   const state = stateOf(entries)
   for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
   if (head.title !== undefined) state.title = head.title
   if (head.usage !== undefined) state.usage = head.usage
   if (head.plans !== undefined) state.plans = [...head.plans]
-  // no update has ended that turn, and none will
   state.memory.running = head.working === true && state.entries.at(-1)?.kind !== 'turn_end'
-  reduceLocalWithin(state, { type: 'agent_gone' })
   return state
 }
 

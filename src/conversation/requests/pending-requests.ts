@@ -16,6 +16,11 @@ export interface PendingRequestsOptions {
   /** ids of the requests that the conversation shows as pending */
   shown(): Iterable<string>
   isLive(): boolean
+  /** The id under which the conversation shows this request already, as an earlier window asked it; not one of `taken`. */
+  askedBefore?(
+    request: PermissionRequest | ElicitationRequest,
+    taken: (requestId: string) => boolean,
+  ): string | undefined
   /**
    * The answer of a permission rule. `undefined`, directly or from the promise, or a refusal: no rule answers, so the user
    * is asked. Never rejects. `signal` aborts when the request is over.
@@ -58,7 +63,9 @@ export class PendingRequests {
 
   /** Consults the rules, then asks the user. Resolves to `cancelled` if withdrawn, by the agent (`signal`) or here. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#requestPermission(request, signal, pending => void this.#consultRules(pending))
+    return this.#requestPermission(request, signal, pending => {
+      if (!pending.shown) void this.#consultRules(pending)
+    })
   }
 
   /** Like `requestPermission`, but never answered by a rule. */
@@ -70,7 +77,8 @@ export class PendingRequests {
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
     return new Promise(resolve => {
-      this.#show(this.#add({ kind: 'elicitation', ...newRequest(request, resolve) }, signal))
+      const pending = this.#add({ kind: 'elicitation', ...this.#newRequest(request, resolve) }, signal)
+      if (!pending.shown) this.#show(pending)
     })
   }
 
@@ -131,7 +139,7 @@ export class PendingRequests {
   ): Promise<PermissionOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
     return new Promise(resolve => {
-      ask(this.#add({ kind: 'permission', ...newRequest(request, resolve) }, signal))
+      ask(this.#add({ kind: 'permission', ...this.#newRequest(request, resolve) }, signal))
     })
   }
 
@@ -194,11 +202,13 @@ export class PendingRequests {
     else if (shown) this.#options.show({ type: 'request_answered', requestId, outcome })
     resolve(outcome)
   }
-}
 
-function newRequest<Request, Outcome>(
-  request: Request,
-  resolve: (outcome: Outcome) => void,
-): PendingOf<Request, Outcome> {
-  return { requestId: randomUUID(), request, resolve, over: new AbortController(), shown: false }
+  #newRequest<Request extends PermissionRequest | ElicitationRequest, Outcome>(
+    request: Request,
+    resolve: (outcome: Outcome) => void,
+  ): PendingOf<Request, Outcome> {
+    const before = this.#options.askedBefore?.(request, id => this.#pending.has(id))
+    const requestId = before ?? randomUUID()
+    return { requestId, request, resolve, over: new AbortController(), shown: before !== undefined }
+  }
 }

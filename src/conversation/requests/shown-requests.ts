@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ElicitationRequest, PermissionRequest } from '../../acp/model.ts'
 import { openRequests } from '../entries/requests.ts'
 import { SUBAGENT } from '../entries/subagent.ts'
 import { TOOL_CALL } from '../entries/tool-call.ts'
@@ -22,6 +24,37 @@ export function entriesOfRequests(state: ReducingState): Entry[] {
     }
   }
   return [...found]
+}
+
+/**
+ * The id of the request that the conversation shows as pending and that asks the same; `undefined` if there is none. `taken`:
+ * ids that are others'.
+ */
+export function shownRequest(
+  state: ReducingState,
+  request: PermissionRequest | ElicitationRequest,
+  taken: (requestId: string) => boolean,
+): string | undefined {
+  const own = request.sessionId
+  const within = own !== undefined && state.memory.subagentStates.has(own) ? own : undefined
+  return openRequests(state).find(entry => {
+    if (entry.within !== within || taken(entry.requestId)) return false
+    if (entry.kind === 'elicitation')
+      return 'mode' in request && request.message === entry.message && request.toolCallId === entry.toolCallId
+    if (!('options' in request)) return false
+    const { subject } = request
+    const toolCallId =
+      subject.type === 'tool_call'
+        ? subject.toolCall.toolCallId
+        : subject.type === 'command'
+          ? subject.toolCallId
+          : undefined
+    return (
+      toolCallId === entry.toolCallId &&
+      (request.title === '' || request.title === entry.title) &&
+      isDeepStrictEqual(request.options, entry.options)
+    )
+  })?.requestId
 }
 
 /** The entry that announced a subagent, in the session or in another subagent. */

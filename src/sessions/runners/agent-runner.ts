@@ -31,6 +31,8 @@ export interface AgentRunnerOptions {
   connectOptions: () => Omit<ConnectOptions, 'signal'>
   /** Called for a new process before it is used. Doesn't reject. */
   prepare?: (agent: Agent) => Promise<void>
+  /** Called with an agent that an earlier window started, before it is used. Doesn't reject. */
+  reattach?: (running: RunningAgent) => Promise<void>
 }
 
 interface Starting {
@@ -167,7 +169,8 @@ export class AgentRunner extends Owner {
 
   /** The first requests to a new process. It may exit or never answer; then the start can be canceled. */
   async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
-    if (!this.#options.prepare) return
+    // an agent that ran before is prepared
+    if (!this.#options.prepare || agent.attached) return
     let ended: AgentExit | undefined
     const watching = agent.onDidClose(exit => {
       ended = exit
@@ -197,8 +200,10 @@ export class AgentRunner extends Owner {
     const running: RunningAgent = { agent, sessions }
     const owned = new DisposableStore()
     owned.add(sessions)
+    let isOver = false
     owned.add(
       agent.onDidClose(exit => {
+        isOver = true
         this.#retired.delete(running)
         if (this.#running === running) {
           this.#running = undefined
@@ -208,6 +213,14 @@ export class AgentRunner extends Owner {
         owned.dispose()
       }),
     )
+    if (agent.attached) await this.#options.reattach?.(running)
+    if (signal.aborted || this.owned.isDisposed) {
+      sessions.dispose()
+      agent.dispose()
+      throw cancelledStart()
+    }
+    // it said its last while no window was attached
+    if (isOver && agent.attached) return this.#start(signal)
     this.#running = running
     return running
   }

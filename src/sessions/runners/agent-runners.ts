@@ -3,7 +3,7 @@ import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { AgentSessions } from '../../conversation/agent-sessions.ts'
 import type { AgentDirectory } from '../ports.ts'
-import { AgentRunner } from './agent-runner.ts'
+import { AgentRunner, type RunningAgent } from './agent-runner.ts'
 
 interface AgentRunnersOptions {
   agents: AgentDirectory
@@ -14,6 +14,8 @@ interface AgentRunnersOptions {
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
   /** Called for a new process before it is used. Doesn't reject. */
   prepare?: (agentId: string, agent: Agent) => Promise<void>
+  /** Called with an agent that an earlier window started, before it is used. Doesn't reject. */
+  reattach?: (agentId: string, running: RunningAgent) => Promise<void>
 }
 
 /** The runners of all agents of this window, created on first use. */
@@ -33,7 +35,7 @@ export class AgentRunners extends Owner {
   readonly get = (agentId: string): AgentRunner => {
     const known = this.#runners.get(agentId)
     if (known) return known
-    const { agents, lastName, start, client, connectOptions, prepare } = this.#options
+    const { agents, lastName, start, client, connectOptions, prepare, reattach } = this.#options
     const runner = this.register(
       new AgentRunner({
         agentId,
@@ -43,6 +45,7 @@ export class AgentRunners extends Owner {
         client: sessions => client(agentId, sessions),
         connectOptions: () => connectOptions(agentId),
         prepare: async agent => prepare?.(agentId, agent),
+        reattach: async running => reattach?.(agentId, running),
       }),
     )
     this.#runners.set(agentId, runner)

@@ -48,7 +48,8 @@ const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({
   saveText: (key, text, marks) => host.send('conversation/draft', { key, text, marks }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
-  enqueue: (key, prompt) => host.request('conversation/enqueue', { key, ...prompt }),
+  enqueue: (key, prompt, joins) =>
+    host.request('conversation/enqueue', { key, ...prompt, ...(joins && { joins }) }),
   movedToComposer: (key, ids, draft) => host.send('conversation/movedToComposer', { key, ids, draft }),
 })
 

@@ -16,8 +16,8 @@ export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
   }, [text])
   if (text === undefined) return null
   return (
-    <div class="history-deleted">
-      <span class="history-deleted-text" title={deleted.map(({ title }) => title).join('\n')} dir="auto">
+    <div class="history-bar history-deleted">
+      <span class="history-bar-text" title={deleted.map(({ title }) => title).join('\n')} dir="auto">
         {text}
       </span>
       <button type="button" class="link-button" title={t('Undo (Ctrl+Z)')} onClick={onUndo}>

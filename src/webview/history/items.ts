@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { HistoryChanges, HistoryHit, HistoryRow } from '../../bridge/history.ts'
-import type { HistoryMessages } from '../../bridge/history-messages.ts'
+import type { ActionForMany, HistoryMessages } from '../../bridge/history-messages.ts'
 import { type DateGroupKey, groupByDate, newestFirst } from '../../common/date-groups.ts'
 import {
   hasText,
@@ -186,8 +186,10 @@ export class HistoryLines {
 
   #passes(row: HistoryRow): boolean {
     const { here, archived } = this.#filter
-    if ((here && !row.here) || (row.archived && !archived && !row.open)) return false
-    if (!matchesFilters(this.#query, row)) return false
+    const { states } = this.#query
+    const isHidden = row.archived && !archived && !row.open && !states.includes('archived')
+    if ((here && !row.here) || isHidden) return false
+    if (!matchesFilters(this.#query, row) || !states.every(state => isIn(state, row))) return false
     return matchesNames(this.#query, row) || this.#hits.has(rowKey(row))
   }
 
@@ -196,6 +198,31 @@ export class HistoryLines {
     const others = new Map(rows.map(row => [rowKey(row), row]))
     for (const row of named) others.delete(rowKey(row))
     return [...named, ...[...this.#hits.keys()].flatMap(key => others.get(key) ?? [])]
+  }
+}
+
+/** Whether a session is in the state that is searched for with `is:`. A word that isn't complete yet filters nothing. */
+function isIn(state: string, row: HistoryRow): boolean {
+  const { activity = row.elsewhere, ended, unlisted, open, archived, pinned } = row
+  switch (state) {
+    case 'running':
+      return activity === 'running'
+    case 'waiting':
+      return activity === 'requires_action'
+    case 'done':
+    case 'failed':
+    case 'interrupted':
+      return ended === state
+    case 'open':
+      return open || row.elsewhere === 'open' || activity === 'running' || activity === 'requires_action'
+    case 'archived':
+      return archived
+    case 'pinned':
+      return pinned
+    case 'unlisted':
+      return unlisted !== undefined
+    default:
+      return true
   }
 }
 
@@ -215,6 +242,14 @@ export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: Hi
   const matches = hit?.excerpt.filter((_, i) => i % 2 === 1) ?? []
   if (hit && matches.length > 0) host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
   else host.send('history/act', { action, ...idOf(row) })
+}
+
+export function actOnMany(
+  host: HostClient<HistoryMessages>,
+  action: ActionForMany,
+  rows: readonly HistoryRow[],
+): void {
+  host.send('history/actOnMany', { action, sessions: rows.map(idOf) })
 }
 
 /** The action for Enter: shows an open session, else loads it if possible, else resumes it. */

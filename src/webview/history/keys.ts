@@ -1,7 +1,7 @@
 import type { HistoryPlace } from '../../bridge/history.ts'
 import type { HistoryMessages } from '../../bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
-import { idOf, open } from './items.ts'
+import { actOnMany, idOf, open } from './items.ts'
 import type { HistorySelection } from './selection.ts'
 
 interface HistoryKeysOptions {
@@ -22,18 +22,19 @@ export function handleKey(event: KeyboardEvent, options: HistoryKeysOptions): vo
 function act(event: KeyboardEvent, { selection, host, place, clearSearch }: HistoryKeysOptions): boolean {
   const { item } = selection
   const row = item?.row.peek()
+  const chosen = selection.chosen.rows
   switch (event.key) {
     case 'ArrowDown':
-      selection.move(1)
+      selection.move(1, { extend: event.shiftKey })
       return true
     case 'ArrowUp':
-      selection.move(-1)
+      selection.move(-1, { extend: event.shiftKey })
       return true
     case 'PageDown':
-      selection.move(10)
+      selection.move(10, { extend: event.shiftKey })
       return true
     case 'PageUp':
-      selection.move(-10)
+      selection.move(-10, { extend: event.shiftKey })
       return true
     case 'Enter': {
       if (!item || !row) return false
@@ -47,12 +48,20 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
       return true
     case 'Delete':
       if (!item || !row || deletesText(event.target)) return false
-      if (row.canDelete) host.send('history/act', { action: 'delete', ...idOf(row) })
+      if (chosen.length > 0) {
+        selection.chosen.clear()
+        actOnMany(
+          host,
+          'delete',
+          chosen.map(({ row }) => row.peek()),
+        )
+      } else if (row.canDelete) host.send('history/act', { action: 'delete', ...idOf(row) })
       else if (row.canClose) host.send('history/act', { action: 'close', ...idOf(row) })
       else return false
       return true
     case 'Escape':
       if (selection.renamed) selection.endRename()
+      else if (selection.chosen.clear()) return true
       else if (clearSearch()) return true
       else if (place === 'sideBar') host.send('history/command', { command: 'parley.showConversation' })
       else return false
@@ -70,6 +79,12 @@ export function typesText({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
 /** Ctrl+F or ⌘F. */
 export function isFindKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === 'f' && (ctrlKey || metaKey) && !altKey
+}
+
+/** Ctrl+A or ⌘A, where it doesn't select text. */
+export function isSelectAllKey({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): boolean {
+  if (target instanceof HTMLInputElement && target.value !== '') return false
+  return key.toLowerCase() === 'a' && (ctrlKey || metaKey) && !altKey && !shiftKey
 }
 
 /** Ctrl+Z or ⌘Z. */

@@ -31,6 +31,7 @@ export function HistoryList({ summary, lines, selection, focusBack }: HistoryLis
       class="history-list"
       label={t('Sessions')}
       role="listbox"
+      multiselectable
       rowClass={itemClass}
       renderRow={renderRow}
       focusable={false}
@@ -68,9 +69,10 @@ function Item({ item, lines, selection, focusBack }: ItemProps) {
           hit={item.hit.value}
           id={item.key}
           active={selection.key === item.key}
+          chosen={selection.chosen.isEmpty ? undefined : selection.chosen.has(item.key)}
           position={lines.positionOf(item)}
           count={lines.rowCount}
-          onPress={() => selection.press(item)}
+          onPress={event => selection.press(item, event)}
           isRenamed={selection.renamed === item.key}
           onRenamed={back => {
             selection.endRename(item)

@@ -6,6 +6,7 @@ import { SessionRow, sessionTooltip } from '../ui/session-row.tsx'
 import { TitleField } from '../ui/title-field.tsx'
 import { useHistory } from './context.ts'
 import { defaultAction, idOf, open } from './items.ts'
+import { isChoosing } from './selection.ts'
 
 interface RowProps {
   row: HistoryRow
@@ -13,10 +14,12 @@ interface RowProps {
   hit: HistoryHit | undefined
   id: string
   active: boolean
+  /** selected together with others, if any are */
+  chosen: boolean | undefined
   /** position among the rows, 1-based, and how many there are */
   position: number
   count: number
-  onPress: () => void
+  onPress: (event: MouseEvent) => void
   /** its title is being edited */
   isRenamed: boolean
   /** The title isn't edited any longer. `byKey`: the focus goes back to the list. */
@@ -29,6 +32,7 @@ export function HistoryRowView({
   hit,
   id,
   active,
+  chosen,
   position,
   count,
   onPress,
@@ -41,15 +45,15 @@ export function HistoryRowView({
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
       id={id}
-      class={`history-row${active ? ' active' : ''}${action ? '' : ' inert'}${hit ? ' found' : ''}`}
+      class={`history-row${active ? ' active' : ''}${chosen ? ' chosen' : ''}${action ? '' : ' inert'}${hit ? ' found' : ''}`}
       role="option"
       tabIndex={-1}
-      aria-selected={active}
+      aria-selected={chosen ?? active}
       aria-posinset={position}
       aria-setsize={count}
       title={sessionTooltip(row)}
       onPointerDown={onPress}
-      onClick={() => !isRenamed && open(host, row, hit)}
+      onClick={event => !isRenamed && !isChoosing(event) && open(host, row, hit)}
       data-vscode-context={menuContext(row, place)}
     >
       <SessionRow

@@ -1,10 +1,12 @@
 import { type Signal, signal } from '@preact/signals'
 import { ListController } from '../list/controller.ts'
+import { ChosenRows } from './chosen-rows.ts'
 import type { HistoryItem, HistoryLines, RowItem } from './items.ts'
 
 /** The row that keys act on, and the row whose title is being edited. The search field keeps the focus meanwhile. */
 export class HistorySelection {
   readonly list: ListController<HistoryItem>
+  readonly chosen: ChosenRows
   readonly #lines: HistoryLines
   readonly #selected = signal<string | undefined>(undefined)
   /** where the selected row was */
@@ -15,6 +17,7 @@ export class HistorySelection {
   constructor(lines: HistoryLines, renamed: Signal<string | undefined>) {
     this.#lines = lines
     this.#renamed = renamed
+    this.chosen = new ChosenRows(lines)
     this.list = new ListController(lines.window, { follow: false })
   }
 
@@ -48,18 +51,23 @@ export class HistorySelection {
     else this.#selected.value = rows[Math.min(this.#index, rows.length - 1)]?.key
   }
 
-  /** Moves by this number of rows, at most to the first or the last one. */
-  move(by: number): void {
+  /** Moves by this number of rows, at most to the first or the last one. `extend`: chooses the rows on the way. */
+  move(by: number, { extend }: { extend: boolean }): void {
     const { rows, index } = this.#current()
     const item = rows[Math.max(0, Math.min(rows.length - 1, index + by))]
     if (!item) return
     this.#renamed.value = undefined
+    if (extend) this.chosen.extendTo(item, rows[index])
+    else this.chosen.clear()
     this.#reveal(item)
   }
 
-  /** The user pressed a row with the mouse. */
-  press(item: RowItem): void {
+  /** The user pressed a row with the mouse: with Ctrl to choose it as well, with Shift all rows up to it. */
+  press(item: RowItem, event: MouseEvent): void {
     const { key } = item
+    if (event.shiftKey) this.chosen.extendTo(item, this.item)
+    else if (isToggle(event)) this.chosen.toggle(item)
+    else this.chosen.clear()
     this.#selected.value = key
     this.#index = this.#lines.positionOf(item) - 1
     if (this.renamed !== key) this.#renamed.value = undefined
@@ -68,6 +76,7 @@ export class HistorySelection {
   /** Selects nothing and scrolls to the start: the user is looking for other rows. */
   clear(): void {
     this.#renamed.value = undefined
+    this.chosen.clear()
     this.#selected.value = undefined
     this.#index = 0
     this.list.toTop()
@@ -100,4 +109,14 @@ export class HistorySelection {
     const index = rows.findIndex(item => item.key === this.key)
     return { rows, index: index < 0 && rows.length > 0 ? 0 : index }
   }
+}
+
+/** Whether a click only chooses rows and opens nothing. */
+export function isChoosing(event: MouseEvent): boolean {
+  return event.shiftKey || isToggle(event)
+}
+
+/** On macOS, Ctrl with a click opens the menu. */
+function isToggle({ ctrlKey, metaKey, button }: MouseEvent): boolean {
+  return button === 0 && (ctrlKey || metaKey)
 }

@@ -4,11 +4,12 @@ import type { HistorySummary } from '../../bridge/history.ts'
 import { plural, t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
+import { ChosenBar } from './chosen-bar.tsx'
 import { useHistory } from './context.ts'
 import { DeletedNote } from './deleted-note.tsx'
 import { EmptyHistory } from './empty.tsx'
 import type { HistoryFilter, HistoryLines } from './items.ts'
-import { handleKey, isFindKey, isUndoKey, typesText } from './keys.ts'
+import { handleKey, isFindKey, isSelectAllKey, isUndoKey, typesText } from './keys.ts'
 import { HistoryList } from './list.tsx'
 import { AgentNotes, SearchNote } from './note.tsx'
 import { SearchBar } from './search-bar.tsx'
@@ -80,6 +81,9 @@ export function HistoryView({ summary, lines, filter, renamed, isSearching, want
     if (isFindKey(event)) {
       event.preventDefault()
       search.current?.select()
+    } else if (isSelectAllKey(event)) {
+      event.preventDefault()
+      selection.chosen.all()
     } else if (isUndoKey(event) && filter.value.text === '' && undoDeletion()) event.preventDefault()
     else if (event.target !== search.current) {
       if (typesText(event)) focusSearch()
@@ -119,6 +123,7 @@ export function HistoryView({ summary, lines, filter, renamed, isSearching, want
           <AgentNotes notes={summary.value.agents} />
         </div>
       )}
+      <ChosenBar chosen={selection.chosen} />
       <DeletedNote deleted={summary.value.deleted} onUndo={undoDeletion} />
       <LiveRegion />
     </main>

@@ -16,6 +16,8 @@ interface VirtualListProps<T extends WindowItem> {
   /** false if another element has the focus */
   focusable?: boolean
   role: 'log' | 'listbox'
+  /** several rows can be selected together */
+  multiselectable?: boolean
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
   /** `data-vscode-context` of a row, as JSON */
@@ -53,7 +55,13 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
     >
       <div ref={content} class="list-content">
         {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label */}
-        <div id={props.id} role={props.role} aria-label={props.label} aria-live="off">
+        <div
+          id={props.id}
+          role={props.role}
+          aria-label={props.label}
+          aria-multiselectable={props.multiselectable}
+          aria-live="off"
+        >
           <div ref={top} role="presentation" />
           {mounted}
           <div ref={bottom} role="presentation" />

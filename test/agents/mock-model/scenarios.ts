@@ -90,6 +90,14 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
   ],
   /** Writes for a minute; meant to be canceled. */
   slow: () => [{ text: Array.from({ length: 600 }, (_, index) => `tick${index} `), pause: 100 }],
+  /** Runs a command that ends once a test has created the file `go`. */
+  gate: () => [
+    {
+      text: ['Waiting for a file.'],
+      work: [{ do: 'shell', command: 'until [ -e go ]; do sleep 0.1; done' }],
+    },
+    { text: ['The file is here.'] },
+  ],
   /** Runs a command for longer than anyone waits; meant to be canceled. */
   slowshell: () => [
     {

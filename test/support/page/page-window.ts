@@ -148,6 +148,14 @@ export class PageWindow extends VsCodeWindow {
     await this.#load()
   }
 
+  /** The extension host is killed, and the window opens again. */
+  async crash(): Promise<void> {
+    await this.#host.kill()
+    await this.#page?.close()
+    this.#host = await startHost(this.root, this.#settings)
+    await this.#load()
+  }
+
   async close(): Promise<void> {
     await this.#context.close()
     this.#page = undefined

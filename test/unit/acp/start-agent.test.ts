@@ -13,7 +13,7 @@ import { startAgent } from '../../../src/acp/start-agent.ts'
 import type { StartProcess } from '../../../src/acp/transport/running-process.ts'
 import { initializeRequest } from '../../../src/acp/wire/initialize.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
-import { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { AgentHostProgram, TAG } from '../../support/agent-host-program.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
 import { until } from '../../support/until.ts'
 
@@ -47,7 +47,7 @@ describe('startAgent in the agent host', () => {
   before(() => program.build())
   after(() => program.end())
 
-  startAgentTests((launch, options) => program.hosts.start(launch, options))
+  startAgentTests((launch, options) => program.hosts.start(launch, TAG, options))
 })
 
 function startAgentTests(startProcess?: StartProcess): void {

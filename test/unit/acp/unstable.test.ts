@@ -68,6 +68,33 @@ for (const version of [1, 2] as const) {
       )
     })
 
+    it('_session/steering adds a prompt to the running turn', async () => {
+      const memory = memoryAgent(
+        { ...ANSWERS[version], _meta: { steering: { supported: true } } },
+        {},
+        schema,
+      )
+      assert.equal(memory.agent.capabilities.steering, true)
+      for (const outcome of ['injected', 'promptRequired', 'failed', 'startedNewTurn'] as const) {
+        const steered = memory.agent.steer?.('s', [{ type: 'text', text: 'Stop.' }])
+        const { params, value } = await exchange(memory, steered, '_session/steering', { outcome })
+        assert.deepEqual(params, {
+          sessionId: 's',
+          prompt: [{ type: 'text', text: 'Stop.' }],
+          _meta: { steering: { idleBehavior: 'promptRequired' } },
+        })
+        assert.equal(value, outcome)
+      }
+      const odd = memory.agent.steer?.('s', [{ type: 'text', text: 'Stop.' }])
+      await assert.rejects(exchange(memory, odd, '_session/steering', { outcome: 'maybe' }), /didn't say/)
+      const bare = memoryAgent({ ...ANSWERS[version], _meta: { steering: true } }, {}, schema)
+      assert.equal(bare.agent.capabilities.steering, undefined)
+      await assert.rejects(
+        bare.agent.steer?.('s', [{ type: 'text', text: 'x' }]) ?? Promise.resolve(),
+        /can't/,
+      )
+    })
+
     it('session/fork starts a session with the conversation of another', async () => {
       const memory = capable()
       const fork = memory.agent.forkSession?.('s', SETUP)

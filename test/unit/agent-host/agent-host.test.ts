@@ -8,7 +8,7 @@ import { type HostEntry, readEntries } from '../../../src/acp/transport/host/end
 import { greetHost, greetWindow, MAX_HANDSHAKE_BYTES } from '../../../src/acp/transport/host/handshake.ts'
 import type { HostedProcess } from '../../../src/acp/transport/host/hosted-process.ts'
 import { delay } from '../../../src/common/async.ts'
-import { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { AgentHostProgram, TAG } from '../../support/agent-host-program.ts'
 import { isRunning, QUICK_STOP, script } from '../../support/contracts/running-process.ts'
 import { until } from '../../support/until.ts'
 
@@ -34,7 +34,7 @@ describe('the agent host', () => {
   after(() => program.end())
 
   const start = async (source = COUNTER) => {
-    const agent = await program.hosts.start(script(source), {})
+    const agent = await program.hosts.start(script(source), TAG, {})
     attached.push(agent)
     return { agent, said: saidBy(agent) }
   }
@@ -66,7 +66,7 @@ describe('the agent host', () => {
     await until(() => !isRunning(agent.pid), 'the end of the agent')
 
     const { agent: kept, said } = await start()
-    kept.keep(A_WHILE)
+    kept.keep({ silentMs: A_WHILE })
     tell(kept, { say: 1 })
     await until(() => said.length === 1)
     kept.detach()
@@ -76,7 +76,7 @@ describe('the agent host', () => {
 
   it('ends a kept agent that says nothing for that long', async () => {
     const { agent, said } = await start()
-    agent.keep(20)
+    agent.keep({ silentMs: 20 })
     tell(agent, { say: 1 })
     await until(() => said.length === 1)
     agent.confirm(1)
@@ -87,7 +87,7 @@ describe('the agent host', () => {
 
   it('sends the next window what was not confirmed, each frame once, and then what comes', async () => {
     const { agent, said } = await start()
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     tell(agent, { say: 5 })
     await until(() => said.length === 5)
     agent.confirm(3)
@@ -112,7 +112,7 @@ describe('the agent host', () => {
         if (method === 'session/prompt') send({ id: 'ask', method: 'session/request_permission', params: { id } })
         else send({ id, result: { sessionId: 'one', method } })
       })`)
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     for (const [id, method] of ['initialize', 'session/new', 'session/prompt'].entries())
       agent.stdin.write(`${JSON.stringify({ id, method, params: { method } })}\n`)
     await until(() => agent.received === 3)
@@ -127,12 +127,14 @@ describe('the agent host', () => {
       toWindow: [{ id: 'ask', method: 'session/request_permission', params: { id: 2 } }],
       lastId: 2,
       confirmed: 0,
+      last: 3,
+      notes: {},
     })
   })
 
   it('keeps what an agent said last that exited while nobody was attached, until it is confirmed', async () => {
     const { agent } = await start()
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     tell(agent, { say: 3, exit: 4 })
     agent.detach()
     await until(async () => (await info(agent.id))?.hasExited === true, 'the end of the agent')
@@ -160,7 +162,7 @@ describe('the agent host', () => {
         if (said === ${last}) clearInterval(timer)
       }, 2)
       process.stdin.resume()`)
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     agent.detach()
     const stored = path.join(program.folder, 'stored')
     writeFileSync(stored, '')
@@ -177,7 +179,7 @@ describe('the agent host', () => {
 
   it('lets the last window have an agent that two of them attach to', async () => {
     const { agent } = await start()
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     const { agent: second, said } = await attach(agent.id)
     await agent.exited
     assert.ok(isRunning(second.pid))
@@ -193,6 +195,7 @@ describe('the agent host', () => {
         let written = 0
         const write = () => process.stdout.write(line, () => { console.error(written += line.length); write() })
         write()`),
+      TAG,
       {},
     )
     attached.push(agent)
@@ -256,7 +259,7 @@ describe('the agent host', () => {
 
   it('is used again by another window, and ends its agents when it is told to end', async () => {
     const { agent: first } = await start()
-    const second = await program.window().start(script(COUNTER), {})
+    const second = await program.window().start(script(COUNTER), TAG, {})
     attached.push(second)
     const [pid, ...others] = await program.pids()
     assert.deepEqual(others, [])
@@ -271,7 +274,7 @@ describe('the agent host', () => {
 
   it('takes its agents with it when it is killed, and is replaced', async () => {
     const { agent } = await start()
-    agent.keep(A_WHILE)
+    agent.keep({ silentMs: A_WHILE })
     const [entry] = await readEntries(program.entries)
     process.kill(entry!.pid, 'SIGKILL')
     await agent.exited

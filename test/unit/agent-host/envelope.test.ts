@@ -8,7 +8,7 @@ describe('what the agent host knows of the protocol', () => {
     return {
       envelope,
       sends: (value: unknown) => envelope.sent(bytes(value)),
-      receives: (value: unknown) => envelope.received(bytes(value)),
+      receives: (value: unknown) => envelope.received(bytes(value), 1),
     }
   }
 
@@ -53,6 +53,7 @@ describe('what the agent host knows of the protocol', () => {
     assert.deepEqual(envelope.toWindow, [{ id: 1, method: 'session/request_permission', params }])
     receives({ id: 7, result: { stopReason: 'end_turn' } })
     sends({ id: 1, error: { code: -32800, message: 'withdrawn' } })
+    envelope.confirmed(1)
     assert.deepEqual([...envelope.toAgent, ...envelope.toWindow], [])
   })
 
@@ -82,10 +83,34 @@ describe('what the agent host knows of the protocol', () => {
       { id: 'p', method: 'session/request_permission' },
       { id: 3, result: {} },
     ])
+    envelope.confirmed(1)
     assert.deepEqual(envelope.toAgent, [])
     assert.deepEqual(
       envelope.toWindow.map(({ id }) => id),
       ['p'],
     )
+  })
+
+  it('keeps a prompt with the number of its answer until a window has stored that', () => {
+    const { envelope, sends } = create()
+    sends({ id: 4, method: 'session/prompt', params: { sessionId: 'a' } })
+    envelope.received(bytes({ id: 4, result: { stopReason: 'end_turn' } }), 9)
+    const answered = { id: 4, method: 'session/prompt', params: { sessionId: 'a' }, answeredBy: 9 }
+    envelope.confirmed(8)
+    assert.deepEqual(envelope.toAgent, [answered])
+    envelope.confirmed(9)
+    assert.deepEqual(envelope.toAgent, [])
+  })
+
+  it('keeps what a window noted about a session until it is opened again or closed', () => {
+    const { envelope, sends, receives } = create()
+    envelope.note('a', { isPaused: true })
+    envelope.note('b', {})
+    sends({ id: 1, method: 'session/load', params: { sessionId: 'a' } })
+    receives({ id: 1, result: null })
+    assert.deepEqual(Object.keys(envelope.notes), ['b'])
+    sends({ id: 2, method: 'session/close', params: { sessionId: 'b' } })
+    receives({ id: 2, result: {} })
+    assert.deepEqual(envelope.notes, {})
   })
 })

@@ -1,5 +1,5 @@
 import { AgentProcess } from '../../../src/acp/transport/agent-process.ts'
-import { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { AgentHostProgram, TAG } from '../../support/agent-host-program.ts'
 import { runningProcessContract } from '../../support/contracts/running-process.ts'
 
 describe('a process that this one starts', () => {
@@ -11,5 +11,5 @@ describe('a process that the agent host starts', () => {
   before(() => program.build())
   after(() => program.end())
 
-  runningProcessContract((launch, options) => program.hosts.start(launch, options))
+  runningProcessContract((launch, options) => program.hosts.start(launch, TAG, options))
 })

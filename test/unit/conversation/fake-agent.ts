@@ -1,5 +1,12 @@
 import { type Agent, AgentClosedError, type AgentExit, AgentRequestError } from '../../../src/acp/agent.ts'
-import type { ContentBlock, SessionInfo, SessionStart, SessionUpdate } from '../../../src/acp/model.ts'
+import type {
+  AgentCapabilities,
+  ContentBlock,
+  SessionInfo,
+  SessionStart,
+  SessionUpdate,
+  SteeringOutcome,
+} from '../../../src/acp/model.ts'
 import { Emitter } from '../../../src/common/event.ts'
 
 /** A promise that the test settles. */
@@ -23,11 +30,17 @@ export interface PromptCall {
   answer: Deferred<void | { messageId?: string }>
 }
 
+export interface SteerCall {
+  sessionId: string
+  content: ContentBlock[]
+  answer: Deferred<SteeringOutcome>
+}
+
 /** An agent that a test controls completely. It's tested with `contracts/agent.ts`, like real ones. */
 export class FakeAgent implements Agent {
   readonly info = { name: 'fake' }
   readonly protocolVersion: number
-  readonly capabilities = {
+  readonly capabilities: AgentCapabilities = {
     load: true,
     resume: true,
     list: true,
@@ -45,6 +58,7 @@ export class FakeAgent implements Agent {
   readonly onDidClose = this.#close.event
 
   readonly prompts: PromptCall[] = []
+  readonly steered: SteerCall[] = []
   readonly cancels: string[] = []
   readonly closes: string[] = []
   readonly newSessions: Deferred<SessionStart>[] = []
@@ -78,6 +92,7 @@ export class FakeAgent implements Agent {
     this.#exit = { reason: 'exited', exitCode: 1, stderrTail: '', ...exit }
     const error = new AgentClosedError(this.#exit)
     for (const call of this.prompts) call.answer.reject(error)
+    for (const call of this.steered) call.answer.reject(error)
     for (const option of this.options) option.answer.reject(error)
     for (const start of [...this.newSessions, ...this.loads, ...this.resumes]) start.reject(error)
     this.#close.fire(this.#exit)
@@ -127,6 +142,12 @@ export class FakeAgent implements Agent {
       }
       throw error
     }
+  }
+  async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
+    const answer = new Deferred<SteeringOutcome>()
+    this.steered.push({ sessionId, content, answer })
+    if (this.#exit) answer.reject(new AgentClosedError(this.#exit))
+    return answer.promise
   }
   cancel(sessionId: string): void {
     this.cancels.push(sessionId)

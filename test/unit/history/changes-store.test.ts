@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
+import { RETRY_STORE_MS } from '../../../src/common/limits.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
 import { until } from '../../support/until.ts'
@@ -278,6 +279,42 @@ describe('the stored changes of agents', () => {
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a'])
       await store.addUndone(HEAD, undone('/w/c'))
       assert.deepEqual(pathsOf(await again().loadUndone()), ['/w/a', '/w/c'])
+    })
+
+    it('on a full disk, are stored once there is space again', async () => {
+      const { writeFile } = fs
+      let isFull = true
+      const writes = mock.method(fs, 'writeFile', async (...args: Parameters<typeof writeFile>) => {
+        if (!isFull) return writeFile(...args)
+        throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+      })
+      mock.timers.enable({ apis: ['setTimeout'] })
+      syncBuiltinESMExports()
+      try {
+        store.save('/w/a', changed('/w/a', 'old\n'))
+        store.save('/w/b', changed('/w/b'))
+        await store.flushed()
+        assert.deepEqual(await again().load(), [])
+        const failed = writes.mock.callCount()
+        assert.ok(failed >= 2)
+        store.save('/w/a', changed('/w/a'))
+        isFull = false
+        // the changes of both, and the content that they share
+        while (writes.mock.callCount() < failed + 3) {
+          mock.timers.tick(RETRY_STORE_MS)
+          await new Promise(setImmediate)
+        }
+        await store.flushed()
+      } finally {
+        mock.timers.reset()
+        writes.mock.restore()
+        syncBuiltinESMExports()
+      }
+      const paths = (await again().load()).map(({ path, text }) => [path, text])
+      assert.deepEqual(paths.sort(), [
+        ['/w/a', 'b\n'],
+        ['/w/b', 'b\n'],
+      ])
     })
 
     it('are without the unfinished files of a window that was killed', async () => {

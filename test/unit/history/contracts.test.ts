@@ -162,6 +162,20 @@ describe('the saved conversations', () => {
         one.kind === 'message' && one.blocks[0]?.type === 'text' ? one.blocks[0].text : '?',
       )
   for (const [name, create] of Object.entries(stores)) {
+    it(`${name} contain up to which frame they include what an agent in the host said`, () => {
+      const store = create()
+      const said = { hostedId: 'h', frame: 7 }
+      store.write('a', 's', { replace: true, entries: [entry(0, 'one')], terminals: [], said })
+      assert.deepEqual(store.read('a', 's')?.said, said)
+      store.write('a', 's', { replace: false, entries: [entry(1, 'two')], terminals: [] })
+      assert.deepEqual(store.read('a', 's')?.said, said)
+      const later = { hostedId: 'h', frame: 9 }
+      store.write('a', 's', { replace: false, entries: [], terminals: [], said: later })
+      assert.deepEqual(store.read('a', 's')?.said, later)
+      store.write('a', 's', { replace: true, entries: [entry(0, 'again')], terminals: [] })
+      assert.equal(store.read('a', 's')?.said, undefined)
+    })
+
     it(`${name} contain entries, appended text and terminals until they are replaced or forgotten`, () => {
       const store = create()
       assert.equal(store.read('a', 's'), undefined)

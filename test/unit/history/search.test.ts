@@ -258,7 +258,7 @@ describe('what is typed into the search', () => {
   const day = (text: string) => new Date(text).setHours(0, 0, 0, 0)
 
   it('consists of words, phrases and filters', () => {
-    assert.deepEqual(parseSearch('Fix  "the parser" agent:Codex folder:"My Repo" file:a.ts x:1', now), {
+    assert.deepEqual(parseSearch('Fix  "the parser" agent:Codex folder:"My Repo" file:a.ts is:Open x:1', now), {
       terms: [
         { text: 'fix', whole: false },
         { text: 'the parser', whole: true },
@@ -267,6 +267,7 @@ describe('what is typed into the search', () => {
       agents: ['codex'],
       folders: ['my repo'],
       files: ['a.ts'],
+      states: ['open'],
     })
   })
 

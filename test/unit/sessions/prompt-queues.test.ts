@@ -380,7 +380,7 @@ describe('the prompts of a conversation', () => {
     fixture.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'half a thought' })
     fixture.controller.prompts.enqueue('one/s1', prompt('p1'), make('one'))
     assert.equal(fixture.drafts.get('one/s1').text, 'half a thought')
-    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('two'), EMPTY_DRAFT)
+    fixture.controller.prompts.enqueue('one/s1', prompt('p2'), make('two'), { composer: EMPTY_DRAFT })
     assert.equal(fixture.drafts.get('one/s1').text, '')
   })
 

@@ -122,7 +122,13 @@ export class MemoryTranscripts implements SavedConversations {
     for (const terminal of changes.terminals) terminals.set(terminal.terminalId, { ...terminal })
     for (const { terminalId, text } of changes.outputs ?? []) terminals.get(terminalId)!.output += text
     const head = changes.head ?? known?.head ?? {}
-    this.kept.set(key, { entries, terminals: [...terminals.values()], head: structuredClone(head) })
+    const said = changes.said ?? known?.said
+    this.kept.set(key, {
+      entries,
+      terminals: [...terminals.values()],
+      head: structuredClone(head),
+      ...(said && { said }),
+    })
     return true
   }
   read(agentId: string, sessionId: string): KeptConversation | undefined {

@@ -10,7 +10,7 @@ import type { AgentProcessOptions } from '../running-process.ts'
 import { HOST_VERSION, HostChannel } from './channel.ts'
 import { type HostEntry, readEntries } from './endpoint.ts'
 import { greetHost, MAX_HANDSHAKE_BYTES } from './handshake.ts'
-import type { HostedAgentInfo } from './hosted-agent-state.ts'
+import type { AgentTag, HostedAgentInfo } from './hosted-agent-state.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { copyProgram, pruneCopies } from './program-copy.ts'
 
@@ -20,7 +20,7 @@ export interface AgentHostsOptions {
   /** the program of the host, and the script of its process guard; it runs copies of both */
   script: string
   guardScript: string
-  maxFrameBytes: number
+  maxFrameBytes: () => number
 }
 
 /** What the host gets of this process's environment. That of an agent comes with its launch. */
@@ -39,9 +39,10 @@ export class AgentHosts {
   }
 
   /** Starts an agent in the host. @throws SpawnError */
-  async start(launch: SpawnRequest, options: AgentProcessOptions): Promise<HostedProcess> {
+  async start(launch: SpawnRequest, tag: AgentTag, options: AgentProcessOptions): Promise<HostedProcess> {
     const channel = (await this.#connectToAny()) ?? (await this.#startHost())
-    return HostedProcess.spawn(channel, launch, this.#options.maxFrameBytes, options)
+    const maxFrameBytes = this.#options.maxFrameBytes()
+    return HostedProcess.spawn(channel, launch, { maxFrameBytes, tag }, options)
   }
 
   /** All agents that run in hosts of this version. */

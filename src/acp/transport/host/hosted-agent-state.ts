@@ -3,6 +3,8 @@ export interface OpenRequest {
   id: string | number
   method: string
   params: unknown
+  /** Of a prompt: the number of the frame with the response, if the agent has sent it and no window has confirmed it. */
+  answeredBy?: number
 }
 
 /** What the agent answered when a session was started or opened. */
@@ -25,6 +27,25 @@ export interface HostedAgentState {
   lastId: number
   /** the number up to which the agent's frames were confirmed; the next ones follow */
   confirmed: number
+  /** the number of the last frame that the agent had sent then */
+  last: number
+  /** what windows noted about sessions, by their ids */
+  notes: Record<string, unknown>
+}
+
+/** How long an agent goes on without a window, in milliseconds. */
+export interface KeepTimes {
+  /** after the last frame; 0: it ends with its window */
+  silentMs: number
+  /** after the window is gone, however much it says; absent: without an end */
+  totalMs?: number
+}
+
+/** Whose agent it is: an agent of Parley's settings, and the workspace of the window that started it. */
+export interface AgentTag {
+  agentId: string
+  name: string
+  workspace: string
 }
 
 /** An agent in the host, as a list shows it. */
@@ -33,6 +54,9 @@ export interface HostedAgentInfo {
   pid: number
   command: string
   cwd: string
+  tag: AgentTag
+  /** the sessions that windows noted something about */
+  sessions: string[]
   /** milliseconds since the epoch */
   since: number
   /** Whether a window is attached. */

@@ -6,12 +6,13 @@ import { LineDecoder, STDERR_TAIL, Tail } from '../agent-process.ts'
 import {
   type AgentProcessOptions,
   GENTLE_STOP,
+  type HostedLink,
   type ProcessExit,
   type RunningProcess,
   type StopTimes,
 } from '../running-process.ts'
 import type { HostChannel, HostMessage } from './channel.ts'
-import type { HostedAgentState } from './hosted-agent-state.ts'
+import type { AgentTag, HostedAgentState, KeepTimes } from './hosted-agent-state.ts'
 
 /** Bytes of frames that the reader has taken, after which the host is told. */
 const TELL_TAKEN_BYTES = 64 * 1024
@@ -20,8 +21,9 @@ const TELL_TAKEN_BYTES = 64 * 1024
  * An agent whose parent is the agent host. When the connection closes, the agent counts as exited for this window; whether it
  * goes on in the host, {@link keep} has decided.
  */
-export class HostedProcess implements RunningProcess {
+export class HostedProcess implements RunningProcess, HostedLink {
   readonly id: string
+  readonly ranBefore: boolean
   readonly pid: number
   /** What a window needs to know of an agent that ran before it was attached. */
   readonly state: HostedAgentState
@@ -41,6 +43,7 @@ export class HostedProcess implements RunningProcess {
   /** frames that the reader has taken and the host wasn't told about, in bytes */
   #untold = 0
   #isReaderFull = false
+  #isKept = false
   #stopping: Promise<void> | undefined
 
   /**
@@ -50,12 +53,12 @@ export class HostedProcess implements RunningProcess {
   static async spawn(
     channel: HostChannel,
     launch: SpawnRequest,
-    maxFrameBytes: number,
+    { maxFrameBytes, tag }: { maxFrameBytes: number; tag: AgentTag },
     options: AgentProcessOptions = {},
   ): Promise<HostedProcess> {
-    channel.send({ type: 'spawn', launch, maxFrameBytes })
+    channel.send({ type: 'spawn', launch, maxFrameBytes, tag })
     const answer = await channel.next()
-    if (answer?.type === 'attached') return new HostedProcess(channel, answer, options)
+    if (answer?.type === 'attached') return new HostedProcess(channel, answer, options, false)
     const error = new Error(String(answer?.message ?? 'the agent host ended'))
     throw explainSpawnError(Object.assign(error, { code: String(answer?.code) }), launch)
   }
@@ -69,15 +72,17 @@ export class HostedProcess implements RunningProcess {
   ): Promise<HostedProcess | undefined> {
     channel.send({ type: 'attach', id, confirmed })
     const answer = await channel.next()
-    return answer?.type === 'attached' ? new HostedProcess(channel, answer, options) : undefined
+    return answer?.type === 'attached' ? new HostedProcess(channel, answer, options, true) : undefined
   }
 
   private constructor(
     channel: HostChannel,
     attached: HostMessage,
     { onStderr, secrets }: AgentProcessOptions,
+    ranBefore: boolean,
   ) {
     this.#channel = channel
+    this.ranBefore = ranBefore
     this.id = String(attached.id)
     this.pid = Number(attached.pid)
     this.state = attached.state as HostedAgentState
@@ -118,12 +123,24 @@ export class HostedProcess implements RunningProcess {
     await withTimeout(this.#stderrEnd.promise, ms)
   }
 
-  /** Decides how long the agent goes on in silence when this window is gone, in milliseconds. At first 0: it ends with it. */
-  keep(ms: number): void {
-    this.#channel.send({ type: 'keep', ms })
+  get hosted(): HostedLink {
+    return this
   }
 
-  /** What the agent said up to this frame is stored, so the host may forget it. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  /** At first, the agent ends with its window. */
+  keep(times: KeepTimes): void {
+    this.#isKept = times.silentMs > 0
+    this.#channel.send({ type: 'keep', times })
+  }
+
+  note(sessionId: string, note: unknown): void {
+    this.#channel.send({ type: 'note', sessionId, note })
+  }
+
   confirm(number: number): void {
     this.#channel.send({ type: 'confirm', number })
   }
@@ -137,7 +154,6 @@ export class HostedProcess implements RunningProcess {
     void this.stop()
   }
 
-  /** Leaves the agent to the host and to the next window. */
   detach(): void {
     this.#channel.end()
   }

@@ -3,6 +3,7 @@ import type { Attachment, ConversationHead } from '../../../bridge/conversation.
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { controlKey } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
@@ -12,7 +13,7 @@ import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } 
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
-import { usePlaceholder } from './placeholder.ts'
+import { suggestionOf, usePlaceholder } from './placeholder.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
@@ -86,6 +87,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const commands = head?.commands ?? []
   const completion = useCompletion({ draft, input, commands, onAttach: attachRow })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
+  const steers = running && head?.canSteer === true
   const active = useActiveContext(draft)
   const addOffered = () => {
     if (active.offered) attachRow({ ...CHIP, name: active.offered.label, attaches: fresh(active.offered) })
@@ -99,6 +101,11 @@ export function Composer({ draft }: { draft: Draft }) {
   const onKey = (event: KeyboardEvent): boolean => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
     if (completion.onKey(event)) return true
+    const suggestion = suggestionOf(store.head.peek())
+    if (event.key === 'Tab' && plain && suggestion !== undefined && draft.isEmpty.peek()) {
+      input.current?.insert(suggestion)
+      return true
+    }
     if (event.key === 'Enter' && event.altKey) {
       const item = draft.item(input.current?.chipAtCaret ?? '')
       if (item) openItem(item)
@@ -106,7 +113,8 @@ export function Composer({ draft }: { draft: Draft }) {
       return item !== undefined || active.offered !== undefined
     }
     if (event.key === 'Enter' && !event.shiftKey) {
-      completion.afterChoice(send)
+      const now = event.ctrlKey || event.metaKey
+      completion.afterChoice(() => send(now))
       return true
     }
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
@@ -182,11 +190,19 @@ export function Composer({ draft }: { draft: Draft }) {
             )}
             {(!running || !isEmpty) && (
               <IconButton
-                icon="send"
-                class="send"
+                icon={steers ? 'clockface' : 'send'}
+                class={steers ? '' : 'send'}
                 label={blocked ?? (running ? t('Queue (Enter)') : t('Send (Enter)'))}
                 disabled={isEmpty || blocked !== undefined}
-                onClick={send}
+                onClick={() => send()}
+              />
+            )}
+            {steers && !isEmpty && (
+              <IconButton
+                icon="send"
+                class="send"
+                label={t('Send Now ({0}+Enter)', controlKey())}
+                onClick={() => send(true)}
               />
             )}
           </div>
@@ -216,18 +232,21 @@ function textOf(area: HTMLElement | null): HTMLElement | null {
 interface Sending {
   /** Why nothing can be sent now. */
   blocked: string | undefined
-  /** Sends the composer's content and clears it. The host waits for the agent if necessary. */
-  send(): void
+  /**
+   * Sends the composer's content and clears it. The host waits for the agent if necessary. `now`: into the running turn, if
+   * the agent can add it.
+   */
+  send(now?: boolean): void
 }
 
 function useSending(draft: Draft, onBegin: () => void): Sending {
   const { store, list } = useApp()
   const blocked = blockedBecause(store.head.value)
-  const send = () => {
+  const send = (now = false) => {
     // read the current state, since a user may press Enter before the last key or change is rendered
     if (draft.isEmpty.peek() || blockedBecause(store.head.peek())) return
     onBegin()
-    draft.send()
+    draft.send(now && store.head.peek()?.canSteer === true)
     list.toEnd()
   }
   return { blocked, send }

@@ -29,7 +29,7 @@ interface DraftHost {
   /** Separate from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
   /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
-  enqueue(key: string, prompt: StoredPrompt): Promise<void>
+  enqueue(key: string, prompt: StoredPrompt, joins: boolean): Promise<void>
   /** The returned prompts are now in this draft. */
   movedToComposer(key: string, ids: string[], draft: WrittenDraft): void
 }
@@ -171,8 +171,8 @@ export class Draft {
     this.#changed()
   }
 
-  /** Passes the draft to the host, which sends it. Does nothing if it's empty. */
-  send(): void {
+  /** Passes the draft to the host, which sends it: `joins`, into the running turn. Does nothing if it's empty. */
+  send(joins = false): void {
     const draft = this.content.peek()
     if (isEmptyDraft(draft)) return
     const prompt = { id: crypto.randomUUID(), draft }
@@ -182,7 +182,7 @@ export class Draft {
     this.#timer = undefined
     this.#savedItems = idsOf([])
     this.#set(EMPTY_DRAFT)
-    this.#host.enqueue(key, prompt).then(
+    this.#host.enqueue(key, prompt, joins).then(
       () => this.#release([prompt]),
       (error: unknown) => {
         if (key === this.#key) this.#moveToComposer([{ ...prompt, reason: messageOf(error) }])

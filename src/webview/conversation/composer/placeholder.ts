@@ -62,9 +62,21 @@ export function fittingPlaceholder(
   return whole
 }
 
+/** What the user may want to ask next, while nothing else is going on. */
+export function suggestionOf(head: ConversationHead | undefined): string | undefined {
+  return head?.activity === 'idle' && head.phase === 'ready' && head.queue.length === 0
+    ? head.suggestion
+    : undefined
+}
+
 function wordsFor(head: ConversationHead | undefined): Words {
   const only = (text: string) => ({ sentence: () => text, name: '', hints: [] })
   if (!head || head.phase === 'ended') return only(t("The agent isn't running"))
+  const suggestion = suggestionOf(head)
+  if (suggestion !== undefined) {
+    const text = suggestion.replace(/\s+/g, ' ')
+    return { sentence: name => name, name: text, hints: [t('(Tab to insert)')] }
+  }
   const sentence = (name: string) => t('Ask {0}…', name)
   if (head.preparing !== undefined)
     return { sentence, name: head.preparing, hints: [t('Your prompt is sent after the installation.')] }

@@ -47,7 +47,7 @@ export function Queue({ head }: { head: ConversationHead }) {
             note={note}
             place={i}
             several={queue.length > 1}
-            stops={head.activity !== 'idle'}
+            sendsBy={head.canSteer || head.activity === 'idle' ? t('Send Now') : t('Stop and Send Now')}
             dragged={note.id === dragged}
             onDrag={setDragged}
             onDropOn={() => dragged !== undefined && move(dragged, i)}
@@ -66,8 +66,8 @@ interface QueuedRowProps {
   note: QueuedNote
   place: number
   several: boolean
-  /** A turn is running, which sending the prompt now would stop. */
-  stops: boolean
+  /** What sending it now does: unless the agent can add it to a running turn, that stops the turn. */
+  sendsBy: string
   dragged: boolean
   onDrag: (id: string | undefined) => void
   onDropOn: () => void
@@ -77,7 +77,7 @@ interface QueuedRowProps {
   onRemove: () => void
 }
 
-function QueuedRow({ note, place, several, stops, dragged, ...on }: QueuedRowProps) {
+function QueuedRow({ note, place, several, sendsBy, dragged, ...on }: QueuedRowProps) {
   const [over, setOver] = useState(false)
   const words = note.text || plural(note.attachments, '1 attachment', '{0} attachments')
   return (
@@ -120,6 +120,7 @@ function QueuedRow({ note, place, several, stops, dragged, ...on }: QueuedRowPro
       )}
       <span class="queue-text" dir="auto" title={note.text}>
         {words}
+        {note.reason !== undefined && <span class="queue-reason">{note.reason}</span>}
       </span>
       {note.text !== '' && note.attachments > 0 && (
         <span class="queue-more" title={plural(note.attachments, '1 attachment', '{0} attachments')}>
@@ -127,8 +128,8 @@ function QueuedRow({ note, place, several, stops, dragged, ...on }: QueuedRowPro
           {note.attachments}
         </span>
       )}
+      <IconButton icon="send" label={sendsBy} onClick={on.onSend} />
       <IconButton icon="edit" label={t('Edit')} onClick={on.onEdit} />
-      <IconButton icon="send" label={stops ? t('Stop and Send Now') : t('Send Now')} onClick={on.onSend} />
       <IconButton icon="close" label={t('Remove')} onClick={on.onRemove} />
     </li>
   )

@@ -1,6 +1,14 @@
+import { Fragment } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { Usage } from '../../../acp/model.ts'
 import { formatCost } from '../../../common/format-cost.ts'
+import {
+  currentLimits,
+  isNearlyUsed,
+  limitName,
+  limitReset,
+  limitState,
+} from '../../../conversation/usage-limit.ts'
 import { formatNumber, language, t } from '../../l10n.ts'
 import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
@@ -15,7 +23,9 @@ export function UsageRing({ usage }: { usage: Usage }) {
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
   const known = usage.size > 0
-  if (!known && !usage.cost && !usage.tokens) return null
+  const limits = currentLimits(usage.limits, Date.now())
+  if (!known && !usage.cost && !usage.tokens && limits.length === 0) return null
+  const near = limits.find(isNearlyUsed)
   const share = known ? Math.min(1, Math.max(0, usage.used / usage.size)) : 0
   const percent = Math.round(share * 100)
   const level = share >= 0.9 ? 'full' : share >= 0.75 ? 'high' : 'low'
@@ -27,20 +37,31 @@ export function UsageRing({ usage }: { usage: Usage }) {
     formatNumber(usage.size),
     percent,
   )
-  const lines = [...(known ? [context] : []), ...(cost ? [t('Cost: {0}', cost)] : [])]
+  const limit = near && t('{0}: {1}', limitName(near, t), limitState(near, t))
+  const lines = [
+    ...(limit ? [limit] : []),
+    ...(known ? [context] : []),
+    ...(cost ? [t('Cost: {0}', cost)] : []),
+  ]
   const label = lines.join('\n') || tokens
   return (
     <>
       <button
         ref={button}
         type="button"
-        class={`usage usage-${level}`}
+        class={`usage usage-${level}${near ? ' usage-near' : ''}`}
         aria-label={label}
         aria-haspopup="dialog"
         aria-expanded={open}
         title={label}
         onClick={() => setOpen(!open)}
       >
+        {near && (
+          <span class="usage-limit">
+            <span>{limitName(near, t)}</span>
+            {limitState(near, t)}
+          </span>
+        )}
         {known ? (
           <>
             <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -57,7 +78,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
             <span class="usage-text">{t('{0}%', percent)}</span>
           </>
         ) : (
-          (cost ?? tokens)
+          !limit && (cost ?? tokens)
         )}
       </button>
       {open && (
@@ -93,6 +114,14 @@ export function UsageRing({ usage }: { usage: Usage }) {
                 <dd>{cost}</dd>
               </>
             )}
+            {limits.map(limit => (
+              <Fragment key={limit.kind}>
+                <dt>{limitName(limit, t)}</dt>
+                <dd>
+                  {[limitState(limit, t), limitReset(limit, language(), t)].filter(Boolean).join(' · ')}
+                </dd>
+              </Fragment>
+            ))}
           </dl>
           <button
             type="button"

@@ -13,6 +13,7 @@ import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversati
 import { t } from '../../l10n.ts'
 import { pretty, rawCode } from '../../tools/raw.ts'
 import { relativePath, titleOfTool, withoutInput } from '../../tools/title.ts'
+import { controlKey } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -22,8 +23,6 @@ import type { EntrySlot } from '../rows/slot.ts'
 import { Decision, optionTitle, questionTitle, ruleAnswer } from './decision.tsx'
 import { Line, ToolTitle } from './line.tsx'
 import { ToolContent, useWhole } from './tool-call.tsx'
-
-const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
 const RuleOffers = lazy(() => import('./always-allow.tsx').then(module => module.RuleOffers))
 

@@ -7,11 +7,14 @@ import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { itemOf } from '../composer/draft.ts'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { ContentBlockView } from './content.tsx'
+
+const SteeringLine = lazy(() => import('./steering-line.tsx').then(module => module.SteeringLine))
 
 /** A prompt of the user as written, with its chips in place; a long prompt is collapsed. */
 export function Prompt({ slot }: { slot: EntrySlot }) {
@@ -37,6 +40,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   return (
     <div class="prompt">
       <span class="visually-hidden">{setAside ? t('You (set aside)') : t('You')}: </span>
+      {entry.steering && <SteeringLine steering={entry.steering} />}
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">
           <PromptText blocks={entry.blocks} within={within} whole={open} onChip={onChip} />
@@ -50,12 +54,14 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
       {unfolded?.text !== undefined && <PlainCode text={unfolded.text} />}
       {beside.length > 0 && <Attachments blocks={beside} />}
       <div class="row-actions">
-        <IconButton
-          icon="edit"
-          label={t('Edit and Resend')}
-          onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
-        />
-        {!setAside && entry.within === undefined && (
+        {!entry.steering && (
+          <IconButton
+            icon="edit"
+            label={t('Edit and Resend')}
+            onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
+          />
+        )}
+        {!setAside && entry.within === undefined && !entry.steering && (
           <IconButton
             icon="discard"
             label={t('Restore to Here…')}

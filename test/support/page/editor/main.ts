@@ -127,7 +127,10 @@ async function stop(): Promise<void> {
 
 /** What a test can ask for, apart from what it does in the page. */
 const control = {
+  /** The user opened a link into the extension. */
+  openLink: async (link: string) => void (await vscode.uriHandlers[0]?.handleUri(URI.parse(link))),
   run: (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args.map(revive)),
+  clipboard: () => vscode.env.clipboard.readText(),
   openSideBar: () => editors.openSideBar(),
   hideSideBar: () => editors.hideSideBar(),
   openFile: async (path: string) => void (await editors.show(URI.file(path), { preview: true })),

@@ -178,6 +178,10 @@ export const window = {
   showSaveDialog: async () => pickedFiles.shift()?.[0],
   registerWebviewViewProvider: editors.registerView,
   registerWebviewPanelSerializer: editors.registerSerializer,
+  registerUriHandler: (handler: { handleUri(uri: URI): unknown }) => {
+    uriHandlers.push(handler)
+    return new Disposable(() => {})
+  },
   createWebviewPanel: editors.createPanel,
   registerFileDecorationProvider: () => new Disposable(() => {}),
   createTextEditorDecorationType: () => ({ key: '', dispose() {} }),
@@ -307,6 +311,8 @@ export const workspace = {
 // The rest
 
 let clipboard = ''
+/** What opens links into the extension. */
+export const uriHandlers: Array<{ handleUri(uri: URI): unknown }> = []
 /** The addresses that the extension opened in the browser. */
 export const openedUrls: string[] = []
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
+import { LineSplitter } from '../../../../src/acp/transport/line-splitter.ts'
 import { MemberLimit } from '../../../../src/acp/transport/member-limit.ts'
 import { NdjsonReader } from '../../../../src/acp/transport/ndjson-reader.ts'
 import { isRecord } from '../../../../src/common/is-record.ts'
-import { MAX_MEMBERS } from '../../../../src/common/limits.ts'
+import { MAX_ANSWER_MEMBERS, MAX_MEMBERS } from '../../../../src/common/limits.ts'
+import { until } from '../../../support/until.ts'
 
 const CUT = '…'
 /** the most bytes that a pipe delivers at a time */
@@ -16,14 +18,14 @@ function piecesOf(bytes: Buffer, size = PIECE_BYTES): Buffer[] {
   return pieces
 }
 
-/** The messages that are read from this one. */
-async function read(message: unknown): Promise<unknown[]> {
+/** The messages that are read from this one. `onCut` is called for each that was cut. */
+async function read(message: unknown, { prefix = '', onCut = () => {} } = {}): Promise<unknown[]> {
   const stream = new PassThrough()
-  const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 30 })
+  const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 30, onCut })
   const messages: unknown[] = []
   const closed = new Promise<void>(resolve => reader.onClose(resolve))
   reader.listen(one => messages.push(one))
-  for (const piece of piecesOf(Buffer.from(`${JSON.stringify(message)}\n`))) stream.write(piece)
+  for (const piece of piecesOf(Buffer.from(`${prefix}${JSON.stringify(message)}\n`))) stream.write(piece)
   stream.end()
   await closed
   return messages
@@ -84,12 +86,92 @@ describe('a message with too many members', () => {
     assert.ok(membersOf(other) < 1100)
   })
 
-  it('stays whole if it is an answer, or a batch of small ones', async () => {
-    const sessions = Array.from({ length: 5000 }, (_, i) => ({ sessionId: `s${i}`, title: 't', cwd: '/w' }))
-    const answer = { jsonrpc: '2.0', id: 1, result: { sessions } }
+  const sessions = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ sessionId: `s${i}`, title: 't', cwd: '/w', archived: false }))
+  const answerOf = (result: unknown, id = 1) => ({ jsonrpc: '2.0', id, result })
+
+  it('stays whole if it is an answer with a long list, also after terminal escape codes', async () => {
+    const answer = answerOf({ sessions: sessions(10_000), nextCursor: 'c' })
     assert.deepEqual(await read(answer), [answer])
+    assert.deepEqual(await read(answer, { prefix: '\u001b[2J\u001b[0m' }), [answer])
+  })
+
+  it('is cut also if it is an answer, and what follows a list stays', async () => {
+    const [message] = await read(answerOf({ sessions: sessions(100_000), nextCursor: 'c' }))
+    const { result } = message as { result: { sessions: unknown[]; nextCursor: string } }
+    assert.ok(membersOf(message) < 2 * MAX_ANSWER_MEMBERS, `${membersOf(message)} members`)
+    assert.equal(result.nextCursor, 'c')
+    assert.deepEqual(result.sessions.slice(0, 10_000), sessions(10_000))
+    for (const result of [keys(1_000_000), [keys(1_000_000)], { rawOutput: Array(1_000_000).fill(1) }]) {
+      const [other] = await read(answerOf(result))
+      assert.ok(membersOf(other) < 2 * MAX_ANSWER_MEMBERS, `${membersOf(other)} members`)
+    }
+  })
+
+  it('is reported once, whatever was cut from it', async () => {
+    let cuts = 0
+    const onCut = () => cuts++
+    await read(toolCall({ one: keys(100_000), two: Array(100_000).fill(1) }), { onCut })
+    assert.equal(cuts, 1)
+    await read(toolCall(1), { onCut })
+    assert.equal(cuts, 1)
+  })
+
+  it('is one of a batch, from which each is cut by itself and handed on as soon as it has arrived', async () => {
     const small = Array.from({ length: 3000 }, () => toolCall(1))
-    assert.equal((await read(small)).length, 3000)
+    assert.deepEqual(await read(small), small)
+    const long = answerOf({ sessions: sessions(4000) }, 7)
+    const [first, second, third, ...others] = await read([toolCall(keys(200_000)), long, toolCall(2)])
+    assert.deepEqual(others, [])
+    assert.ok(membersOf(first) < 2 * MAX_MEMBERS + 100, `${membersOf(first)} members`)
+    assert.deepEqual(second, long)
+    assert.deepEqual(third, toolCall(2))
+
+    const stream = new PassThrough()
+    const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 30 })
+    const messages: unknown[] = []
+    reader.listen(one => messages.push(one))
+    stream.write(` [ ${JSON.stringify(toolCall('[{"'))} , ${JSON.stringify(toolCall(2))},{"jsonrpc"`)
+    await until(() => messages.length === 2, 'two messages of an unfinished batch')
+    assert.deepEqual(messages, [toolCall('[{"'), toolCall(2)])
+    reader.dispose()
+  })
+
+  it('has no more members if it arrives as one piece', async () => {
+    const stream = new PassThrough()
+    const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 30 })
+    const messages: unknown[] = []
+    reader.listen(one => messages.push(one))
+    stream.write(Buffer.from(`${JSON.stringify(toolCall(Array(500_000).fill(1)))}\n`))
+    // shorter than what a pipe delivers at a time
+    stream.write(Buffer.from(`${JSON.stringify(toolCall(Array(30_000).fill(1)))}\n`))
+    await until(() => messages.length === 2, 'both messages')
+    for (const message of messages) assert.ok(membersOf(message) < MAX_MEMBERS + 100)
+    reader.dispose()
+  })
+
+  it('of a batch is the same as by itself, however the batch arrives', () => {
+    const value = fc.jsonValue({ maxDepth: 4 })
+    const message = fc.record({ id: fc.nat(9), result: value, params: value })
+    fc.assert(
+      fc.property(
+        fc.array(message, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom(0, 1),
+        (batch, size, space) => {
+          const bytes = Buffer.from(`${JSON.stringify(batch, undefined, space).replaceAll('\n', ' ')}\n`)
+          const splitter = new LineSplitter(1 << 20)
+          const lines: string[] = []
+          for (const piece of piecesOf(bytes, size)) {
+            splitter.push(piece)
+            for (let line = splitter.next(); line !== undefined; line = splitter.next()) lines.push(line)
+          }
+          const read = lines.filter(line => line.trim() !== '').flatMap(line => JSON.parse(line) as unknown)
+          assert.deepEqual(read, JSON.parse(JSON.stringify(batch)))
+        },
+      ),
+      { numRuns: 1000 },
+    )
   })
 
   it('is the same as before without members, however it arrives', () => {
@@ -100,12 +182,11 @@ describe('a message with too many members', () => {
         fc.integer({ min: 1, max: 9 }),
         fc.integer({ min: 1, max: 40 }),
         (raw, max, size) => {
-          const whole = toolCall([raw, { raw }])
+          const whole = JSON.parse(JSON.stringify(toolCall([raw, { raw }]))) as unknown
           const limit = new MemberLimit(max)
           const bytes = Buffer.from(JSON.stringify(whole))
-          const cut: unknown = JSON.parse(
-            Buffer.concat(piecesOf(bytes, size).flatMap(piece => limit.keep(piece))).toString(),
-          )
+          const kept = piecesOf(bytes, size).flatMap(piece => limit.keep(piece))
+          const cut: unknown = JSON.parse(Buffer.concat(kept as Buffer[]).toString())
           if (JSON.stringify(cut) !== JSON.stringify(whole)) assert.ok(membersOf(whole) >= max)
           assertPart(cut, whole)
         },

@@ -78,8 +78,8 @@ describe('NdjsonReader', () => {
 
   it("unpacks a batch in order and reports items that aren't messages", async () => {
     const { messages, noise } = await read([`${JSON.stringify([note(1), 7, [note(9)], note(2)])}\n`, '[]\n'])
-    assert.deepEqual(messages, [note(1), note(2)])
-    assert.deepEqual(noise, ['7', JSON.stringify([note(9)])])
+    assert.deepEqual(messages, [note(1), note(9), note(2)])
+    assert.deepEqual(noise, ['7'])
   })
 
   it('normalizes responses of all shapes', async () => {
@@ -210,5 +210,93 @@ describe('NdjsonReader', () => {
     while (stream.write(line) && written < 100_000) written++
     assert.ok(written < 1000, `${written} lines were taken`)
     assert.equal(seen, 1)
+  })
+
+  describe('counts the lines of the stream', () => {
+    /** A line, and the numbers of its notes. Long batches are divided before they are parsed. */
+    const line = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ notes: 1, padding: 0, isBatch: false }) },
+      { weight: 1, arbitrary: fc.constant({ notes: 0, padding: 0, isBatch: false }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          notes: fc.nat(4),
+          padding: fc.constantFrom(0, 5_000, 20_000),
+          isBatch: fc.constant(true),
+        }),
+      },
+    )
+
+    it('property: a line is handled once all of its messages were passed on, however it arrives', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(line, { maxLength: 8 }),
+          fc.array(fc.integer({ min: 1, max: 30_000 }), { maxLength: 20 }),
+          async (lines, sizes) => {
+            const stream = new PassThrough()
+            const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
+            const seen: Array<{ n: unknown; line: number; handled: number }> = []
+            const closed = new Promise<void>(resolve => reader.onClose(resolve))
+            reader.listen(message => {
+              const { n } = (message as unknown as ReturnType<typeof note>).params
+              seen.push({ n, line: reader.line, handled: reader.handled })
+            })
+            const expected: typeof seen = []
+            const text = lines
+              .map(({ notes, padding, isBatch }, at) => {
+                const all = Array.from({ length: notes }, (_, n) => ({
+                  ...note(n),
+                  pad: 'x'.repeat(padding),
+                }))
+                for (const { params } of all)
+                  expected.push({ n: params.n, line: at + 1, handled: isBatch ? at : at + 1 })
+                return `${isBatch ? JSON.stringify(all) : all[0] ? JSON.stringify(all[0]) : 'noise'}\n`
+              })
+              .join('')
+            let from = 0
+            for (const size of sizes) {
+              stream.write(text.slice(from, from + size))
+              from += size
+            }
+            stream.end(text.slice(from))
+            await closed
+            assert.deepEqual(seen, expected)
+            assert.deepEqual([reader.line, reader.handled], [lines.length, lines.length])
+          },
+        ),
+        { numRuns: 60 },
+      )
+    })
+
+    it('passes on open requests after the lines that another window may have answered', async () => {
+      const request = (id: number, size = 0) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'ask',
+        params: { pad: 'x'.repeat(size) },
+      })
+      const stream = new PassThrough()
+      const seen: unknown[] = []
+      const reader = new NdjsonReader(stream, {
+        maxFrameBytes: 1 << 20,
+        resumed: {
+          before: 5,
+          last: 7,
+          open: [request(2)],
+          onCaughtUp: () => seen.push('caught up'),
+        },
+      })
+      const closed = new Promise<void>(resolve => reader.onClose(resolve))
+      reader.listen(message => {
+        const { id, params } = message as unknown as { id?: number; params: { n?: number } }
+        seen.push(id === undefined ? `note ${params.n}` : `request ${id}`)
+      })
+      const batch = [request(1, 20_000), note(1), request(2, 20_000), note(2)]
+      const lines = [note(0), batch, note(3), request(3)]
+      stream.end(lines.map(one => `${JSON.stringify(one)}\n`).join(''))
+      await closed
+      assert.deepEqual(seen, ['note 0', 'note 1', 'note 2', 'request 2', 'caught up', 'note 3', 'request 3'])
+      assert.equal(reader.handled, 9)
+    })
   })
 })

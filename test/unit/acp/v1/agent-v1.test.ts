@@ -259,6 +259,29 @@ describe('AgentV1', () => {
       assert.deepEqual(await second, { sessions: [] })
     })
 
+    it('are read in several tasks if there are thousands of them', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const listed = agent.listSessions({})
+      const { id } = await pipe.waitForMethod('session/list')
+      const sessions = Array.from({ length: 5000 }, (_, i) => ({ sessionId: `s${i}` }))
+      let tasks = 0
+      let isOver = false
+      const count = () => {
+        tasks++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      pipe.send({ id, result: { sessions, nextCursor: 'next' } })
+      const { sessions: read, nextCursor } = await listed
+      isOver = true
+      assert.deepEqual(
+        read.map(({ sessionId }) => sessionId),
+        sessions.map(({ sessionId }) => sessionId),
+      )
+      assert.equal(nextCursor, 'next')
+      assert.ok(tasks >= 8, `${tasks} tasks`)
+    })
+
     it("report a session that isn't found", async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const close = agent.closeSession('s')

@@ -367,6 +367,49 @@ describe('a v1 update', () => {
     )
   })
 
+  it('reports what claude-agent-acp adds to its updates', () => {
+    const suggests = (suggestions: unknown) => ({
+      sessionUpdate: 'session_info_update',
+      _meta: { promptSuggestions: { suggestions } },
+    })
+    const limited = (rateLimit: unknown) => ({
+      sessionUpdate: 'usage_update',
+      used: 1,
+      size: 2,
+      _meta: { '_claude/rateLimit': rateLimit },
+    })
+    assert.deepEqual(
+      clean(
+        suggests([{ text: ' Run the tests ' }, { text: 'Or not' }]),
+        suggests([]),
+        suggests([3, { text: '' }, { text: 'x'.repeat(1001) }]),
+        suggests('none'),
+        limited({ status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.92, resetsAt: 10 }),
+        limited({ status: 'allowed', utilization: 45, overageStatus: 'rejected' }),
+        limited({ status: 'rejected', utilization: -1, resetsAt: 'soon' }),
+        limited({ utilization: 0.5 }),
+        limited(null),
+      ),
+      [
+        { type: 'suggestion', text: 'Run the tests' },
+        { type: 'suggestion' },
+        { type: 'suggestion' },
+        {
+          type: 'usage',
+          usage: {
+            used: 1,
+            size: 2,
+            limit: { kind: 'five_hour', status: 'allowed_warning', share: 0.92, resetsAt: 10_000 },
+          },
+        },
+        { type: 'usage', usage: { used: 1, size: 2, limit: { kind: '', status: 'allowed', share: 0.45 } } },
+        { type: 'usage', usage: { used: 1, size: 2, limit: { kind: '', status: 'rejected' } } },
+        { type: 'usage', usage: { used: 1, size: 2 } },
+        { type: 'usage', usage: { used: 1, size: 2 } },
+      ],
+    )
+  })
+
   it('reports usage, a notice and a compaction', () => {
     assert.deepEqual(
       clean(

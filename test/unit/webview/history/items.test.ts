@@ -62,6 +62,28 @@ describe('history items', () => {
     assert.deepEqual(keys(list, { text: 'none', here: false, archived: false }), [])
   })
 
+  it('are in all states that are searched for', () => {
+    const list = [
+      row('1', { open: true, activity: 'running', pinned: true }),
+      row('2', { open: true, activity: 'requires_action' }),
+      row('3', { elsewhere: 'running' }),
+      row('4', { ended: 'failed' }),
+      row('5', { archived: true }),
+      row('6', { unlisted: 'gone' }),
+    ]
+    const found = (text: string) =>
+      keys(list, { text, here: false, archived: false }).filter(key => key.startsWith('row/'))
+    assert.deepEqual(found('is:running').sort(), ['row/a/1', 'row/a/3'])
+    assert.deepEqual(found('is:waiting'), ['row/a/2'])
+    assert.deepEqual(found('is:open').sort(), ['row/a/1', 'row/a/2', 'row/a/3'])
+    assert.deepEqual(found('is:failed'), ['row/a/4'])
+    assert.deepEqual(found('is:done'), [])
+    assert.deepEqual(found('is:archived'), ['row/a/5'])
+    assert.deepEqual(found('is:unlisted'), ['row/a/6'])
+    assert.deepEqual(found('is:Running is:pinned session'), ['row/a/1'])
+    assert.deepEqual(found('is:runn').length, 5)
+  })
+
   it('are ranked while text is searched for: titles first, then what conversations contain', () => {
     const lines = linesOf(
       [

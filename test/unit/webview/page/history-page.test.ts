@@ -262,12 +262,76 @@ describe('history page', () => {
     )
   })
 
+  it('selects several sessions with the mouse and keys, and acts on all of them', async () => {
+    const many: Array<[string, string[]]> = []
+    page.hear('history/actOnMany', ({ action, sessions }) => {
+      many.push([action, sessions.map(({ sessionId }) => sessionId)])
+    })
+    const can = { canDelete: true, canArchive: true }
+    await show(Array.from({ length: 5 }, (_, i) => row(String(i + 1), can)))
+    await page.until(() => titles().length === 5)
+    const rowOf = (number: number) =>
+      [...page.document.querySelectorAll<HTMLElement>('.history-row')][number - 1]!
+    const press = (number: number, more: MouseEventInit) => {
+      for (const type of ['pointerdown', 'click'])
+        rowOf(number).dispatchEvent(new page.window.MouseEvent(type, { bubbles: true, button: 0, ...more }))
+    }
+    const chosen = () =>
+      [...page.document.querySelectorAll('.chosen .session-title')].map(({ textContent }) => textContent)
+    const bar = () => page.document.querySelector('.history-bar')
+    const click = (label: string) => bar()!.querySelector<HTMLElement>(`[aria-label^="${label}"]`)!.click()
+    const sessions = (...numbers: number[]) => numbers.map(number => `Session ${number}`)
+
+    press(2, { ctrlKey: true })
+    press(4, { metaKey: true })
+    await page.until(() => chosen().length === 2)
+    assert.deepEqual(chosen(), sessions(2, 4))
+    assert.equal(bar()?.querySelector('.history-bar-text')?.textContent, '2 sessions selected')
+    assert.equal(page.document.querySelectorAll('[aria-selected=true]').length, 2)
+    press(4, { ctrlKey: true })
+    await page.until(() => chosen().length === 1)
+    // from the last one that was pressed
+    press(2, { shiftKey: true })
+    await page.until(() => chosen().length === 3)
+    assert.deepEqual(chosen(), sessions(2, 3, 4))
+    click('Archive')
+    await page.until(() => many.length === 1)
+    assert.deepEqual(chosen(), [])
+
+    press(1, { ctrlKey: true })
+    press(1, { ctrlKey: true })
+    await page.until(() => bar() === null)
+    page.key(search(), 'ArrowDown', { shiftKey: true })
+    page.key(search(), 'ArrowDown', { shiftKey: true })
+    await page.until(() => chosen().length === 3)
+    page.key(search(), 'ArrowUp', { shiftKey: true })
+    await page.until(() => chosen().length === 2)
+    assert.deepEqual(chosen(), sessions(1, 2))
+    page.key(search(), 'Delete')
+    await page.until(() => many.length === 2)
+
+    page.key(search(), 'a', { ctrlKey: true })
+    await page.until(() => chosen().length === 5)
+    page.key(search(), 'Escape')
+    await page.until(() => chosen().length === 0)
+    page.key(search(), 'a', { ctrlKey: true })
+    await page.until(() => chosen().length === 5)
+    // an arrow key selects one again
+    page.key(search(), 'ArrowDown')
+    await page.until(() => chosen().length === 0)
+    assert.deepEqual(many, [
+      ['archive', ['2', '3', '4']],
+      ['delete', ['1', '2']],
+    ])
+    assert.deepEqual(acts, [])
+  })
+
   it('says what was deleted, and brings it back by mouse or Ctrl+Z', async () => {
     let undone = 0
     page.hear('history/undoDeletion', () => {
       undone += 1
     })
-    const note = () => page.document.querySelector('.history-deleted-text')?.textContent
+    const note = () => page.document.querySelector('.history-deleted .history-bar-text')?.textContent
     const one = { agentName: 'Able', title: 'One', deletesCopy: false }
     const copy = { agentName: 'Sparse', title: 'Two', deletesCopy: true }
     await show([row('1')], { deleted: [one] })

@@ -1,0 +1,115 @@
+import * as l10n from '@vscode/l10n'
+import { UnavailableError } from '../common/errors.ts'
+import { type SessionId, sessionKey, sessionOfKey } from '../common/session-key.ts'
+import { hasHidden, visible, visibleWords } from '../common/visible.ts'
+import type { AgentDirectory } from '../sessions/ports.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId, HiddenCommandId } from './ids.ts'
+import type { Workbench } from './workbench.ts'
+
+/** Maximum length of the ids in a link, and of its prompt. Characters. */
+const MAX_ID = 4096
+const MAX_PROMPT = 20_000
+
+const SESSION = '/session/'
+const NEW = '/new'
+
+export type Link =
+  | ({ type: 'session' } & SessionId)
+  | { type: 'new'; agentId: string | undefined; prompt: string }
+
+/** The path of a link to a session, encoded. */
+export function pathOf({ agentId, sessionId }: SessionId): string {
+  return SESSION + encodeURIComponent(sessionKey(agentId, sessionId))
+}
+
+/**
+ * Reads the path and query of a link that anyone may have written, both decoded once, as VS Code passes them. The prompt
+ * comes last, so that it may contain `&`. Throws an {@link UnavailableError} with the reason for the user.
+ */
+export function readLink(path: unknown, query: unknown): Link {
+  if (typeof path !== 'string' || typeof query !== 'string') throw invalid()
+  if (path.startsWith(SESSION)) {
+    const key = path.slice(SESSION.length)
+    const isKey = key.length <= MAX_ID && /^[^/]+\/./.test(key) && isDecodable(key) && !hasHidden(key)
+    if (!isKey) throw invalid()
+    const { agentId, sessionId } = sessionOfKey(key)
+    if (hasHidden(agentId)) throw invalid()
+    return { type: 'session', agentId, sessionId }
+  }
+  if (path !== NEW && path !== `${NEW}/`) throw invalid()
+  const { agent, prompt = '' } = /^(?:agent=(?<agent>[^&]*))?(?:(?:^|&)prompt=(?<prompt>.*))?$/s.exec(query)
+    ?.groups ?? { agent: '\0' }
+  if (agent !== undefined && (agent.length > MAX_ID || hasHidden(agent))) throw invalid()
+  const words = prompt.replace(/\r\n?/g, '\n')
+  if (words.length > MAX_PROMPT)
+    throw new UnavailableError(
+      l10n.t('The prompt in the link is too long. The limit is {0} characters.', MAX_PROMPT),
+    )
+  // text that the user can't see isn't what the user would send
+  if (visibleWords(words) !== words)
+    throw new UnavailableError(l10n.t('The prompt in the link contains invisible characters.'))
+  return { type: 'new', agentId: agent || undefined, prompt: words }
+}
+
+export interface LinkOptions {
+  workbench: Workbench
+  surfaces: ConversationSurfaces
+  agents: Pick<AgentDirectory, 'get' | 'ready'>
+  history: { find(agentId: string, sessionId: string): unknown }
+  historyView: { open(agentId: string, sessionId: string): Promise<void> }
+}
+
+/** Opens links into Parley, and copies them. A link fills the input at most: only the user sends a prompt. */
+export function linkCommands({ workbench, surfaces, agents, history, historyView }: LinkOptions) {
+  return {
+    [HiddenCommandId.openLink]: async (path?: unknown, query?: unknown) => {
+      const link = readLink(path, query)
+      if (!workbench.isTrusted)
+        throw new UnavailableError(l10n.t("Links don't open in Restricted Mode. Trust this workspace first."))
+      if (link.type === 'session') {
+        if (!history.find(link.agentId, link.sessionId))
+          throw new UnavailableError(l10n.t('The session of the link was not found on this machine.'))
+        await historyView.open(link.agentId, link.sessionId)
+        return
+      }
+      const { agentId, prompt } = link
+      if (agentId !== undefined) await agents.ready()
+      if (agentId !== undefined && !agents.get(agentId))
+        throw new UnavailableError(
+          l10n.t('The link is for the agent “{0}”, which is not available.', visible(agentId)),
+        )
+      await surfaces.active.reveal()
+      const { active } = surfaces
+      await active.controller.opener.start(agentId)
+      if (prompt.trim() !== '') active.write(prompt)
+    },
+    [CommandId.copyLink]: async () => {
+      const { current } = surfaces.active.controller
+      if (!current) throw new UnavailableError(l10n.t('The conversation has no session.'))
+      await copyLink(workbench, { agentId: current.agentId, sessionId: current.session.sessionId })
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+/** Copies a link that opens the session in VS Code. */
+export async function copyLink(
+  workbench: Pick<Workbench, 'copy' | 'dialogs' | 'linkTo'>,
+  session: SessionId,
+): Promise<void> {
+  await workbench.copy(workbench.linkTo(pathOf(session)))
+  workbench.dialogs.showStatus(l10n.t('Copied to the clipboard'))
+}
+
+function invalid(): UnavailableError {
+  return new UnavailableError(l10n.t("The link can't be read."))
+}
+
+function isDecodable(key: string): boolean {
+  try {
+    decodeURIComponent(key.slice(0, key.indexOf('/')))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { installVsCode } from '../host/install-vscode.ts'
+import { current } from '../host/vscode-versions.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { agentHostsOf, endAgentHosts } from '../support/agent-hosts-of.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { agentLog, fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
+
+function filesIn(folder: string, end: string): string[] {
+  const names = readdirSync(folder, { recursive: true }).map(String)
+  return names.filter(name => name.endsWith(end)).map(name => path.join(folder, name))
+}
+
+/** The file may be replaced at the same moment. */
+const holds = (text: string) => (file: string) =>
+  existsSync(file) && readFileSync(file, 'utf8').includes(text)
+
+/** What is saved of all conversations, as JSON, once it contains a text. VS Code's own Node has SQLite. */
+async function savedText(folder: string, awaited: string): Promise<string> {
+  const { node } = await installVsCode(current)
+  const [file = ''] = filesIn(folder, 'conversations.db')
+  const script = `
+    const { DatabaseSync } = require('node:sqlite')
+    const db = new DatabaseSync(process.argv[1], { readOnly: true })
+    for (const { entry } of db.prepare('SELECT entry FROM entries ORDER BY position').all()) console.log(entry)`
+  return waitFor('the saved text', () => {
+    const text = execFileSync(node, ['-e', script, file], { encoding: 'utf8' })
+    return text.includes(awaited) && text
+  })
+}
+
+describe('an agent that outlives its window', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.keepAgentsRunning': 'untilDone',
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture'), second: fixtureAgent(root, 'Second') },
+    }),
+  })
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  afterEach(() => endAgentHosts(vscode.root.directory))
+
+  const start = async (agent: string) => {
+    workbench = await vscode.open()
+    conversation = await ConversationPage.startSession(workbench, agent)
+  }
+  const reload = async () => {
+    await workbench.reload()
+    await find()
+  }
+  const find = async () => {
+    await workbench.openViewContainer('Parley')
+    conversation = await ConversationPage.find(workbench)
+    await conversation.waitForPhase('ready')
+  }
+  const prompts = (agent: string) =>
+    receivedParams(vscode.root, agent, 'session/prompt').map(({ prompt }) =>
+      (prompt as Array<{ text?: string }>).map(({ text }) => text).join(),
+    )
+  const methods = (agent: string) =>
+    agentLog(vscode.root, agent).flatMap(({ received }) => received?.method ?? [])
+
+  it('is in the same turn after a reload: its text goes on, and queued prompts and the draft are there', async () => {
+    await start('Fixture')
+    await conversation.send('[[say One two]] [[gate]] [[say three four.]]')
+    await conversation.text(/One two/).waitFor()
+    await conversation.send('[[say Second answer.]]')
+    await conversation.send('[[say Third answer.]]')
+    const twoQueued = () => conversation.frame.getByText('2 prompts queued').waitFor()
+    await twoQueued()
+    await conversation.composer.click()
+    await workbench.page.keyboard.type('not sent')
+    await waitFor('the stored draft', () => filesIn(vscode.root.directory, '.json').some(holds('not sent')))
+    await reload()
+    await conversation.text(/One two/).waitFor()
+    await twoQueued()
+    assert.equal(await conversation.composerText(), 'not sent')
+    await conversation.button('Stop (Escape)').waitFor()
+    openGate(vscode.root, 'Fixture')
+    await conversation.text(/One two.*three four\./s).waitFor()
+    await waitFor('all prompts', () => prompts('Fixture').length === 3)
+    await conversation.text(/^Third answer\.$/).waitFor()
+    assert.equal(await conversation.frame.getByText(/^One two/).count(), 1)
+    assert.deepEqual(
+      methods('Fixture').filter(method => /initialize|session\/(new|load|resume)/.test(method)),
+      ['initialize', 'session/new'],
+    )
+    assert.equal(await conversation.composerText(), 'not sent')
+  })
+
+  it('still asks for the permission, which can be answered after a reload', async () => {
+    await start('Second')
+    await conversation.send('[[permission notes.txt]]')
+    await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+    await reload()
+    await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+    await conversation.text(/allow/).last().waitFor()
+    assert.equal(prompts('Second').length, 1)
+    assert.ok(agentHostsOf(vscode.root.directory).length > 0)
+  })
+
+  it('has each chunk once, however often the extension host crashes', async () => {
+    await start('Fixture')
+    await conversation.send('[[flood 900 10 100]]')
+    await conversation.text(/c9 /).waitFor()
+    for (const seen of ['c99 ', 'c299 ']) {
+      await conversation.text(new RegExp(seen)).waitFor()
+      await workbench.crash()
+      await find()
+    }
+    await conversation.text('[end of flood]').waitFor()
+    await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+    const text = await savedText(vscode.root.directory, 'c899 ')
+    const numbers = [...text.matchAll(/c(\d+) /g)].map(([, number]) => Number(number))
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 900 }, (_, i) => i),
+    )
+  })
+
+  it('says in the next window what it said while none was open', async () => {
+    await start('Fixture')
+    await conversation.send('[[say Begun]] [[gate]] [[tool]] [[say and finished.]]')
+    await conversation.text(/Begun/).waitFor()
+    await workbench.close()
+    openGate(vscode.root, 'Fixture')
+    workbench = await vscode.open()
+    await find()
+    await conversation.text(/and finished\./).waitFor()
+    await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+    await conversation.send('[[say Still there.]]')
+    await conversation.text('Still there.').waitFor()
+    assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
+  })
+
+  it('is listed by Show Background Sessions, which stops it', async () => {
+    await start('Fixture')
+    await conversation.send('[[title In the back]] [[gate]]')
+    await conversation.frame.getByText('In the back', { exact: true }).first().waitFor()
+    await workbench.runCommand('Parley: Show Background Sessions')
+    const row = workbench.palette.getByText(/Fixture/)
+    await row.waitFor()
+    await workbench.palette.getByText('In the back').waitFor()
+    await workbench.palette.getByText(/shown in a window · since .* MB · /).waitFor()
+    await row.click()
+    await conversation.card('Fixture stopped').waitFor()
+    await workbench.runCommand('Parley: Show Background Sessions')
+    await workbench.notification('No agent runs in the background.').waitFor()
+  })
+})

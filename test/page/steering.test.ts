@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
+
+type Block = { text?: string }
+
+const steers = { results: { initialize: { _meta: { steering: { supported: true } } } } }
+
+describe('a prompt for the running turn', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': {
+        steerable: fixtureAgent(root, 'Steerable', steers),
+        plain: fixtureAgent(root, 'Plain'),
+      },
+    }),
+  })
+  let workbench: PageWindow
+  let conversation: ConversationPage
+
+  const textsOf = (agent: string, method: string) =>
+    receivedParams(vscode.root, agent, method).map(({ prompt }) =>
+      (prompt as Block[]).map(block => block.text).join(),
+    )
+  const press = (key: string) => workbench.page.keyboard.press(key)
+  const begin = async (agent: string) => {
+    workbench = await vscode.clearedWindow()
+    await workbench.runAndPick('Parley: New Session with Agent…', agent)
+    conversation = await ConversationPage.find(workbench)
+    await conversation.waitForPhase('ready')
+    await conversation.send('[[gate]] [[say Done.]]')
+    await conversation.button(/^Stop/).waitFor()
+  }
+  const write = async (text: string) => {
+    await conversation.composer.click()
+    await workbench.page.keyboard.type(text)
+  }
+  const notes = () => conversation.frame.locator('.prompt-steering').allTextContents()
+  const queued = () => conversation.frame.locator('.queue-text').allTextContents()
+
+  it('goes to the agent at once with Ctrl+Enter or its button, and is shown where it was sent', async () => {
+    await begin('Steerable')
+    await write('Use tabs')
+    await conversation.button('Send Now (Ctrl+Enter)').waitFor()
+    await press('Control+Enter')
+    await conversation.frame.getByText('You added: Use tabs').waitFor()
+    await conversation.frame.getByText('Added to the running turn').waitFor()
+    await write('And no semicolons')
+    await conversation.button('Send Now (Ctrl+Enter)').click()
+    await conversation.frame.getByText('You added: And no semicolons').waitFor()
+    await write('Later')
+    await press('Enter')
+    const row = conversation.frame.getByRole('listitem').filter({ hasText: 'Later' })
+    await row.getByRole('button', { name: 'Send Now', exact: true }).click()
+    await conversation.frame.getByText('You added: Later').waitFor()
+    openGate(vscode.root, 'Steerable')
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    assert.deepEqual(textsOf('Steerable', '_session/steering'), ['Use tabs', 'And no semicolons', 'Later'])
+    assert.equal(textsOf('Steerable', 'session/prompt').length, 1)
+    assert.equal((await notes()).length, 3)
+  })
+
+  it('is in the queue with the reason if the agent fails, and is sent after the turn', async () => {
+    await begin('Steerable')
+    await write('Look [[steer error]]')
+    await press('Control+Enter')
+    await conversation.frame.getByText('The model sees no images').waitFor()
+    await waitFor('the prompt in the queue', async () => (await queued())[0]?.startsWith('Look'))
+    assert.deepEqual(await notes(), [])
+    openGate(vscode.root, 'Steerable')
+    await waitFor('the prompt', () => textsOf('Steerable', 'session/prompt').at(-1)?.startsWith('Look'))
+    await conversation.frame.locator('.queue').waitFor({ state: 'detached' })
+  })
+
+  it('is in the composer again if the agent exits', async () => {
+    await begin('Steerable')
+    await write('Look [[steer crash]]')
+    await press('Control+Enter')
+    await waitFor('the text', async () => (await conversation.composerText()) === 'Look [[steer crash]]')
+    assert.deepEqual([await notes(), await queued()], [[], []])
+  })
+
+  it('is queued for an agent that cannot add it, whose button says that it stops the turn', async () => {
+    await begin('Plain')
+    await write('Use tabs')
+    assert.equal(await conversation.button(/^Send Now/).count(), 0)
+    await press('Control+Enter')
+    await conversation.button('Stop and Send Now').click()
+    await conversation.frame.getByText('You said: Use tabs').waitFor()
+    assert.deepEqual(textsOf('Plain', '_session/steering'), [])
+  })
+})

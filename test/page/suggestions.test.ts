@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+describe('what an agent suggests and reports of its limits', () => {
+  const vscode = new PageSuite({
+    settings: root => ({ 'parley.agents': { plain: fixtureAgent(root, 'Plain') } }),
+  })
+
+  it('is in the empty input, where Tab takes it, and next to the usage', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Plain')
+    const { keyboard } = workbench.page
+    await conversation.send('[[suggest Now run the tests]] [[say Changed.]]')
+    await conversation.text('Changed.').waitFor()
+    await conversation.frame
+      .locator('.cm-placeholder')
+      .getByText(/^Now run the tests/)
+      .waitFor()
+    await conversation.composer.click()
+    await keyboard.press('Tab')
+    await waitFor('the text', async () => (await conversation.composerText()) === 'Now run the tests')
+    assert.equal(receivedParams(vscode.root, 'Plain', 'session/prompt').length, 1)
+    // it's text like any other
+    await keyboard.press('Control+z')
+    await waitFor('nothing', async () => (await conversation.composerText()) === '')
+    await conversation.send('[[limit five_hour 0.5 allowed]] [[say Fine.]]')
+    await conversation.text('Fine.').waitFor()
+    await conversation.frame.locator('button.usage').waitFor()
+    assert.equal(await conversation.frame.locator('.usage-limit').count(), 0)
+    await conversation.send('[[limit]] [[say Hurry.]]')
+    await conversation.frame.locator('.usage-limit').getByText('92% used').waitFor()
+    await conversation.frame.locator('button.usage').click()
+    await conversation.frame
+      .getByRole('dialog', { name: 'Usage' })
+      .getByText(/Resets Jan 1, 2100/)
+      .waitFor()
+    await keyboard.press('Escape')
+    await workbench.runCommand('Parley: Show Usage and Cost')
+    await workbench.page.getByText('Limits of Plain').waitFor()
+    await workbench.page.getByText(/92% used · Resets/).waitFor()
+  })
+})

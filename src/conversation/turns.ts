@@ -119,19 +119,21 @@ export class Turns {
     if (this.#current || this.#ended || !this.#options.canBegin()) return
     const prompt = this.#queue.take()
     if (!prompt) return
-    this.#begin({ prompt, added: [], begun: false, answered: false }, this.#options.send(prompt.content))
+    this.#begin({ prompt, added: [], begun: false, answered: false }, () =>
+      this.#options.send(prompt.content),
+    )
   }
 
   /** Goes on with a turn that another window started. */
   adopt(answer: ReturnType<TurnsOptions['send']>): void {
     const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
     prompt.apply('send')
-    this.#begin({ prompt, added: [], begun: true, answered: false }, answer)
+    this.#begin({ prompt, added: [], begun: true, answered: false }, () => answer)
   }
 
-  #begin(turn: Turn, answer: ReturnType<TurnsOptions['send']>): void {
+  #begin(turn: Turn, send: () => ReturnType<TurnsOptions['send']>): void {
     this.#current = turn
-    answer.then(
+    send().then(
       accepted => this.#answered(turn, accepted?.messageId),
       (error: unknown) => this.#failed(turn, error),
     )

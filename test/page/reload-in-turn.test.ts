@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
 import { current } from '../host/vscode-versions.ts'
@@ -10,20 +10,13 @@ import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { agentLog, fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
-
-function filesIn(folder: string, end: string): string[] {
-  const names = readdirSync(folder, { recursive: true }).map(String)
-  return names.filter(name => name.endsWith(end)).map(name => path.join(folder, name))
-}
-
-/** The file may be replaced at the same moment. */
-const holds = (text: string) => (file: string) =>
-  existsSync(file) && readFileSync(file, 'utf8').includes(text)
+import { storedDrafts } from '../ui/support/stored.ts'
 
 /** What is saved of all conversations, as JSON, once it contains a text. VS Code's own Node has SQLite. */
 async function savedText(folder: string, awaited: string): Promise<string> {
   const { node } = await installVsCode(current)
-  const [file = ''] = filesIn(folder, 'conversations.db')
+  const names = readdirSync(folder, { recursive: true }).map(String)
+  const file = path.join(folder, names.find(name => name.endsWith('conversations.db')) ?? '')
   const script = `
     const { DatabaseSync } = require('node:sqlite')
     const db = new DatabaseSync(process.argv[1], { readOnly: true })
@@ -76,7 +69,7 @@ describe('an agent that outlives its window', () => {
     await twoQueued()
     await conversation.composer.click()
     await workbench.page.keyboard.type('not sent')
-    await waitFor('the stored draft', () => filesIn(vscode.root.directory, '.json').some(holds('not sent')))
+    await waitFor('the stored draft', () => storedDrafts(vscode.root).includes('not sent'))
     await reload()
     await conversation.text(/One two/).waitFor()
     await twoQueued()

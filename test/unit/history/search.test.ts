@@ -258,17 +258,20 @@ describe('what is typed into the search', () => {
   const day = (text: string) => new Date(text).setHours(0, 0, 0, 0)
 
   it('consists of words, phrases and filters', () => {
-    assert.deepEqual(parseSearch('Fix  "the parser" agent:Codex folder:"My Repo" file:a.ts is:Open x:1', now), {
-      terms: [
-        { text: 'fix', whole: false },
-        { text: 'the parser', whole: true },
-        { text: 'x:1', whole: false },
-      ],
-      agents: ['codex'],
-      folders: ['my repo'],
-      files: ['a.ts'],
-      states: ['open'],
-    })
+    assert.deepEqual(
+      parseSearch('Fix  "the parser" agent:Codex folder:"My Repo" file:a.ts is:Open x:1', now),
+      {
+        terms: [
+          { text: 'fix', whole: false },
+          { text: 'the parser', whole: true },
+          { text: 'x:1', whole: false },
+        ],
+        agents: ['codex'],
+        folders: ['my repo'],
+        files: ['a.ts'],
+        states: ['open'],
+      },
+    )
   })
 
   it('has dates', () => {

@@ -27,11 +27,49 @@ async function savedText(folder: string, awaited: string): Promise<string> {
   })
 }
 
+const update = (sessionUpdate: string, more: object) => ({ update: { sessionUpdate, ...more } })
+const says = (messageId: string, text: string) =>
+  update('agent_message', { messageId, content: [{ type: 'text', text }] })
+
+/** A v2 agent: it answers a prompt when it begins with it, and reports the end of the turn as a state. */
+const second = {
+  results: {
+    initialize: {
+      protocolVersion: 2,
+      info: { name: 'second', version: '2.0.0' },
+      capabilities: { session: {} },
+      agentInfo: null,
+      agentCapabilities: null,
+      authMethods: null,
+    },
+  },
+  prompts: [
+    [
+      { reply: { messageId: 'p1' } },
+      update('state_update', { state: 'running' }),
+      says('a1', 'On it.'),
+      { do: 'gate' },
+      says('a1', 'On it. It is done.'),
+      update('state_update', { state: 'idle', stopReason: 'end_turn' }),
+    ],
+    [
+      { reply: { messageId: 'p2' } },
+      update('state_update', { state: 'running' }),
+      says('a2', 'And the next one.'),
+      update('state_update', { state: 'idle', stopReason: 'end_turn' }),
+    ],
+  ],
+}
+
 describe('an agent that outlives its window', () => {
   const vscode = new PageSuite({
     settings: root => ({
       'parley.keepAgentsRunning': 'untilDone',
-      'parley.agents': { fixture: fixtureAgent(root, 'Fixture'), second: fixtureAgent(root, 'Second') },
+      'parley.agents': {
+        fixture: fixtureAgent(root, 'Fixture'),
+        second: fixtureAgent(root, 'Second'),
+        draft: { ...fixtureAgent(root, 'Draft', second), protocol: 'latest' },
+      },
     }),
   })
   let workbench: PageWindow
@@ -130,6 +168,21 @@ describe('an agent that outlives its window', () => {
     await conversation.send('[[say Still there.]]')
     await conversation.text('Still there.').waitFor()
     assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
+  })
+
+  it('ends its turn after a reload with a state, if it speaks version 2 of the protocol', async () => {
+    await start('Draft')
+    await conversation.send('one')
+    await conversation.text('On it.').waitFor()
+    await conversation.send('two')
+    await conversation.frame.getByText('1 prompt queued').waitFor()
+    await reload()
+    await conversation.frame.getByText('1 prompt queued').waitFor()
+    openGate(vscode.root, 'Draft')
+    await conversation.text('On it. It is done.').waitFor()
+    await conversation.text('And the next one.').waitFor()
+    await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+    assert.deepEqual(prompts('Draft'), ['one', 'two'])
   })
 
   it('is listed by Show Background Sessions, which stops it', async () => {

@@ -17,7 +17,7 @@ const allowed = [
   /^media\/registry\.json$/,
   /^dist\/(extension\.cjs|services\.js|code-actions\.js|search-worker\.js|process-guard\.cjs)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
-  /^dist\/demo-agent\.mjs$/,
+  /^dist\/(agent-host|demo-agent)\.mjs$/,
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,

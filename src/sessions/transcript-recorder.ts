@@ -52,6 +52,8 @@ export class TranscriptRecorder extends Owner {
     this.#session = session
     this.#hosted = session.agent.hosted
     this.#writer = writer
+    // an agent that exited while no window was open ends the session at once
+    this.#wasReady = session.phase === 'ready'
     // loading a session that wasn't open starts without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
     // the interruption was detected on restore, so record it now

@@ -158,7 +158,7 @@ describe('an agent that outlives its window', () => {
   it('says in the next window what it said while none was open', async () => {
     await start('Fixture')
     await conversation.send('[[say Begun]] [[gate]] [[tool]] [[say and finished.]]')
-    await conversation.text(/Begun/).waitFor()
+    await conversation.text(/^Begun/).waitFor()
     await workbench.close()
     openGate(vscode.root, 'Fixture')
     workbench = await vscode.open()
@@ -168,6 +168,23 @@ describe('an agent that outlives its window', () => {
     await conversation.send('[[say Still there.]]')
     await conversation.text('Still there.').waitFor()
     assert.equal(methods('Fixture').filter(method => /session\/(load|resume)/.test(method)).length, 0)
+  })
+
+  it('is replaced if it exited while no window was open, and its last words are there', async () => {
+    await start('Second')
+    await conversation.send('[[say Begun]] [[gate]] [[say and last words.]] [[crash 3]]')
+    await conversation.text(/^Begun/).waitFor()
+    await workbench.close()
+    openGate(vscode.root, 'Second')
+    const starts = () => methods('Second').filter(method => method === 'initialize').length
+    const before = starts()
+    workbench = await vscode.open()
+    await find()
+    await conversation.text(/^Begun\s*and last words\./).waitFor()
+    await conversation.text('The turn ended with an error').waitFor()
+    await conversation.send('[[say Here again.]]')
+    await conversation.text(/^Here again\.$/).waitFor()
+    assert.equal(starts(), before + 1)
   })
 
   it('ends its turn after a reload with a state, if it speaks version 2 of the protocol', async () => {

@@ -296,7 +296,12 @@ export class HostedAgent {
       ? this.#lastFrameAt + ENDED_AGENT_KEPT_MS
       : Math.min(this.#lastFrameAt + silentMs, this.#detachedAt + totalMs)
     const left = silentMs === 0 ? 0 : end - performance.now()
-    if (left <= 0) return void this.end()
+    if (left <= 0) {
+      // it's over, but what it said isn't: the next window stores that
+      if (!isOver && silentMs > 0 && this.#journal.keepsConversation) void this.#process.stop()
+      else void this.end()
+      return
+    }
     // a timer takes no longer times
     this.#timer = setTimeout(() => this.#settle(), Math.min(left, 2 ** 31 - 1))
   }

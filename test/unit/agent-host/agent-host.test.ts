@@ -85,6 +85,23 @@ describe('the agent host', () => {
     await until(async () => (await info(agent.id)) === undefined)
   })
 
+  it('keeps what such an agent said until a window has confirmed it', async () => {
+    const { agent, said } = await start()
+    agent.keep({ silentMs: 20 })
+    tell(agent, { say: 2 })
+    await until(() => said.length === 2)
+    agent.confirm(1)
+    agent.detach()
+    await until(() => !isRunning(agent.pid), 'the end of the agent')
+    await until(async () => (await info(agent.id))?.hasExited === true)
+    const next = await attach(agent.id)
+    await until(() => next.said.length === 1)
+    assert.deepEqual(next.said, [2])
+    next.agent.confirm(2)
+    next.agent.detach()
+    await until(async () => (await info(agent.id)) === undefined, 'nothing is kept of it')
+  })
+
   it('sends the next window what was not confirmed, each frame once, and then what comes', async () => {
     const { agent, said } = await start()
     agent.keep({ silentMs: A_WHILE })

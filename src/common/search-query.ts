@@ -7,7 +7,7 @@ export interface SearchQuery {
   folders: string[]
   /** each must be part of the path of a file in the session */
   files: string[]
-  /** the session must be in each of these; those that there aren't filter nothing */
+  /** the session must be in each of these; unknown ones are ignored */
   states: string[]
   /** milliseconds since the epoch: only sessions that were used at or after this time */
   after?: number

@@ -8,7 +8,7 @@
  * - `queued`: ready to send; waits for the prompts and the turn before it.
  * - `next`: the user selected *Stop and Send Now*: sent next, however the running turn ends.
  * - `steering`: the user selected *Send Now* and the agent was asked to add it to the running turn. It's shown in the
- *   conversation. No other prompt is sent before the agent has answered.
+ *   conversation. No turn starts before the agent has answered; other prompts may be added meanwhile.
  * - `sent`: the agent has it. It is no longer in the queue.
  * - `awaitingSignIn`: the agent refused it until the user signs in. It is shown in the conversation, not in the queue.
  * - `refused`: it can't be sent, for a reason that the user is told. Goes back to the composer with the prompts after it.

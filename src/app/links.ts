@@ -69,7 +69,7 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
         throw new UnavailableError(l10n.t("Links don't open in Restricted Mode. Trust this workspace first."))
       if (link.type === 'session') {
         if (!history.find(link.agentId, link.sessionId))
-          throw new UnavailableError(l10n.t('The session of the link was not found on this machine.'))
+          throw new UnavailableError(l10n.t("The session in this link wasn't found on this machine."))
         await historyView.open(link.agentId, link.sessionId)
         return
       }
@@ -77,7 +77,7 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       if (agentId !== undefined) await agents.ready()
       if (agentId !== undefined && !agents.get(agentId))
         throw new UnavailableError(
-          l10n.t('The link is for the agent “{0}”, which is not available.', visible(agentId)),
+          l10n.t("The agent “{0}” in this link isn't available.", visible(agentId)),
         )
       await surfaces.active.reveal()
       const { active } = surfaces
@@ -102,7 +102,7 @@ export async function copyLink(
 }
 
 function invalid(): UnavailableError {
-  return new UnavailableError(l10n.t("The link can't be read."))
+  return new UnavailableError(l10n.t("This isn't a valid Parley link."))
 }
 
 function isDecodable(key: string): boolean {

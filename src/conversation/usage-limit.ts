@@ -36,9 +36,9 @@ export function limitName({ kind }: UsageLimit, t: Translate): string {
 
 /** `92% used`, or how it stands if the agent reports no share. */
 export function limitState({ status, share }: UsageLimit, t: Translate): string {
-  if (status === 'rejected') return t('Used up')
+  if (status === 'rejected') return t('Limit reached')
   if (share !== undefined) return t('{0}% used', Math.round(share * 100))
-  return status === 'allowed_warning' ? t('Nearly used up') : t('Available')
+  return status === 'allowed_warning' ? t('Almost reached') : t('Available')
 }
 
 /** `Resets Nov 26, 3:00 PM`; `undefined` if that isn't known. */

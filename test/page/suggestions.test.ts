@@ -39,7 +39,7 @@ describe('what an agent suggests and reports of its limits', () => {
       .waitFor()
     await keyboard.press('Escape')
     await workbench.runCommand('Parley: Show Usage and Cost')
-    await workbench.page.getByText('Limits of Plain').waitFor()
+    await workbench.page.getByText('Plain Usage Limits').waitFor()
     await workbench.page.getByText(/92% used · Resets/).waitFor()
   })
 })

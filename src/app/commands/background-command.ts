@@ -27,7 +27,7 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   const { dialogs } = workbench
   const first = await itemsOf(options)
   if (first.length === 0) {
-    void dialogs.info(l10n.t('No agent runs in the background.'))
+    void dialogs.info(l10n.t('No agents are kept running.'))
     return
   }
   const owned = new DisposableStore()
@@ -69,7 +69,7 @@ async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions):
     const titles = sessions.map(sessionId => records.get(tag.agentId, sessionId)?.title)
     const used = memory.get(pid)
     const facts = [
-      hasExited ? l10n.t('ended') : isAttached ? l10n.t('shown in a window') : l10n.t('no window'),
+      hasExited ? l10n.t('exited') : isAttached ? l10n.t('connected to a window') : l10n.t('no window'),
       l10n.t('since {0}', date.format(since)),
       ...(used === undefined ? [] : [l10n.t('{0} MB', Math.round(used / 1_000_000))]),
       cwd,

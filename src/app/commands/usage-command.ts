@@ -76,7 +76,7 @@ async function showUsage({ surfaces, records, nameOf, workbench }: UsageCommandO
   const limits = currentLimits(current?.session.state.usage?.limits, Date.now())
   if (current && limits.length > 0) {
     items.unshift(
-      { label: l10n.t('Limits of {0}', shortened(current.agentName)), isSeparator: true },
+      { label: l10n.t('{0} Usage Limits', shortened(current.agentName)), isSeparator: true },
       ...limits.map(limit => ({
         label: `$(dashboard) ${shortened(limitName(limit, l10n.t))}`,
         description: [limitState(limit, l10n.t), limitReset(limit, language, l10n.t)]

@@ -44,7 +44,9 @@ export async function deleteSessions(
 
 /** Says that this number of sessions wasn't deleted. */
 export function keptText(count: number): string {
-  return l10n.t("Sessions that are open in another window or can't be deleted are kept: {0}.", count)
+  return count === 1
+    ? l10n.t("1 session was kept because it's open in another window or can't be deleted.")
+    : l10n.t("{0} sessions were kept because they're open in another window or can't be deleted.", count)
 }
 
 function choicesOf(sessions: HistoryItem[]): Choice[] {

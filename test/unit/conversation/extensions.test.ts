@@ -37,8 +37,8 @@ describe('what agents add to the protocol', () => {
       ...rest,
     })
     assert.equal(limitState(limit({ share: 0.924 }), t), '92% used')
-    assert.equal(limitState(limit({ status: 'rejected', share: 1 }), t), 'Used up')
-    assert.equal(limitState(limit({ status: 'allowed_warning' }), t), 'Nearly used up')
+    assert.equal(limitState(limit({ status: 'rejected', share: 1 }), t), 'Limit reached')
+    assert.equal(limitState(limit({ status: 'allowed_warning' }), t), 'Almost reached')
     assert.equal(limitState(limit({}), t), 'Available')
     assert.deepEqual(
       [limit({ share: 0.89 }), limit({ share: 0.9 }), limit({ status: 'rejected' })].map(isNearlyUsed),

@@ -67,6 +67,7 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
       const link = readLink(path, query)
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Links don't open in Restricted Mode. Trust this workspace first."))
+      await agents.ready()
       if (link.type === 'session') {
         if (!history.find(link.agentId, link.sessionId))
           throw new UnavailableError(l10n.t("The session in this link wasn't found on this machine."))
@@ -74,15 +75,15 @@ export function linkCommands({ workbench, surfaces, agents, history, historyView
         return
       }
       const { agentId, prompt } = link
-      if (agentId !== undefined) await agents.ready()
       if (agentId !== undefined && !agents.get(agentId))
-        throw new UnavailableError(
-          l10n.t("The agent “{0}” in this link isn't available.", visible(agentId)),
-        )
+        throw new UnavailableError(l10n.t("The agent “{0}” in this link isn't available.", visible(agentId)))
       await surfaces.active.reveal()
       const { active } = surfaces
+      const before = active.controller.current
       await active.controller.opener.start(agentId)
-      if (prompt.trim() !== '') active.write(prompt)
+      // if no session was started, the conversation before is shown again, which has its own draft
+      const isAnother = before === undefined || active.controller.current !== before
+      if (prompt.trim() !== '' && isAnother) active.write(prompt)
     },
     [CommandId.copyLink]: async () => {
       const { current } = surfaces.active.controller

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n'
 import type { HistoryAction } from '../bridge/history-messages.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
 import type {
   DeletableSession,
@@ -122,9 +122,9 @@ export class SessionActions {
       if (at % TOGETHER === TOGETHER - 1) await setImmediate()
       const open = this.#manager.find(item.agentId, item.sessionId)
       try {
-        const reserved = this.#manager.reserve(item.agentId, item.sessionId)
+        // first, since closing it releases it
         if (open) this.#close(open)
-        marked.push({ item, reserved })
+        marked.push({ item, reserved: this.#manager.reserve(item.agentId, item.sessionId) })
       } catch (error) {
         if (!(error instanceof SessionElsewhereError)) throw error
       }
@@ -133,9 +133,9 @@ export class SessionActions {
     return marked.length
   }
 
-  /** Brings all sessions back that were deleted a moment ago. */
-  undoDeletion(): void {
-    this.#deletions.undo()
+  /** As `SessionDeletions.undo`. */
+  undoDeletion(items?: readonly SessionId[]): boolean {
+    return this.#deletions.undo(items)
   }
 
   /** Deletes a session that the user can no longer bring back. */

@@ -1,6 +1,7 @@
 import { Owner } from '../common/disposable.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
+import { sessionKey } from '../common/session-key.ts'
 import { Leases } from './leases.ts'
 import { TranscriptDatabase, type TranscriptDatabaseOptions } from './transcript-database.ts'
 import { type StoredCopy, sessionIdOf } from './transcript-rows.ts'
@@ -16,8 +17,11 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions {
   maxBytes?: () => number
   /** Maximum time since a conversation's last write in milliseconds; older ones are deleted. 0: no limit. */
   maxAgeMs?: () => number
-  /** The user wants to keep the session's conversation, whatever the limits are. */
-  isPinned?: (agentId: string, sessionId: string) => boolean
+  /**
+   * The keys of the sessions whose conversations the user wants to keep, whatever the limits are; `undefined` if that
+   * isn't known now.
+   */
+  pinned?: () => ReadonlySet<string> | undefined
 }
 
 /** The saved conversations and the leases of their sessions, in one file that stays within limits of size and age. */
@@ -28,7 +32,7 @@ export class ConversationStorage extends Owner {
   readonly #log: Logger
   readonly #maxBytes: () => number
   readonly #maxAgeMs: () => number
-  readonly #isPinned: (agentId: string, sessionId: string) => boolean
+  readonly #pinned: () => ReadonlySet<string> | undefined
   readonly #now: () => number
   #trimmedAt = 0
 
@@ -37,7 +41,7 @@ export class ConversationStorage extends Owner {
     this.#log = options.log ?? silentLogger
     this.#maxBytes = options.maxBytes ?? (() => 0)
     this.#maxAgeMs = options.maxAgeMs ?? (() => 0)
-    this.#isPinned = options.isPinned ?? (() => false)
+    this.#pinned = options.pinned ?? (() => new Set())
     this.#now = options.now ?? Date.now
     this.#database = this.register(new TranscriptDatabase(options))
     this.leases = this.register(new Leases(this.#database, this.#now))
@@ -67,20 +71,25 @@ export class ConversationStorage extends Owner {
     this.#trimmedAt = this.#now()
     const maxAge = this.#maxAgeMs()
     const max = this.#maxBytes()
+    const old = maxAge > 0 ? this.transcripts.byAge(this.#now() - maxAge) : []
+    const isLarge = max > 0 && this.usedBytes > max
+    if (old.length === 0 && !isLarge) return
+    const pinned = this.#pinned()
+    if (!pinned) {
+      this.#log.warn('No conversations were deleted for the limits: which ones are pinned is unknown.')
+      return
+    }
+    const discard = (copy: StoredCopy) =>
+      !pinned.has(sessionKey(copy[0], sessionIdOf(copy))) && this.transcripts.discard(copy)
     let deleted = 0
-    if (maxAge > 0)
-      for (const copy of this.transcripts.byAge(this.#now() - maxAge)) if (this.#discard(copy)) deleted += 1
-    if (max > 0 && this.usedBytes > max)
+    for (const copy of old) if (discard(copy)) deleted += 1
+    if (isLarge)
       for (const copy of this.transcripts.byAge()) {
         if (this.usedBytes <= 0.9 * max) break
-        if (this.#discard(copy)) deleted += 1
+        if (discard(copy)) deleted += 1
       }
     if (deleted === 0) return
     this.#log.info(`Deleted ${deleted} saved conversations to stay within the limits of age and size.`)
     this.#database.compactLater()
-  }
-
-  #discard(copy: StoredCopy): boolean {
-    return !this.#isPinned(copy[0], sessionIdOf(copy)) && this.transcripts.discard(copy)
   }
 }

@@ -3,7 +3,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import { MissingSqliteError, mayOpenLater, REOPEN_AFTER_MS, StorageTrouble } from './database.ts'
 import {
   addTo,
@@ -84,6 +84,22 @@ export class LocalSessions implements Disposable {
     return (
       this.#memory.get(agentId, sessionId) ?? this.#read(store => store.get(agentId, sessionId), undefined)
     )
+  }
+
+  /** Keys of the sessions that the user pinned; `undefined` if that can't be read now. */
+  pinned(): ReadonlySet<string> | undefined {
+    const stored = this.#read<SessionId[] | undefined>(
+      store => (store instanceof MemoryStore ? undefined : store.pinned()),
+      undefined,
+    )
+    if (!stored) return undefined
+    const keys = new Set(stored.map(({ agentId, sessionId }) => sessionKey(agentId, sessionId)))
+    for (const agentId of this.#memory.agentIds())
+      for (const { sessionId, pinned } of this.#memory.list(agentId)) {
+        if (pinned) keys.add(sessionKey(agentId, sessionId))
+        else keys.delete(sessionKey(agentId, sessionId))
+      }
+    return keys
   }
 
   /** A session was created, loaded or resumed. Without a new title, it keeps its title. */

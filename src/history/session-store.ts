@@ -58,6 +58,8 @@ export interface SessionStore {
   /** The agent's sessions, newest first. */
   list(agentId: string): LocalSession[]
   get(agentId: string, sessionId: string): LocalSession | undefined
+  /** The sessions that the user pinned. */
+  pinned(): SessionId[]
   /** Adds a session, or replaces everything but `createdAt`. */
   put(session: LocalSession): void
   remove(agentId: string, sessionId: string): void
@@ -93,6 +95,10 @@ export class MemoryStore implements SessionStore {
 
   get(agentId: string, sessionId: string): LocalSession | undefined {
     return this.#sessions.get(sessionKey(agentId, sessionId))
+  }
+
+  pinned(): SessionId[] {
+    return [...this.#sessions.values()].filter(session => session.pinned)
   }
 
   put(session: LocalSession): void {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
-import { idOfStored, storedId } from '../common/session-key.ts'
+import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
 import { emptyLog, openDatabase, rollback } from './database.ts'
 import type {
   DayUsage,
@@ -89,6 +89,10 @@ export class SqliteStore implements SessionStore {
     return this.#prepare('SELECT * FROM sessions WHERE agent_id = ? ORDER BY updated_at DESC')
       .all(agentId)
       .map(readSession)
+  }
+
+  pinned(): SessionId[] {
+    return this.#prepare('SELECT * FROM sessions WHERE pinned = 1').all().map(readSession)
   }
 
   get(agentId: string, sessionId: string): LocalSession | undefined {

@@ -199,7 +199,9 @@ export class ConversationController extends Owner {
     await this.opener.start(agentId, {
       cwd: current.plan.setup.cwd,
       begun: open => {
-        drafts.set(key, { text: '', marks: [], items: [] })
+        // the user may have written something else here until then
+        if (JSON.stringify(drafts.get(key)) === JSON.stringify(written))
+          drafts.set(key, { text: '', marks: [], items: [] })
         begun(open)
       },
     })

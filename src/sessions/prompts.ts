@@ -1,10 +1,10 @@
 import type { ContentBlock } from '../acp/model.ts'
 import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
-import { isPrompt, isWrittenPrompt } from '../conversation/user-prompts.ts'
+import { isWrittenPrompt, startsTurn } from '../conversation/user-prompts.ts'
 
 /**
- * The prompt of an entry: the entry itself, or the last prompt before it. Without an entry, the last prompt of the
- * conversation.
+ * The prompt that began the turn of an entry: the entry itself, or the last one before it. Without an entry, that of the
+ * conversation's last turn.
  */
 export function promptBefore(
   state: Pick<SessionState, 'entries' | 'index'>,
@@ -13,7 +13,7 @@ export function promptBefore(
   const last = entry === undefined ? state.entries.length - 1 : (state.index.get(entry) ?? -1)
   for (let i = last; i >= 0; i--) {
     const one = state.entries[i]
-    if (one && isPrompt(one)) return one
+    if (one && startsTurn(one)) return one
   }
   return undefined
 }

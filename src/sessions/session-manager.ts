@@ -166,26 +166,38 @@ export class SessionManager extends Owner {
     const { attached, hosted } = agent
     if (!attached || !hosted) return
     const reattached: Session[] = []
+    const failures: unknown[] = []
     for (const one of attached.sessions) {
       const record = this.#options.records.get(agentId, one.sessionId)
       if (!record) continue
       try {
         await this.#acquire(record, new AbortController().signal, RELOAD_CLOSE_MS)
       } catch (error) {
-        if (!(error instanceof SessionElsewhereError)) throw error
+        if (!(error instanceof SessionElsewhereError)) failures.push(error)
         continue
       }
-      const plan = await this.#options.planner.forExisting(record, agent.capabilities)
-      const saved = this.#options.transcripts.read(agentId, one.sessionId)
-      const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
-      const state = saved ? continueState(saved) : createSessionState()
-      const session = sessions.reattachSession(one, plan.setup, state, said)
-      onSession(session, one.note)
-      this.#admit(this.#opened(agentId, session, plan))
-      reattached.push(session)
+      try {
+        const plan = await this.#options.planner.forExisting(record, agent.capabilities)
+        const saved = this.#options.transcripts.read(agentId, one.sessionId)
+        const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
+        const state = saved ? continueState(saved) : createSessionState()
+        const session = sessions.reattachSession(one, plan.setup, state, said)
+        // whether the agent took such a prompt isn't known anymore, so the user decides whether to send it again
+        const isUndecided = saved?.entries.some(
+          entry => entry.kind === 'message' && entry.steering === 'sent',
+        )
+        onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
+        this.#admit(this.#opened(agentId, session, plan))
+        reattached.push(session)
+      } catch (error) {
+        failures.push(error)
+        this.#release(agentId, one.sessionId)
+      }
     }
+    // also after a failure: the agent's other sessions go on
     await attached.begin()
     for (const session of reattached) session.reattached()
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Acquires the session for this window. Before a reload, the same window may still be closing it. */

@@ -184,6 +184,8 @@ export class TranscriptRecorder extends Owner {
 function stageOf(entry: Entry): string {
   if (entry.kind === 'tool_call') return entry.status ?? ''
   if (entry.kind === 'permission' || entry.kind === 'elicitation') return JSON.stringify(entry.outcome) ?? ''
+  // the queue drops a prompt for the running turn once the agent has taken it: the conversation must have it by then
+  if (entry.kind === 'message') return `message ${entry.steering ?? ''}`
   return entry.kind
 }
 

@@ -87,7 +87,7 @@ export class MemberLimit {
           from = i
         }
         if (this.#depth > 0) this.#depth--
-      } else if (byte === COMMA && this.#cutting === 0 && this.#isTooMany(piece)) {
+      } else if (byte === COMMA && this.#depth > 0 && this.#cutting === 0 && this.#isTooMany(piece)) {
         this.#cutting = this.#depth
         this.#hasCut = true
         kept.push(piece.subarray(from, i), this.#note())

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
+import { visibleWords } from '../../common/visible.ts'
 import type { SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
@@ -20,7 +21,8 @@ export function readSuggestion(meta: unknown): SessionUpdate | undefined {
   const texts = wire.promptSuggestions.suggestions.flatMap(one =>
     isRecord(one) && typeof one.text === 'string' ? [one.text.trim()] : [],
   )
-  const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION)
+  // the user must see all of what would be sent
+  const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION && visibleWords(one) === one)
   return { type: 'suggestion', ...given('text', text) }
 }
 

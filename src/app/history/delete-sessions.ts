@@ -39,7 +39,9 @@ export async function deleteSessions(
     deleted === 1 ? l10n.t('1 session deleted.') : l10n.t('{0} sessions deleted.', deleted),
     ...(skipped > 0 ? [keptText(skipped)] : []),
   ].join(' ')
-  if ((await dialogs.info(done, ...(deleted > 0 ? [undo] : []))) === undo) actions.undoDeletion()
+  if ((await dialogs.info(done, ...(deleted > 0 ? [undo] : []))) !== undo) return
+  if (!actions.undoDeletion(chosen.sessions))
+    void dialogs.info(l10n.t('The sessions have been deleted and can no longer be restored.'))
 }
 
 /** Says that this number of sessions wasn't deleted. */

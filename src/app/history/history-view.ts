@@ -99,7 +99,9 @@ export class HistoryView extends Owner {
         const item = history.find(agentId, sessionId)
         return item && this.#tell(agentId, () => actions.rename(item, title))
       },
-      'history/undoDeletion': () => actions.undoDeletion(),
+      'history/undoDeletion': () => {
+        actions.undoDeletion()
+      },
       'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
       'history/signIn': ({ agentId }) => workbench.execute(CommandId.signIn, agentId),
       'history/openSizeSetting': () => workbench.settings.open('history.maximumSize'),

@@ -19,6 +19,8 @@ import { previewFiles, privateFolders, storeFolders } from './stores.ts'
 /** When to remove what a crash left and what is too old, so that the first view doesn't wait for it. Milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
+/** The user may still be typing a limit: what is beyond half of it must not be deleted. Milliseconds. */
+const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
 /** What outlives the window: sessions, conversations, previews. */
@@ -49,11 +51,18 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
       secrets,
       maxBytes,
       maxAgeMs: () => workbench.settings.read('history.maximumAge') * DAY_MS,
-      isPinned: (agentId, sessionId) => records.get(agentId, sessionId)?.pinned === true,
+      pinned: () => records.pinned(),
     }),
   )
+  let trimmer: NodeJS.Timeout | undefined
   for (const limit of ['history.maximumAge', 'history.maximumSize'] as const)
-    own.add(workbench.settings.onDidChange(limit, () => conversations.trim()))
+    own.add(
+      workbench.settings.onDidChange(limit, () => {
+        clearTimeout(trimmer)
+        trimmer = setTimeout(() => conversations.trim(), TRIM_AFTER_MS)
+      }),
+    )
+  own.add(toDisposable(() => clearTimeout(trimmer)))
   const { transcripts, leases } = conversations
   transcripts.onDidDelete(({ agentId, sessionId }) => previews.remove(sessionKey(agentId, sessionId)))
   const search = own.add(

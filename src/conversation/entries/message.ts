@@ -381,7 +381,7 @@ export function forgetSteered({ state }: Step): void {
   }
 }
 
-/** The agent is gone before it answered: the prompts go back to the composer. */
+/** The agent's answers won't come: it's gone, or they were for another window. The prompts are in the composer again. */
 export function dropSteering(step: Step): void {
   const { memory } = step.state
   for (const steered of memory.steering.values())

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { TOO_DEEP } from '../../common/bound-depth.ts'
 import { MAX_DEPTH } from '../../common/limits.ts'
 import { entryKind } from '../entries/entry-kinds.ts'
-import { reopenMessage } from '../entries/message.ts'
+import { dropSteering, reopenMessage } from '../entries/message.ts'
 import { addSubagentState } from '../entries/subagent.ts'
 import { reduce } from '../reducer/reduce.ts'
 import { reduceLocalWithin } from '../reducer/reduce-within.ts'
@@ -49,8 +49,10 @@ export function continueState(conversation: KeptConversation): ReducingState {
   const began = entries.findLast(entry => isPrompt(entry) && entry.turn === state.turn)
   if (memory.running && began?.startedAt !== undefined) state.turnStartedAt = began.startedAt
   memory.ownTurn = memory.running
+  const step = { state, now: undefined, changes: [] }
+  dropSteering(step)
   reopenMessage(state)
-  updateActivity({ state, now: undefined, changes: [] })
+  updateActivity(step)
   return state
 }
 

@@ -63,11 +63,15 @@ export class SessionDeletions extends Owner {
     this.#change.fire()
   }
 
-  undo(): void {
+  /** Brings all back. With `items`, only while one of these can come back; returns whether it did. */
+  undo(items?: readonly SessionId[]): boolean {
+    const isLate = items?.every(({ agentId, sessionId }) => !this.#marked.has(sessionKey(agentId, sessionId)))
+    if (isLate) return false
     clearTimeout(this.#timer)
     for (const { reserved } of this.#marked.values()) reserved.dispose()
     this.#marked.clear()
     this.#change.fire()
+    return true
   }
 
   /** The session was deleted, or that failed. */

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { sessionKey } from '../../../src/common/session-key.ts'
 import type { Entry, TerminalState } from '../../../src/conversation/state.ts'
 import {
   ConversationStorage,
@@ -441,11 +442,12 @@ describe('the conversation storage', () => {
     let now = 1_000
     let maxAgeMs = 0
     let maxBytes = 0
+    let pinned: ReadonlySet<string> | undefined = new Set([sessionKey('a', 'pinned')])
     const options = {
       now: () => now,
       maxAgeMs: () => maxAgeMs,
       maxBytes: () => maxBytes,
-      isPinned: (agentId: string, sessionId: string) => agentId === 'a' && sessionId === 'pinned',
+      pinned: () => pinned,
     }
     const storage = make(options)
     const has = (sessionId: string) => storage.transcripts.has('a', sessionId)
@@ -463,6 +465,11 @@ describe('the conversation storage', () => {
     storage.trim()
     assert.ok(has('old'), 'the limit is longer than time itself')
     maxAgeMs = 60_000
+    const known = pinned
+    pinned = undefined
+    storage.trim()
+    assert.ok(has('old'), "what is pinned isn't known")
+    pinned = known
     storage.trim()
     assert.deepEqual(['pinned', 'open', 'old', 'active'].filter(has), ['pinned', 'open', 'active'])
     // the limit of size respects them as well

@@ -97,12 +97,12 @@ describe('a message with too many members', () => {
   })
 
   it('is cut also if it is an answer, and what follows a list stays', async () => {
-    const [message] = await read(answerOf({ sessions: sessions(100_000), nextCursor: 'c' }))
+    const [message] = await read(answerOf({ sessions: sessions(40_000), nextCursor: 'c' }))
     const { result } = message as { result: { sessions: unknown[]; nextCursor: string } }
     assert.ok(membersOf(message) < 2 * MAX_ANSWER_MEMBERS, `${membersOf(message)} members`)
     assert.equal(result.nextCursor, 'c')
     assert.deepEqual(result.sessions.slice(0, 10_000), sessions(10_000))
-    for (const result of [keys(1_000_000), [keys(1_000_000)], { rawOutput: Array(1_000_000).fill(1) }]) {
+    for (const result of [keys(120_000), [keys(120_000)], { rawOutput: Array(120_000).fill(1) }]) {
       const [other] = await read(answerOf(result))
       assert.ok(membersOf(other) < 2 * MAX_ANSWER_MEMBERS, `${membersOf(other)} members`)
     }

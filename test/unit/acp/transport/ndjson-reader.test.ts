@@ -57,6 +57,23 @@ describe('NdjsonReader', () => {
     assert.deepEqual(noise, lines)
   })
 
+  it('reads noise of many thousand numbers and commas as it is, in one piece or in many', async () => {
+    const numbers = Array.from({ length: 20_000 }, (_, i) => i).join(',')
+    const lines = [`[INFO] ids: ${numbers}`, `{"level":30} ${numbers}`, `ids ${numbers}`]
+    const text = `${lines.join('\n')}\n${JSON.stringify(note(1))}\n`
+    const pieces = Array.from({ length: Math.ceil(text.length / 30_000) }, (_, i) =>
+      text.slice(i * 30_000, (i + 1) * 30_000),
+    )
+    for (const arrival of [[text], pieces]) {
+      const { messages, noise, errors } = await read(arrival)
+      assert.deepEqual([messages, errors], [[note(1)], []])
+      assert.deepEqual(
+        noise,
+        lines.map(line => line.slice(0, NOISE_LENGTH)),
+      )
+    }
+  })
+
   it("reports JSON that isn't a message", async () => {
     const lines = ['{"level":30,"msg":"started"}', '{"id":{"a":1},"result":1}', '{"method":5}', '{}']
     const { messages, noise } = await read([`${lines.join('\n')}\n`])

@@ -64,6 +64,21 @@ describe('SessionDeletions', () => {
     assert.deepEqual(expired[1], ['c'])
   })
 
+  it("doesn't bring others back on behalf of those that are gone", async () => {
+    const deletions = begin(1)
+    mark(deletions, 'a')
+    await until(() => expired.length === 1)
+    deletions.ended(session('a'))
+    const later = begin(1e6)
+    mark(later, 'b')
+    assert.equal(later.undo([session('a')]), false)
+    assert.deepEqual(undoable(later), ['b'])
+    assert.equal(later.undo([session('a'), session('b')]), true)
+    assert.deepEqual(undoable(later), [])
+    deletions.dispose()
+    later.dispose()
+  })
+
   it('counts a session that is deleted twice once', () => {
     const deletions = begin(1e6)
     mark(deletions, 'a')

@@ -4,7 +4,7 @@ import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
-import { FakeAgent } from '../conversation/fake-agent.ts'
+import { FakeAgent, settle } from '../conversation/fake-agent.ts'
 import { MemoryTranscripts } from './sessions-fixture.ts'
 
 const chunk = (text: string) =>
@@ -13,13 +13,15 @@ const running = { type: 'state', state: 'running' } as const
 const idle = { type: 'state', state: 'idle', stopReason: 'end_turn' } as const
 
 describe('TranscriptRecorder', () => {
+  let agent: FakeAgent
   let session: Session
   let transcripts: MemoryTranscripts
   let recorder: TranscriptRecorder
 
   function keep(phase: 'ready' | 'loading'): void {
     const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
-    session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase })
+    agent = new FakeAgent()
+    session = new Session({ agent, sessionId: 's', setup, phase })
     transcripts = new MemoryTranscripts()
     recorder = new TranscriptRecorder('a', session, transcripts)
   }
@@ -179,6 +181,23 @@ describe('TranscriptRecorder', () => {
     session.receive({ type: 'tool_call', toolCall: { toolCallId: 't', status: 'completed' } })
     mock.timers.tick(0)
     assert.deepEqual(kept(), session.state.entries)
+  })
+
+  it('has a prompt for the running turn on disk before the queue drops it', async () => {
+    keep('ready')
+    agent.capabilities.steering = true
+    void session.prompt([{ type: 'text', text: 'first' }])
+    session.receive(running)
+    void session.prompt([{ type: 'text', text: 'second' }])
+    session.steer(session.queue.queued.at(-1)!.id)
+    mock.timers.tick(0)
+    let whenDropped: unknown
+    session.queue.onDidChange(() => {
+      if (session.queue.prompts.length === 0) whenDropped ??= structuredClone(kept()?.at(-1))
+    })
+    agent.steered[0]!.answer.resolve('injected')
+    await settle()
+    assert.equal((whenDropped as { steering?: string }).steering, 'injected')
   })
 
   it('writes a replay only once, when it is complete', () => {

@@ -77,10 +77,10 @@ export class TranscriptRows {
    * earliest versions were written isn't known.
    */
   byAge(before?: number): StoredCopy[] {
+    const which = before === undefined ? '' : 'WHERE written_at > 0 AND written_at < ?'
     const rows = this.#database.all(
-      `SELECT agent_id, session_id FROM conversations
-       WHERE ?1 < 0 OR (written_at > 0 AND written_at < ?1) ORDER BY written_at, session_id`,
-      before === undefined ? -1 : Math.max(before, 0),
+      `SELECT agent_id, session_id FROM conversations ${which} ORDER BY written_at, session_id`,
+      ...(before === undefined ? [] : [before]),
     )
     return rows.map(row => [String(row.agent_id), String(row.session_id)])
   }

@@ -5,6 +5,7 @@
  * Arguments: the folder of the hosts' entries, and the script of the process guard.
  */
 import path from 'node:path'
+import { END_HOST_MS } from '../common/limits.ts'
 import { silentLogger } from '../common/logger.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { AgentHost } from './host.ts'
@@ -13,7 +14,12 @@ const [folder = '', script = ''] = process.argv.slice(2)
 const guard = createProcessGuard({ script, log: silentLogger })
 const host = new AgentHost({ folder, program: path.dirname(script), guard })
 // Its terminal closes, or the user logs out.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void host.end())
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    void host.end()
+    // an agent that doesn't end must not keep the host: the guard ends what is left
+    setTimeout(() => process.exit(), END_HOST_MS).unref()
+  })
 await host.start()
 await host.ended
 guard.dispose()

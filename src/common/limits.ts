@@ -23,6 +23,8 @@ export const HOST_START_MS = 20_000
 export const HOST_START_POLL_MS = 50
 /** How long the other side may take to prove that it's a window or the agent host of this user. */
 export const HOST_HANDSHAKE_MS = 5000
+/** How long an agent host that was told to end waits for its agents. */
+export const END_HOST_MS = 15_000
 /** How long an agent host runs without an agent and without a window, so that a reload finds it. */
 export const HOST_LINGER_MS = 10_000
 /** How long what an exited agent said last is kept for a window. */

@@ -108,6 +108,7 @@ describe('sessions', () => {
   it('can be loaded and resumed from the command palette', async () => {
     const conversation = await talk('/think loudly', /Both were scripted/)
     const history = await HistoryPage.open(workbench)
+    await history.search.fill('')
     await history.clickAction('/think loudly', 'Close')
     await conversation.waitForPhase('empty')
     await workbench.runAndPick('Parley: Load Session…', '/think loudly')

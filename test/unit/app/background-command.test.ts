@@ -84,7 +84,7 @@ describe('Show Background Sessions', () => {
       ],
     )
     assert.match(items![0]!.detail!, /^no window · since .* · \d+ MB · \/work$/)
-    assert.match(items![1]!.detail!, /^shown in a window · since [^·]* · \/work$/)
+    assert.match(items![1]!.detail!, /^connected to a window · since [^·]* · \/work$/)
   })
 
   it('stops those that are selected until none is left', async () => {
@@ -97,6 +97,6 @@ describe('Show Background Sessions', () => {
   })
 
   it('says if there is none', async () => {
-    assert.deepEqual(await run([]), [[{ label: 'No agent runs in the background.' }]])
+    assert.deepEqual(await run([]), [[{ label: 'No agents are kept running.' }]])
   })
 })

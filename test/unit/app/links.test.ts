@@ -100,7 +100,7 @@ describe('links into Parley', () => {
         await assert.rejects(open(path, query, false), /Restricted Mode/)
         assert.deepEqual(done, [])
       }
-      await assert.rejects(open('/session/codex/other', ''), /not found/)
+      await assert.rejects(open('/session/codex/other', ''), /wasn't found/)
       await assert.rejects(open('/new', 'agent=other&prompt=Hello'), /“other”/)
       assert.deepEqual(done, [])
     })

@@ -27,8 +27,7 @@ import type {
   TerminalOutput,
   WriteTextFileRequest,
 } from './model.ts'
-import type { KeepTimes } from './transport/host/hosted-agent-state.ts'
-import type { StartProcess } from './transport/running-process.ts'
+import type { HostedLink, StartProcess } from './transport/running-process.ts'
 
 /**
  * What other layers see of a running agent: its capabilities and its methods, in the terms of the model.
@@ -149,11 +148,7 @@ export interface Agent extends Disposable {
 }
 
 /** An agent whose process is in the agent host. */
-export interface HostedAgent {
-  /** Its id in the host. */
-  readonly id: string
-  /** Whether it goes on when this window is gone. */
-  readonly isKept: boolean
+export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm'> {
   /**
    * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
    * reads them.
@@ -161,10 +156,6 @@ export interface HostedAgent {
   readonly arrived: number
   /** The number of the last one that was handled, also if that is a notification that is being handled now. */
   readonly handled: number
-  /** Decides how long it goes on when this window is gone. */
-  keep(times: KeepTimes): void
-  /** What the agent said up to this frame is stored: no other window needs it. */
-  confirm(frame: number): void
   /** Tells the window that attaches next something about a session. */
   note(sessionId: string, note: SessionNote): void
   /** Leaves it to the next window. Nothing is sent or received anymore, and the connection ends. */

@@ -22,7 +22,6 @@ export function handleKey(event: KeyboardEvent, options: HistoryKeysOptions): vo
 function act(event: KeyboardEvent, { selection, host, place, clearSearch }: HistoryKeysOptions): boolean {
   const { item } = selection
   const row = item?.row.peek()
-  const chosen = selection.chosen.rows
   switch (event.key) {
     case 'ArrowDown':
       selection.move(1, { extend: event.shiftKey })
@@ -46,8 +45,9 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
       if (event.shiftKey) return false
       if (item) selection.rename(item)
       return true
-    case 'Delete':
+    case 'Delete': {
       if (!item || !row || deletesText(event.target)) return false
+      const chosen = selection.chosen.rows
       if (chosen.length > 0) {
         selection.chosen.clear()
         actOnMany(
@@ -59,6 +59,7 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
       else if (row.canClose) host.send('history/act', { action: 'close', ...idOf(row) })
       else return false
       return true
+    }
     case 'Escape':
       if (selection.renamed) selection.endRename()
       else if (selection.chosen.clear()) return true
@@ -82,14 +83,18 @@ export function isFindKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
 }
 
 /** Ctrl+A or ⌘A, where it doesn't select text. */
-export function isSelectAllKey({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): boolean {
-  if (target instanceof HTMLInputElement && target.value !== '') return false
-  return key.toLowerCase() === 'a' && (ctrlKey || metaKey) && !altKey && !shiftKey
+export function isSelectAllKey(event: KeyboardEvent): boolean {
+  const { target } = event
+  return !(target instanceof HTMLInputElement && target.value !== '') && isControlKey(event, 'a')
 }
 
 /** Ctrl+Z or ⌘Z. */
-export function isUndoKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
-  return key.toLowerCase() === 'z' && (ctrlKey || metaKey) && !altKey && !shiftKey
+export function isUndoKey(event: KeyboardEvent): boolean {
+  return isControlKey(event, 'z')
+}
+
+function isControlKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent, letter: string): boolean {
+  return key.toLowerCase() === letter && (ctrlKey || metaKey) && !altKey && !shiftKey
 }
 
 /** In the search field the key deletes text while there is some after the cursor. */

@@ -29,12 +29,16 @@ export function AgentIcon({ icon }: { icon: string | undefined }) {
   return <AnyIcon name={icon && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'} />
 }
 
+/** The icons that were looked for: a list draws the same one again and again. */
+const lookedFor = new Set<string>()
+
 /** A codicon that Parley's code may not name: then the page loads it. */
 function AnyIcon({ name }: { name: string }) {
   const icon = useRef<HTMLSpanElement>(null)
   useEffect(() => {
-    if (icon.current && getComputedStyle(icon.current, '::before').content === 'none')
-      void loadStyles('icons')
+    if (!icon.current || lookedFor.has(name)) return
+    lookedFor.add(name)
+    if (getComputedStyle(icon.current, '::before').content === 'none') void loadStyles('icons')
   }, [name])
   return <span ref={icon} class={`codicon codicon-${name} agent-icon`} aria-hidden="true" />
 }

@@ -13,7 +13,7 @@ import { RowModel } from '../../src/webview/conversation/rows/rows.ts'
 import { EntrySlot } from '../../src/webview/conversation/rows/slot.ts'
 import { HistoryLines } from '../../src/webview/history/items.ts'
 import { toolCall } from '../unit/webview/conversation/entries.ts'
-import { historyRow } from '../unit/webview/history/rows.ts'
+import { historyRow, plainSummary } from '../unit/webview/history/rows.ts'
 
 const FEW = 100
 const MANY = 10_000
@@ -22,14 +22,6 @@ const CHANGES = 2000
 const BOUND = 4
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
-const summary = {
-  agents: [],
-  trusted: true,
-  hasFolder: true,
-  storage: { used: 0, max: 0 },
-  search: {},
-  deleted: [],
-}
 
 /** A session that starts and ends its turn. */
 function history(count: number): () => void {
@@ -37,7 +29,7 @@ function history(count: number): () => void {
   const row = (i: number, more?: Partial<HistoryRow>) =>
     historyRow(String(i), { updatedAt: now - i * 1000, ...more })
   const tell = (rows: HistoryRow[], more?: Partial<HistoryChanges>) =>
-    lines.update({ ...summary, rows, ...more })
+    lines.update({ ...plainSummary, rows, ...more })
   const lines = new HistoryLines()
   lines.show({ text: '', here: false, archived: false }, now)
   tell(numbers(count).map(i => row(i)))
@@ -132,7 +124,7 @@ const around = {
   accountOf: () => undefined,
   iconOf: () => undefined,
 }
-const send = () => sent.update(historyState(list, { ...summary, ...around }))
+const send = () => sent.update(historyState(list, { ...plainSummary, ...around }))
 const all = JSON.stringify(send()).length
 items[MANY / 2] = { ...items[MANY / 2]!, open: true, activity: 'running' }
 const begun = performance.now()

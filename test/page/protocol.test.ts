@@ -5,21 +5,14 @@ import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+import { fixtureAgent, INITIALIZE_V2, receivedParams } from '../ui/support/fixture-agent.ts'
 
 const text = (value: string) => [{ type: 'text', text: value }]
 
 /** A v2 agent: reports its turns as states, and can stop a single tool call. */
 const second = {
   results: {
-    initialize: {
-      protocolVersion: 2,
-      info: { name: 'second', version: '2.0.0' },
-      capabilities: { session: {} },
-      agentInfo: null,
-      agentCapabilities: null,
-      authMethods: null,
-    },
+    initialize: INITIALIZE_V2,
   },
   prompt: [
     { reply: { messageId: 'p1' } },

@@ -9,7 +9,13 @@ import { agentHostsOf, endAgentHosts } from '../support/agent-hosts-of.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
-import { agentLog, fixtureAgent, openGate, receivedParams } from '../ui/support/fixture-agent.ts'
+import {
+  agentLog,
+  fixtureAgent,
+  INITIALIZE_V2,
+  openGate,
+  receivedParams,
+} from '../ui/support/fixture-agent.ts'
 import { storedDrafts } from '../ui/support/stored.ts'
 
 /** What is saved of all conversations, as JSON, once it contains a text. VS Code's own Node has SQLite. */
@@ -34,14 +40,7 @@ const says = (messageId: string, text: string) =>
 /** A v2 agent: it answers a prompt when it begins with it, and reports the end of the turn as a state. */
 const second = {
   results: {
-    initialize: {
-      protocolVersion: 2,
-      info: { name: 'second', version: '2.0.0' },
-      capabilities: { session: {} },
-      agentInfo: null,
-      agentCapabilities: null,
-      authMethods: null,
-    },
+    initialize: INITIALIZE_V2,
   },
   prompts: [
     [

@@ -1,14 +1,5 @@
+import { walkthroughSteps } from '../ui/support/walkthrough-steps.ts'
 import type { State } from './studio.ts'
-
-/** The steps of the walkthrough and their images. */
-const walkthrough = [
-  ['Choose an agent', 'agent'],
-  ['Sign in', 'sign-in'],
-  ['Send a prompt', 'prompt'],
-  ['Decide what the agent may do', 'permission'],
-  ['Review the changes', 'review'],
-  ['Find earlier sessions', 'history'],
-]
 
 /** What a user sees first: Restricted Mode, then a machine without any agent. */
 export const firstStates: State[] = [
@@ -95,7 +86,7 @@ export const firstStates: State[] = [
       const shown = workbench.page.locator('.gettingStartedContainer')
       // wide enough for the images
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
-      for (const [title, picture] of walkthrough) {
+      for (const [title, picture] of walkthroughSteps) {
         await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')
         const step = shown.locator('.getting-started-step', { hasText: title })
         await step.click()

@@ -1,5 +1,5 @@
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { type AgentSetting, fixtureAgent } from '../ui/support/fixture-agent.ts'
+import { type AgentSetting, fixtureAgent, INITIALIZE_V2 } from '../ui/support/fixture-agent.ts'
 import { prose } from './transcript-prose.ts'
 
 /** One step of a script of the fixture agent. */
@@ -379,15 +379,6 @@ const changes: Step[] = [
   },
   { update: { sessionUpdate: 'state_update', state: 'idle', stopReason: 'end_turn' } },
 ]
-const second = {
-  protocolVersion: 2,
-  info: { name: 'second', version: '2.0.0' },
-  capabilities: { session: {} },
-  agentInfo: null,
-  agentCapabilities: null,
-  authMethods: null,
-}
-
 const chinese = [
   '## 解析器的问题',
   '',
@@ -419,7 +410,7 @@ export function transcriptAgents(root: IsolatedRoot): Record<string, AgentSettin
     'transcript-asked': agent('Asker', asked),
     'transcript-chinese': agent('Chinese', [say(chinese)]),
     'transcript-changes': {
-      ...fixtureAgent(root, 'Patcher', { results: { initialize: second }, prompt: changes }),
+      ...fixtureAgent(root, 'Patcher', { results: { initialize: INITIALIZE_V2 }, prompt: changes }),
       protocol: 'latest',
     },
     'transcript-ends': fixtureAgent(root, 'Quitter', {

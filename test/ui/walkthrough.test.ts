@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
+import { walkthroughSteps } from './support/walkthrough-steps.ts'
 
 describe('the walkthrough', () => {
   const vscode = new VsCodeSuite({
@@ -42,14 +43,6 @@ describe('the walkthrough', () => {
 
     // a step is complete when the user did what it says, not when its button was pressed
     const isDone = (title: string) => step(title).getByRole('checkbox', { checked: true })
-    const titles = [
-      ['Choose an agent', 'agent'],
-      ['Sign in', 'sign-in'],
-      ['Send a prompt', 'prompt'],
-      ['Decide what the agent may do', 'permission'],
-      ['Review the changes', 'review'],
-      ['Find earlier sessions', 'history'],
-    ] as const
     await begin('Choose an agent', 'Manage Agents', 'agent')
     const agents = await workbench.webview('body[data-view="agents"]')
     await agents.getByText('The agent registry is turned off in the settings.').waitFor()
@@ -60,7 +53,7 @@ describe('the walkthrough', () => {
     await begin('Send a prompt', 'New Session', 'prompt')
     await conversation.button(/^Try the Demo Agent/).waitFor()
     await open()
-    for (const [title] of titles) assert.equal(await isDone(title).count(), 0, title)
+    for (const [title] of walkthroughSteps) assert.equal(await isDone(title).count(), 0, title)
 
     await conversation.button(/^Try the Demo Agent/).click()
     await conversation.send('/edit planets.js')
@@ -73,7 +66,7 @@ describe('the walkthrough', () => {
     await isDone('Decide what the agent may do').waitFor()
     await begin('Find earlier sessions', 'Open History', 'history')
     await isDone('Find earlier sessions').waitFor()
-    for (const [title, picture] of titles.slice(3, 5)) {
+    for (const [title, picture] of walkthroughSteps.slice(3, 5)) {
       await step(title).click()
       await workbench.webview(`svg#${picture}`)
       await workbench.screenshot(`walkthrough-${picture}`)

@@ -33,6 +33,16 @@ export interface LogLine {
 
 const program = join(testDirectory, 'fixtures/agent/main.mjs')
 
+/** What a fixture agent answers to `initialize` that speaks version 2 only. */
+export const INITIALIZE_V2 = {
+  protocolVersion: 2,
+  info: { name: 'second', version: '2.0.0' },
+  capabilities: { session: {} },
+  agentInfo: null,
+  agentCapabilities: null,
+  authMethods: null,
+}
+
 /** The fixture agent as an entry of the settings; a preset or a script defines its behavior. */
 export function fixtureAgent(root: IsolatedRoot, name: string, script: string | object = {}): AgentSetting {
   return {

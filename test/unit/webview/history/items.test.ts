@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { HistoryChanges, HistoryRow } from '../../../../src/bridge/history.ts'
 import { defaultAction, HistoryLines } from '../../../../src/webview/history/items.ts'
 import { shortTime } from '../../../../src/webview/ui/session-dates.ts'
-import { historyRow } from './rows.ts'
+import { historyRow, plainSummary } from './rows.ts'
 
 const now = new Date(2026, 10, 20, 15, 30).getTime()
 const hour = 3_600_000
@@ -12,12 +12,7 @@ const row = (sessionId: string, more: Partial<HistoryRow> = {}) =>
 const changes = (rows: HistoryRow[], removed?: HistoryChanges['removed']): HistoryChanges => ({
   rows,
   ...(removed && { removed }),
-  agents: [],
-  trusted: true,
-  hasFolder: true,
-  storage: { used: 0, max: 0 },
-  search: {},
-  deleted: [],
+  ...plainSummary,
 })
 const linesOf = (rows: HistoryRow[], filter = { text: '', here: false, archived: false }) => {
   const lines = new HistoryLines()

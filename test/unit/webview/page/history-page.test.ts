@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type * as bridge from '../../../../src/bridge/history.ts'
-import { historyRow } from '../history/rows.ts'
+import { historyRow, plainSummary } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
 describe('history page', () => {
@@ -14,12 +14,7 @@ describe('history page', () => {
   const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryChanges> = {}) =>
     page.send('history/state', {
       rows,
-      agents: [],
-      trusted: true,
-      hasFolder: true,
-      storage: { used: 0, max: 0 },
-      search: {},
-      deleted: [],
+      ...plainSummary,
       ...more,
     })
   const titles = () =>

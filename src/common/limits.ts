@@ -156,3 +156,16 @@ export const MAX_EARLY_BYTES = 64 * 1024 * 1024
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100
+
+// ---- MCP servers ------------------------------------------------------------------------------------------------
+
+/** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
+export const CHECK_MCP_SERVER_MS = 60_000
+/** How long a checked MCP server may take to exit once its input ended, and how long its last output may take. */
+export const MCP_SERVER_EXIT_MS = 2000
+/** Maximum size in bytes of all that an MCP server may send while it's checked. */
+export const MAX_CHECK_BYTES = 32 * 1024 * 1024
+/** Maximum number of an MCP server's tools that a check reads. Real servers have up to 200. */
+export const MAX_CHECKED_TOOLS = 2000
+/** Several models and VS Code accept at most this number of tools. */
+export const MANY_TOOLS = 128

@@ -3,6 +3,7 @@
 //   dist/services.js         the rest of the extension, and what it loads when needed in dist/chunks/
 //   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
 //   dist/search-worker.js    the thread that indexes and searches conversations
+//   dist/mcp-bridge.js       the program that connects an agent to an MCP server over HTTP or SSE
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/agent-host.mjs      the program that runs agents that outlive their window
 //   dist/demo-agent.mjs      the demo agent, a program of its own
@@ -218,6 +219,8 @@ const services = {
     services: 'src/services.ts',
     'code-actions': 'src/workbench/code-actions.ts',
     'search-worker': 'src/history/search/search-worker.ts',
+    // a program of its own, here because it shares the MCP SDK
+    'mcp-bridge': 'src/mcp/bridge/main.ts',
   },
   format: 'esm',
   splitting: true,

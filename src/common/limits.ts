@@ -163,6 +163,10 @@ export const PATTERN_MS = 100
 export const CHECK_MCP_SERVER_MS = 60_000
 /** How long a checked MCP server may take to exit once its input ended, and how long its last output may take. */
 export const MCP_SERVER_EXIT_MS = 2000
+/** The times before each attempt to reach an MCP server that doesn't run at the moment. */
+export const MCP_RECONNECT_MS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000]
+/** How many of them there are before it has answered once. */
+export const MCP_FIRST_ATTEMPTS = 3
 /** Maximum size in bytes of all that an MCP server may send while it's checked. */
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 /** Maximum number of an MCP server's tools that a check reads. Real servers have up to 200. */

@@ -47,6 +47,7 @@ describe('the package', () => {
       'dist/process-guard.cjs',
       'dist/search-worker.js',
       'dist/agent-host.mjs',
+      'dist/mcp-bridge.js',
       'dist/demo-agent.mjs',
       'dist/agent-icons.json',
       'dist/webview/conversation.js',

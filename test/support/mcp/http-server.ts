@@ -11,6 +11,7 @@ export interface ProbeOptions {
   tools?: number
   /** Without sessions, for `initialize` and for the revisions without it. */
   isStateless?: boolean
+  port?: number
   /** Answers a request itself, or returns `false`. */
   before?: (request: IncomingMessage, response: ServerResponse) => boolean
 }
@@ -24,16 +25,24 @@ export class HttpProbe {
   static async start(options: ProbeOptions = {}): Promise<HttpProbe> {
     const probe = new HttpProbe()
     const stateless = toNodeHandler(createMcpHandler(() => probeServer(options)))
-    probe.#server = await LoopbackServer.start((request, response) => {
-      if (options.before?.(request, response)) return
-      if (options.isStateless) void stateless(request, response)
-      else void probe.#answer(request, response, options)
-    })
+    probe.#server = await LoopbackServer.start(
+      (request, response) => {
+        if (options.before?.(request, response)) return
+        if (options.isStateless) void stateless(request, response)
+        else void probe.#answer(request, response, options)
+      },
+      undefined,
+      options.port,
+    )
     return probe
   }
 
   get url(): string {
     return `${this.#server.origin}/mcp`
+  }
+
+  get port(): number {
+    return this.#server.port
   }
 
   get requests(): readonly IncomingMessage[] {

@@ -156,3 +156,10 @@ export const MAX_EARLY_BYTES = 64 * 1024 * 1024
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100
+
+// ---- MCP servers --------------------------------------------------------------------------------------------------
+
+/** Servers in one file or one scope of the settings; further ones are left out. Real ones have fewer than 20. */
+export const MAX_MCP_SERVERS = 100
+/** Maximum size in bytes of a file that defines MCP servers. */
+export const MAX_MCP_FILE_BYTES = 1024 * 1024

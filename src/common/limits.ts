@@ -157,8 +157,12 @@ export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100
 
-// ---- MCP servers ------------------------------------------------------------------------------------------------
+// ---- MCP servers --------------------------------------------------------------------------------------------------
 
+/** Servers in one file or one scope of the settings; further ones are left out. Real ones have fewer than 20. */
+export const MAX_MCP_SERVERS = 100
+/** Maximum size in bytes of a file that defines MCP servers. */
+export const MAX_MCP_FILE_BYTES = 1024 * 1024
 /** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
 export const CHECK_MCP_SERVER_MS = 60_000
 /** How long a checked MCP server may take to exit once its input ended, and how long its last output may take. */

@@ -7,6 +7,8 @@ export interface McpServerNote {
   /** The label of its place. */
   source: string
   passed: boolean
+  /** The agent gets a program of Parley that connects to the server. */
+  isBridged?: true
   /** The user turned it off, or another one with its name is used: nothing to look at. */
   isIntended?: true
   /** Why it wasn't passed, or a note if it was; never contains a secret. */

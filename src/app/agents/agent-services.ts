@@ -163,6 +163,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       ...{ settings, environment, inputs, log },
       allow: launches.mcpServers,
       switches: own.add(new McpSwitches(storage.workspace, storage.global)),
+      bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
       userHome: homedir(),

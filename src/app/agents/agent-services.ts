@@ -140,7 +140,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       environment,
       trust,
       lastUsed: platform.lastUsedAgent,
-      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.mjs')),
+      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
       log,
     }),
   )

@@ -3,6 +3,7 @@
 //   dist/services.js         the rest of the extension, and what it loads when needed in dist/chunks/
 //   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
 //   dist/search-worker.js    the thread that indexes and searches conversations
+//   dist/mcp-bridge.js       the program that connects an agent to an MCP server over HTTP or SSE
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/agent-host.mjs      the program that runs agents that outlive their window
 //   dist/demo-agent.js       the demo agent, a program of its own that shares code with the extension
@@ -72,32 +73,28 @@ const oneLanguageOfZod = {
 }
 
 /**
- * The MCP SDK validates what a tool returns with Ajv in Node, and with a validator of a seventh of its size in browsers.
+ * The MCP SDK brings a validator of the results of tools and forms, a third of its code. Parley has none of them checked by it.
  * @type {esbuild.Plugin}
  */
-const smallValidator = {
-  name: 'small-validator',
+const withoutToolValidator = {
+  name: 'without-tool-validator',
   setup(build) {
-    build.onLoad(
-      { filter: /[\\/]@modelcontextprotocol[\\/]\w+[\\/]dist[\\/]shimsNode\.mjs$/ },
-      async ({ path }) => {
-        const inBrowsers = /import \{ (\w+) as CfWorkerJsonSchemaValidator \} (from ".+?")/.exec(
-          await readFile(join(dirname(path), 'shimsBrowser.mjs'), 'utf8'),
-        )
-        const [, name, from] = inBrowsers ?? []
-        const inNode = /import \{ \w+ as AjvJsonSchemaValidator \} from ".+?"/
-        const code = await readFile(path, 'utf8')
-        if (!name || !inNode.test(code)) throw new Error(`${path}: the validators aren't where they were`)
-        return { contents: code.replace(inNode, `import { ${name} as AjvJsonSchemaValidator } ${from}`) }
-      },
-    )
+    build.onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, ({ path }) => ({
+      path,
+      namespace: 'without-tool-validator',
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'without-tool-validator' }, () => ({
+      contents: `export const CORS_IS_POSSIBLE = false
+        export class DefaultJsonSchemaValidator {}
+        export { default as process } from 'node:process'`,
+    }))
   },
 }
 
 /** @type {esbuild.BuildOptions} */
 const node = {
   ...common,
-  plugins: [oneLanguageOfZod, smallValidator],
+  plugins: [oneLanguageOfZod, withoutToolValidator],
   platform: 'node',
   target: 'node22',
   // signs requests for a way to sign in to an MCP server that isn't used
@@ -269,6 +266,8 @@ const services = {
     'code-actions': 'src/workbench/code-actions.ts',
     'search-worker': 'src/history/search/search-worker.ts',
     'demo-agent': 'src/demo-agent/main.ts',
+    // a program of its own, here because it shares the MCP SDK
+    'mcp-bridge': 'src/mcp/bridge/main.ts',
   },
   format: 'esm',
   splitting: true,

@@ -39,6 +39,12 @@ export const SETTINGS = {
   defaultAgent: setting(z.string(), 'window', ''),
   agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
   mcpServers: setting(layered, 'machine-overridable', {}),
+  mcpDiscovery: setting(z.record(z.string(), z.boolean()), 'application', {
+    vscodeFolder: true,
+    vscodeWorkspace: true,
+    vscodeUser: true,
+    mcpJson: true,
+  }),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   addActiveContext: setting(z.boolean(), 'window', false),

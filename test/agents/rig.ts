@@ -17,16 +17,19 @@ import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
 import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
+import { McpSwitches } from '../../src/mcp/switches.ts'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
+import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { memoryTracker } from '../support/memory-tracker.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
+import { memoryStore } from '../unit/sessions/sessions-fixture.ts'
 import { SETUPS } from './agents.ts'
 import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
@@ -285,12 +288,20 @@ export class AgentRig {
         },
         environment: { get: async () => environment },
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
-        allowWorkspaceServers: async () => true,
-        folders,
+        allow: async () => new Set(),
+        switches: new McpSwitches(memoryStore(), memoryStore()),
+        bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
+        locations: () => ({
+          folders: folders(),
+          workspaceFile: undefined,
+          userFolder: this.home,
+          workspaceIdentity: '',
+        }),
+        trusted: () => true,
         userHome: this.home,
         log: silentLogger,
       })
-      const { passed, notes } = await servers.select(mcp, roots.cwd)
+      const { passed, notes } = await servers.select(mcp, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
       return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
     }

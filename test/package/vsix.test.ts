@@ -48,6 +48,7 @@ describe('the package', () => {
       'dist/search-worker.js',
       'dist/agent-host.mjs',
       'dist/demo-agent.js',
+      'dist/mcp-bridge.js',
       'dist/agent-icons.json',
       'dist/webview/conversation.js',
       'dist/webview/conversation.css',

@@ -21,6 +21,7 @@ import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
+import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
@@ -160,11 +161,15 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const mcp = own.add(
     new McpServers({
       ...{ settings, environment, inputs, log },
-      allowWorkspaceServers: launches.mcpServers,
-      folders: workbench.folders,
+      allow: launches.mcpServers,
+      switches: own.add(new McpSwitches(storage.workspace, storage.global)),
+      bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
+      locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
+      trusted: () => trust.trusted,
       userHome: homedir(),
     }),
   )
+  own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
     new PermissionRules({

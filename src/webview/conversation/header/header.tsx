@@ -69,7 +69,7 @@ function noteCount(head: ConversationHead): number {
     (roots?.unseen.length ?? 0) +
     (roots?.cwdRemark ? 1 : 0) +
     (roots?.scratch ? 1 : 0) +
-    head.mcpServers.filter(server => !server.passed).length
+    head.mcpServers.filter(server => !server.passed && !server.isIntended).length
   )
 }
 

@@ -15,7 +15,7 @@ const allowed = [
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
   /^media\/registry\.json$/,
-  /^dist\/(extension\.cjs|services\.js|code-actions\.js|demo-agent\.js|search-worker\.js|process-guard\.cjs)$/,
+  /^dist\/(extension\.cjs|services\.js|code-actions\.js|demo-agent\.js|search-worker\.js|process-guard\.cjs|mcp-bridge\.js)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/agent-host\.mjs$/,
   /^dist\/agent-icons\.json$/,

@@ -315,7 +315,7 @@ const conversation = {
  * these would be in five.
  * @type {esbuild.BuildOptions}
  */
-const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents']) }
+const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents', 'mcp']) }
 
 /** Programs of their own. @type {esbuild.BuildOptions[]} */
 const programs = [
@@ -469,7 +469,7 @@ function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
     return seen
   }
   // lazy parts are entry points as well
-  const pages = ['conversation', 'history', 'agents']
+  const pages = ['conversation', 'history', 'agents', 'mcp']
     .map(page => `dist/webview/${page}.js`)
     .filter(file => file in outputs)
   return Object.fromEntries(

@@ -20,7 +20,7 @@ const allowed = [
   /^dist\/agent-host\.mjs$/,
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
-  /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
+  /^dist\/webview\/(conversation|history|agents|mcp)\.(js|css)$/,
   /^dist\/webview\/(icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
@@ -69,7 +69,7 @@ describe('the package', () => {
     const [, table] = /JSON\.parse\('(\{[^']*\})'\)/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
     const pages: Record<string, string[]> = JSON.parse(table)
-    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents'])
+    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents', 'mcp'])
     const files = Object.values(pages).flat()
     assert.ok(files.some(file => file.endsWith('.js')))
     assert.ok(files.some(file => file.endsWith('.woff2')))

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -32,6 +33,7 @@ import { SchemaCheck } from '../support/schema-check.ts'
 import { memoryStore } from '../unit/sessions/sessions-fixture.ts'
 import { SETUPS } from './agents.ts'
 import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
+import { mcpServerArgs, startMcpServer } from './mcp-server.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
@@ -80,6 +82,9 @@ export class AgentRig {
   stderr = ''
   /** Gives new sessions a second folder and an MCP server, as in the settings of a workspace. */
   addsFolderAndServer = false
+  /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
+  serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
+  #remoteServer: ChildProcess | undefined
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -146,6 +151,9 @@ export class AgentRig {
     this.#scenario = scenario
     this.questions.length = 0
     this.addsFolderAndServer = false
+    this.serverTransport = 'stdio'
+    this.#remoteServer?.kill()
+    await fs.rm(this.mcpCallLog, { force: true })
     this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
@@ -202,6 +210,7 @@ export class AgentRig {
     await this.#stop()
     await this.model.close()
     await this.#written
+    this.#remoteServer?.kill()
     await fs.rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
     this.#check.assertClean()
   }
@@ -262,6 +271,15 @@ export class AgentRig {
     })
   }
 
+  /** The MCP server as in the settings. */
+  async #server(sdk: string): Promise<object> {
+    const type = this.serverTransport
+    if (type === 'stdio') return { command: process.execPath, args: mcpServerArgs(sdk, this.mcpCallLog) }
+    const { child, url } = await startMcpServer(sdk, this.mcpCallLog, type)
+    this.#remoteServer = child
+    return { type, url }
+  }
+
   #newManager(): SessionManager {
     const rules = new PathRules()
     const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
@@ -279,8 +297,7 @@ export class AgentRig {
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
       const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
       if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
-      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.mcpCallLog]
-      const value = this.addsFolderAndServer ? { probe: { command: process.execPath, args } } : {}
+      const value = this.addsFolderAndServer ? { probe: await this.#server(sdk) } : {}
       const servers = new McpServers({
         settings: {
           layers: key => (key === 'mcpServers' ? [{ scope: 'user', value }] : []),
@@ -301,7 +318,8 @@ export class AgentRig {
         userHome: this.home,
         log: silentLogger,
       })
-      const { passed, notes } = await servers.select(mcp, { agentId: 'tested', cwd: roots.cwd })
+      const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
+      const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
       return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
     }

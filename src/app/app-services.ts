@@ -28,6 +28,7 @@ import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
+import { McpPage } from './mcp/mcp-page.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -203,6 +204,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       log,
     }),
   )
+  const mcpPage = own.add(
+    new McpPage({
+      ...{ workbench, manager, log, nameOf },
+      mcp: agentServices.mcp,
+      switches: agentServices.mcpSwitches,
+    }),
+  )
   // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
   own.add(hosted)
   return {
@@ -217,6 +225,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     indicators,
     manageAgents,
     manager,
+    mcpPage,
     optionMemory: composer.optionMemory,
     organizer,
     pageFocus,

@@ -154,8 +154,8 @@ export class McpServers extends Owner {
       const { key, name, source, server } = one
       const note = { key, name, type: server?.type ?? 'unknown', source: describePlace(source) }
       if ('reason' in resolution) {
-        const isIntended = /^(?:disabled|off|shadowed)$/.test(one.leftOut?.because ?? '')
-        notes.push({ ...note, passed: false, ...(isIntended && { isIntended }), reason: resolution.reason })
+        const leftOut = one.leftOut?.because
+        notes.push({ ...note, passed: false, ...(leftOut && { leftOut }), reason: resolution.reason })
       } else {
         const bridged = await this.#bridged(resolution.server, capabilities)
         passed.push(bridged?.server ?? resolution.server)
@@ -319,6 +319,7 @@ export class McpServers extends Owner {
           value,
         ),
       )
+      .filter(({ scope, entries }) => scope !== 'default' || entries.length > 0)
       .reverse()
     for (const { problems } of sources) for (const problem of problems) log.warn(describeProblem(problem))
     return sources
@@ -364,7 +365,7 @@ function notAgreedReason(source: McpSource): string {
 }
 
 /** Why a server is left out, as a sentence. */
-function leftOutReason(leftOut: LeftOut, source: McpSource, name: string): string {
+export function leftOutReason(leftOut: LeftOut, source: McpSource, name: string): string {
   switch (leftOut.because) {
     case 'invalid':
       return invalidReason(source, name)

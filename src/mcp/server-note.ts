@@ -9,8 +9,8 @@ export interface McpServerNote {
   passed: boolean
   /** The agent gets a program of Parley that connects to the server. */
   isBridged?: true
-  /** The user turned it off, or another one with its name is used: nothing to look at. */
-  isIntended?: true
+  /** Why the plan leaves it out, if it does: see `LeftOut`. */
+  leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
   /** Why it wasn't passed, or a note if it was; never contains a secret. */
   reason?: string
 }

@@ -7,9 +7,8 @@ export type SwitchedOff = 'everywhere' | 'agent' | 'session'
 
 /** What one switch is about. */
 export interface McpSwitch {
-  /** See `serverKey`. Absent: all servers. */
+  /** See `serverKey`. Absent: all servers, of an agent. */
   server?: string
-  /** Only for this agent. */
   agentId?: string
   /** Only for the session with this key. */
   session?: string
@@ -39,12 +38,25 @@ export class McpSwitches extends Owner {
 
   /** Where a server is off for a session; the widest place if there are several. */
   isOff(server: string, of: Omit<McpSwitch, 'server'> = {}): SwitchedOff | undefined {
-    const off = new Set([this.#global, this.#workspace].flatMap(store => read(store)))
-    const has = (one: McpSwitch) => off.has(textOf(one)) || off.has(textOf({ ...one, server: undefined }))
-    if (off.has(textOf({ server }))) return 'everywhere'
-    if (of.agentId !== undefined && has({ server, agentId: of.agentId })) return 'agent'
-    if (of.session !== undefined && has({ server, session: of.session })) return 'session'
+    if (this.#has({ server })) return 'everywhere'
+    if (of.agentId !== undefined && this.isAgentOff(of.agentId)) return 'agent'
+    if (of.session !== undefined && this.isOffIn(of.session, server)) return 'session'
     return undefined
+  }
+
+  /** All servers are off for an agent. */
+  isAgentOff(agentId: string): boolean {
+    return this.#has({ agentId })
+  }
+
+  /** A server is off for a session alone. */
+  isOffIn(session: string, server: string): boolean {
+    return this.#has({ server, session })
+  }
+
+  #has(one: McpSwitch): boolean {
+    const text = textOf(one)
+    return [this.#global, this.#workspace].some(store => read(store).includes(text))
   }
 
   /** `ofWorkspace`: the server belongs to the workspace. */

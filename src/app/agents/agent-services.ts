@@ -27,7 +27,7 @@ import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
-import { inputPrompter } from '../mcp-inputs.ts'
+import { inputPrompter } from '../mcp/mcp-inputs.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
@@ -51,6 +51,7 @@ export interface AgentServices {
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
+  mcpSwitches: McpSwitches
   rules: PermissionRules
   ruleConsent: RuleConsent
   inputs: McpInputs
@@ -141,7 +142,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       environment,
       trust,
       lastUsed: platform.lastUsedAgent,
-      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.mjs')),
+      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
       log,
     }),
   )
@@ -158,11 +159,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     secrets,
   )
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
+  const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
   const mcp = own.add(
     new McpServers({
       ...{ settings, environment, inputs, log },
       allow: launches.mcpServers,
-      switches: own.add(new McpSwitches(storage.workspace, storage.global)),
+      switches: mcpSwitches,
       bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
@@ -204,6 +206,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     definitions: () => catalog.agents,
     agents,
     mcp,
+    mcpSwitches,
     rules,
     ruleConsent: consent,
     inputs,

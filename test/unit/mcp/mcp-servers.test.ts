@@ -144,7 +144,8 @@ describe('the MCP servers of a session', () => {
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-  const withoutKeys = (notes: readonly McpServerNote[]) => notes.map(({ key: _, ...note }) => note)
+  const withoutKeys = (notes: readonly McpServerNote[]) =>
+    notes.map(({ key: _key, leftOut: _leftOut, ...note }) => note)
 
   it('have an absolute command, and env as names and values', async () => {
     const server = {

@@ -23,7 +23,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
       {head.account && <Account account={head.account} />}
       {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
       {head.roots && <Roots roots={head.roots} />}
-      {head.mcpServers.length > 0 && <McpServers servers={head.mcpServers} />}
+      {head.agent && <McpServers servers={head.mcpServers} />}
       {head.sessionId && (
         <section>
           <h2>{t('Session')}</h2>
@@ -113,6 +113,7 @@ function Roots({ roots }: { roots: RootsNote }) {
 }
 
 function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
+  const { host } = useApp()
   return (
     <section>
       <h2>{t('MCP servers')}</h2>
@@ -138,6 +139,13 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
           {server.reason && <span class="quiet details-reason">{server.reason}</span>}
         </div>
       ))}
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('conversation/command', { command: 'parley.showMcpServers' })}
+      >
+        {t('Manage MCP Servers')}
+      </button>
     </section>
   )
 }

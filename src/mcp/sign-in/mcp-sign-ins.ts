@@ -5,11 +5,15 @@ import { Emitter, type Event } from '../../common/event.ts'
 import { MCP_SIGN_IN_MS, TOKEN_SLACK_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
+import type { TokenSource } from '../bridge/bridged-server.ts'
 import type { SecretStore } from '../inputs.ts'
 import type { SignInOptions } from './oauth.ts'
 import { parseSignIn, type StoredSignIn } from './stored-sign-in.ts'
+import { TokenChannels } from './token-channels.ts'
 
 const PREFIX = 'parley.mcpSignIn/'
+/** The list of URLs, since a secret store can't list its content. */
+const INDEX = 'parley.mcpSignIns'
 
 export interface McpSignInsOptions extends Pick<SignInOptions, 'openExternal' | 'externalUrl' | 'fetch'> {
   secretStore: SecretStore
@@ -31,6 +35,7 @@ export class McpSignIns extends Owner {
   readonly #changed = this.register(new Emitter<string>())
   /** A refresh token may work only once. */
   readonly #queue = new KeyedQueue()
+  readonly #channels = this.register(new TokenChannels((url, rejected) => this.token(url, rejected)))
 
   constructor(options: McpSignInsOptions) {
     super()
@@ -40,6 +45,21 @@ export class McpSignIns extends Owner {
   /** The URL of a server whose sign-in has changed. */
   get onDidChange(): Event<string> {
     return this.#changed.event
+  }
+
+  /** The URLs of the servers to which the user has signed in. */
+  async urls(): Promise<string[]> {
+    try {
+      const urls: unknown = JSON.parse((await this.#options.secretStore.get(INDEX)) ?? '[]')
+      return Array.isArray(urls) ? urls.filter(url => typeof url === 'string') : []
+    } catch {
+      return []
+    }
+  }
+
+  /** How a bridge gets the tokens of a server. */
+  tokensFor(url: string): Promise<TokenSource> {
+    return this.#channels.tokensFor(url)
   }
 
   async isSignedIn(url: string): Promise<boolean> {
@@ -66,7 +86,10 @@ export class McpSignIns extends Owner {
 
   /** Forgets the sign-in. Agents that have the token lose it when it expires. */
   async signOut(url: string): Promise<void> {
-    await this.#options.secretStore.delete(PREFIX + url)
+    const { secretStore } = this.#options
+    await secretStore.delete(PREFIX + url)
+    const others = (await this.urls()).filter(each => each !== url)
+    await (others.length > 0 ? secretStore.store(INDEX, JSON.stringify(others)) : secretStore.delete(INDEX))
     this.#changed.fire(url)
   }
 
@@ -109,7 +132,10 @@ export class McpSignIns extends Owner {
 
   async #store(url: string, stored: StoredSignIn): Promise<void> {
     this.#hold(stored)
-    await this.#options.secretStore.store(PREFIX + url, JSON.stringify(stored))
+    const { secretStore } = this.#options
+    await secretStore.store(PREFIX + url, JSON.stringify(stored))
+    const urls = await this.urls()
+    if (!urls.includes(url)) await secretStore.store(INDEX, JSON.stringify([...urls, url]))
   }
 
   #hold(stored: StoredSignIn | undefined): void {

@@ -4,6 +4,7 @@ import {
   extractWWWAuthenticateParams,
   type FetchLike,
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   RegistrationRejectedError,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
@@ -38,7 +39,8 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
   try {
     const provider = new Provider(await options.externalUrl(listener.url), state, async url => {
       // the address comes from the server
-      if (url.protocol !== 'https:' && !isLoopback(url)) throw new Error(l10n.t('The address of the sign-in must use HTTPS.'))
+      if (url.protocol !== 'https:' && !isLoopback(url))
+        throw new Error(l10n.t('The address of the sign-in must use HTTPS.'))
       if (!(await options.confirm(url.host))) throw new CancelledError()
       await options.openExternal(url.href)
     })
@@ -93,10 +95,17 @@ class Provider implements OAuthClientProvider {
   #client: StoredOAuthClientInformation | undefined
   #tokens: StoredOAuthTokens | undefined
   #verifier = ''
+  /** The code is only sent to the authorization server at which the user signed in. */
+  #discovery: OAuthDiscoveryState | undefined
   /** The server doesn't accept what it gave before. */
   isRejected = false
 
-  constructor(redirectUrl: string, state: string, redirect: (url: URL) => Promise<void>, stored?: StoredSignIn) {
+  constructor(
+    redirectUrl: string,
+    state: string,
+    redirect: (url: URL) => Promise<void>,
+    stored?: StoredSignIn,
+  ) {
     this.redirectUrl = redirectUrl
     this.redirectToAuthorization = redirect
     this.#state = state
@@ -133,6 +142,14 @@ class Provider implements OAuthClientProvider {
 
   saveTokens(tokens: StoredOAuthTokens): void {
     this.#tokens = tokens
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -180,7 +197,8 @@ async function challengeOf(
         }),
   })
   await response.body?.cancel()
-  if (response.status !== 401) throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))
+  if (response.status !== 401)
+    throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
 }
@@ -191,6 +209,8 @@ function isLoopback({ protocol, hostname }: URL): boolean {
 
 function explained(error: unknown): unknown {
   if (error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error)))
-    return new Error(l10n.t("The server doesn't let clients like Parley sign in: it registers none."), { cause: error })
+    return new Error(l10n.t("The server doesn't let clients like Parley sign in: it registers none."), {
+      cause: error,
+    })
   return error
 }

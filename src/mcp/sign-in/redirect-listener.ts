@@ -45,7 +45,8 @@ export class RedirectListener implements Disposable {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const isOurs = request.method === 'GET' && pathname === CALLBACK && searchParams.get('state') === this.#state
+    const isOurs =
+      request.method === 'GET' && pathname === CALLBACK && searchParams.get('state') === this.#state
     const text = isOurs
       ? l10n.t('You can close this page and return to VS Code.')
       : l10n.t("This page doesn't belong to a sign-in that is in progress.")

@@ -27,7 +27,7 @@ export class TokenChannels extends Owner {
   }
 
   /** How a bridge gets the tokens of a server. */
-  sourceFor(url: string): Promise<TokenSource> {
+  tokensFor(url: string): Promise<TokenSource> {
     const known = this.#sources.get(url)
     if (known) return known
     const source = this.#listen(url)

@@ -63,7 +63,11 @@ export class OAuthServer {
     const origin = `http://${request.headers.host}`
     const metadata = '/.well-known/oauth-protected-resource/mcp'
     if (request.url === metadata) {
-      json(response, 200, { resource: `${origin}/mcp`, authorization_servers: [this.origin], scopes_supported: ['mcp'] })
+      json(response, 200, {
+        resource: `${origin}/mcp`,
+        authorization_servers: [this.origin],
+        scopes_supported: ['mcp'],
+      })
       return true
     }
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? []
@@ -74,7 +78,7 @@ export class OAuthServer {
     return true
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<ServerResponse> {
     const url = new URL(request.url ?? '/', this.origin)
     switch (url.pathname) {
       case '/.well-known/oauth-authorization-server':
@@ -104,7 +108,7 @@ export class OAuthServer {
     }
   }
 
-  #authorize(asked: URLSearchParams, response: ServerResponse): void {
+  #authorize(asked: URLSearchParams, response: ServerResponse): ServerResponse {
     const [clientId = '', redirectUri = ''] = [asked.get('client_id') ?? '', asked.get('redirect_uri') ?? '']
     const isValid =
       this.clients.get(clientId)?.includes(redirectUri) &&
@@ -121,10 +125,10 @@ export class OAuthServer {
       this.#codes.set(code, { clientId, redirectUri, challenge, resource: asked.get('resource') })
       back.searchParams.set('code', code)
     }
-    response.writeHead(302, { location: back.href }).end()
+    return response.writeHead(302, { location: back.href }).end()
   }
 
-  #token(asked: URLSearchParams, response: ServerResponse): void {
+  #token(asked: URLSearchParams, response: ServerResponse): ServerResponse {
     const type = asked.get('grant_type') ?? ''
     this.grants.push(type)
     const clientId = asked.get('client_id') ?? ''
@@ -149,10 +153,15 @@ export class OAuthServer {
     const [access_token, refresh_token] = [`access-${randomUUID()}`, `refresh-${randomUUID()}`]
     this.#access.add(access_token)
     this.#refresh.set(refresh_token, clientId)
-    json(response, 200, { access_token, refresh_token, token_type: 'Bearer', expires_in: this.lifetime })
+    return json(response, 200, {
+      access_token,
+      refresh_token,
+      token_type: 'Bearer',
+      expires_in: this.lifetime,
+    })
   }
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+function json(response: ServerResponse, status: number, body: object): ServerResponse {
+  return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }

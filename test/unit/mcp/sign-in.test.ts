@@ -5,7 +5,6 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { bridgedServer } from '../../../src/mcp/bridge/bridged-server.ts'
 import { checkServer } from '../../../src/mcp/check-server.ts'
 import { McpSignIns } from '../../../src/mcp/sign-in/mcp-sign-ins.ts'
-import { TokenChannels } from '../../../src/mcp/sign-in/token-channels.ts'
 import { BuiltBridge, StdioAgent } from '../../support/mcp/bridge-program.ts'
 import { HttpProbe } from '../../support/mcp/http-server.ts'
 import { OAuthServer } from '../../support/mcp/oauth-server.ts'
@@ -72,6 +71,7 @@ describe('signing in to an MCP server', () => {
     const token = await signIns.token(server.url)
     assert.ok(token && oauth.tokens.has(token))
     assert.equal(await open().token(server.url), token)
+    assert.deepEqual(await open().urls(), [server.url])
     assert.equal(await signIns.token(`${server.url}/other`), undefined)
     assert.equal(secrets.redact(`got ${token}`), 'got •••')
     const options = { environment: { env: {}, platform: process.platform }, cwd: '/', version: '1' }
@@ -106,7 +106,11 @@ describe('signing in to an MCP server', () => {
     const statuses: number[] = []
     browse = async url => {
       const redirect = new URL(url).searchParams.get('redirect_uri') ?? ''
-      for (const forged of [`${redirect}?code=forged`, `${redirect}?code=forged&state=guess`, new URL('/', redirect)])
+      for (const forged of [
+        `${redirect}?code=forged`,
+        `${redirect}?code=forged&state=guess`,
+        new URL('/', redirect),
+      ])
         statuses.push((await fetch(forged)).status)
       statuses.push((await fetch(url)).status)
     }
@@ -119,7 +123,9 @@ describe('signing in to an MCP server', () => {
     browse = async url => {
       const asked = new URL(url).searchParams
       const back = new URL(asked.get('redirect_uri') ?? '')
-      back.search = String(new URLSearchParams({ code: 'c', state: asked.get('state') ?? '', iss: 'https://evil.test' }))
+      back.search = String(
+        new URLSearchParams({ code: 'c', state: asked.get('state') ?? '', iss: 'https://evil.test' }),
+      )
       await fetch(back)
     }
     await assert.rejects(signIns.signIn(server), { name: 'IssuerMismatchError' })
@@ -159,15 +165,15 @@ describe('signing in to an MCP server', () => {
     signIns.onDidChange(url => changed.push(url))
     await signIns.signOut(server.url)
     assert.equal(await signIns.token(server.url), undefined)
+    assert.deepEqual(await signIns.urls(), [])
     assert.deepEqual([changed, kept.size], [[server.url], 0])
   })
 
   describe('for an agent', () => {
     const bridge = new BuiltBridge()
-    let channels: TokenChannels
     const agents: StdioAgent[] = []
     const connected = async () => {
-      const source = await channels.sourceFor(server.url)
+      const source = await signIns.tokensFor(server.url)
       const environment = { env: {}, platform: process.platform }
       const agent = new StdioAgent(bridgedServer(server, bridge, environment, source))
       agents.push(agent)
@@ -176,12 +182,8 @@ describe('signing in to an MCP server', () => {
     }
 
     before(() => bridge.build())
-    beforeEach(() => {
-      channels = new TokenChannels((url, rejected) => signIns.token(url, rejected))
-    })
     afterEach(async () => {
       await Promise.all(agents.splice(0).map(agent => agent.client.close()))
-      channels.dispose()
     })
     after(() => bridge.remove())
 
@@ -196,7 +198,9 @@ describe('signing in to an MCP server', () => {
         ['ba', 'dc', 'fe'],
       )
       assert.deepEqual(oauth.grants, ['authorization_code', 'refresh_token'])
-      const passed = JSON.stringify(bridgedServer(server, bridge, { env: {}, platform: 'linux' }, await channels.sourceFor(server.url)))
+      const passed = JSON.stringify(
+        bridgedServer(server, bridge, { env: {}, platform: 'linux' }, await signIns.tokensFor(server.url)),
+      )
       assert.ok(first && !passed.includes(first) && !agent.stderr.includes(first))
       assert.ok(!agent.stderr.includes('Bearer'))
     })
@@ -204,7 +208,7 @@ describe('signing in to an MCP server', () => {
     it('works until it expires, also after the window is closed', async () => {
       await signIns.signIn(server)
       const agent = await connected()
-      channels.dispose()
+      signIns.dispose()
       assert.equal(await agent.call('reverse_text', { text: 'abc' }), 'cba')
       oauth.expire()
       await assert.rejects(agent.call('reverse_text', { text: 'abc' }), /requires you to sign in/)
@@ -212,9 +216,14 @@ describe('signing in to an MCP server', () => {
 
     it('is not given to a program without the secret, or with that of another server', async () => {
       await signIns.signIn(server)
-      const [mine, other] = [await channels.sourceFor(server.url), await channels.sourceFor('http://127.0.0.1:1/mcp')]
+      const [mine, other] = [
+        await signIns.tokensFor(server.url),
+        await signIns.tokensFor('http://127.0.0.1:1/mcp'),
+      ]
       const environment = { env: {}, platform: process.platform }
-      const foreign = new StdioAgent(bridgedServer(server, bridge, environment, { ...mine, secret: other.secret }))
+      const foreign = new StdioAgent(
+        bridgedServer(server, bridge, environment, { ...mine, secret: other.secret }),
+      )
       agents.push(foreign)
       await assert.rejects(foreign.connect(), /requires you to sign in/)
     })

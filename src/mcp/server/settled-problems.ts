@@ -1,0 +1,88 @@
+import type { EditorFeatures, FileProblems } from './editor-features.ts'
+
+/** After the last report about a file, languages that report in steps have this long for the next one. */
+const QUIET_MS = 400
+/** How long a language may take to report anything about a file that it sees for the first time. */
+const FIRST_REPORT_MS = 4000
+/** The same for a file that was open already, whose problems are known if it hasn't changed. */
+const KNOWN_REPORT_MS = 1200
+
+export interface SettleTimes {
+  quietMs: number
+  firstMs: number
+  knownMs: number
+}
+
+/**
+ * The problems of files once their languages have looked at them as they are now. VS Code doesn't tell when a language is done, so
+ * this opens the files, asks for their symbols (a language answers in order, so it has read the file by then), and waits until
+ * nothing has been reported for a moment. `isSettled`: false if the time was over before.
+ */
+export async function settledProblems(
+  features: EditorFeatures,
+  paths: readonly string[],
+  waitMs: number,
+  signal: AbortSignal,
+  times: SettleTimes = { quietMs: QUIET_MS, firstMs: FIRST_REPORT_MS, knownMs: KNOWN_REPORT_MS },
+): Promise<{ files: FileProblems[]; isSettled: boolean }> {
+  const end = Date.now() + waitMs
+  const wanted = new Set(paths)
+  const reported = new Set<string>()
+  let last = Date.now()
+  let wake = () => {}
+  const watching = features.onDidChangeProblems(changed => {
+    for (const path of changed) {
+      if (!wanted.has(path)) continue
+      reported.add(path)
+      last = Date.now()
+      wake()
+    }
+  })
+  try {
+    let isNew = false
+    for (const path of paths) {
+      const opened = await features.open(path)
+      isNew ||= opened.isNew
+    }
+    const looked = Promise.all(paths.map(path => features.outline(path).catch(() => [])))
+    const timedOut = await Promise.race([
+      looked.then(() => false),
+      pause(end - Date.now(), signal).then(() => true),
+    ])
+    const asked = Date.now()
+    const firstMs = isNew ? times.firstMs : times.knownMs
+    let isSettled = !timedOut
+    for (;;) {
+      const now = Date.now()
+      const all = paths.every(path => reported.has(path))
+      const until = all ? last + times.quietMs : Math.max(asked + firstMs, last + times.quietMs)
+      if (now >= until || signal.aborted) break
+      if (now >= end) {
+        isSettled = false
+        break
+      }
+      await Promise.race([
+        pause(Math.min(until, end) - now, signal),
+        new Promise<void>(resolve => {
+          wake = resolve
+        }),
+      ])
+    }
+    return { files: paths.flatMap(path => features.problems(path)), isSettled }
+  } finally {
+    watching.dispose()
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, Math.max(0, ms))
+    signal.addEventListener('abort', done, { once: true })
+  })
+}

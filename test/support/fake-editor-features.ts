@@ -73,6 +73,10 @@ export class FakeEditorFeatures implements EditorFeatures {
     return { text, isNew: before === undefined }
   }
 
+  async attend() {
+    return { isNew: false, dispose() {} }
+  }
+
   report(path: string, problems: Problem[]): void {
     this.#problems.set(path, problems)
     this.#changed.fire([path])
@@ -179,7 +183,8 @@ export class FakeEditorFeatures implements EditorFeatures {
     if (kind === 'source.organizeImports') {
       const lines = text.split('\n')
       const imports = lines.filter(line => line.startsWith('import '))
-      const sorted = imports.toSorted()
+      const module = (line: string) => line.split(' from ')[1] ?? ''
+      const sorted = imports.toSorted((a, b) => (module(a) < module(b) ? -1 : 1))
       if (sorted.join() === imports.join()) return []
       const changes = imports.map((line, i) => ({
         start: { line: lines.indexOf(line) + 1, column: 1 },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Small TypeScript files in which each name means one thing; the last line of `main.ts` is wrong. */
-export const TOOL_FILES = {
+const TOOL_FILES = {
   'shapes.ts': `export interface Shape {
   area(): number
 }

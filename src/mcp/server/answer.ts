@@ -4,7 +4,7 @@ import type { Roots } from './roots.ts'
 import type { ToolAnswer } from './tool.ts'
 
 /** Characters of an answer, about 6000 tokens; the rest is available with `offset`. */
-export const MAX_ANSWER = 24_000
+const MAX_ANSWER = 24_000
 /** Characters of one line of data; the rest of it isn't available. */
 const MAX_LINE = 2000
 

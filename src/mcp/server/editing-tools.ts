@@ -6,6 +6,7 @@ import { applyChanges } from './apply-changes.ts'
 import type { FileEdit, ProposedAction, Span } from './editor-features.ts'
 import { fileInput, findSymbol, lineInput, symbolInput } from './find-place.ts'
 import { tool } from './reading-tools.ts'
+import { withSettledProblems } from './settled-problems.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -59,7 +60,7 @@ const codeAction = tool({
   }),
   readOnly: false,
   async run({ file, line, end_line, column, kind, apply }, context) {
-    const { features, roots } = context
+    const { features, roots, signal } = context
     const path = await roots.file(file)
     const { text } = await features.open(path)
     const lines = text.split('\n')
@@ -69,7 +70,10 @@ const codeAction = tool({
       column === undefined
         ? { start: { line, column: 1 }, end: { line: end, column: lines[end - 1]!.length + 1 } }
         : { start: { line, column }, end: { line: end, column } }
-    const actions = await features.actions(path, span, kind)
+    // quick fixes are for problems, which languages must have reported
+    const actions = await withSettledProblems(features, [path], signal, () =>
+      features.actions(path, span, kind),
+    )
     if (apply === undefined) return listed(actions)
     const action = actions.find(({ title }) => title === apply.trim())
     if (!action) throw new ToolError('There is no action with that title here now.', actions.map(actionText))

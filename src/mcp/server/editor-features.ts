@@ -1,3 +1,4 @@
+import type { Disposable } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 
 /** A place in a text: line and column from 1, columns in UTF-16 units. */
@@ -137,6 +138,11 @@ export interface EditorFeatures {
    * sentence if it isn't a text file. `isNew`: it wasn't open before, so languages only begin to look at it.
    */
   open(path: string): Promise<{ text: string; isNew: boolean }>
+  /**
+   * Makes languages report the problems of a file until it's disposed: most do so only for files in tabs. The user's active editor
+   * stays what it is. `isNew`: they report nothing about it yet.
+   */
+  attend(path: string): Promise<Disposable & { isNew: boolean }>
   /** Symbols whose names match, of all files. */
   symbols(query: string): Promise<FoundSymbol[]>
   outline(path: string): Promise<OutlineSymbol[]>

@@ -11,12 +11,10 @@ import type {
   Severity,
 } from './editor-features.ts'
 import { fileInput, findSymbol, offsetInput, symbolInput } from './find-place.ts'
-import { settledProblems } from './settled-problems.ts'
+import { withSettledProblems } from './settled-problems.ts'
 import type { EditorTool, ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
-/** How long diagnostics wait for languages. Milliseconds. */
-const SETTLE_MS = 10_000
 /** Files whose lines an answer with places quotes; opening more takes too long. */
 const MAX_QUOTED_FILES = 60
 /** Places of an answer that are looked up at all. */
@@ -48,7 +46,7 @@ const diagnostics = tool({
     let isSettled = true
     if (files) {
       const paths = await Promise.all(files.map(file => roots.file(file)))
-      const settled = await settledProblems(features, [...new Set(paths)], SETTLE_MS, signal)
+      const settled = await withSettledProblems(features, [...new Set(paths)], signal, result => result)
       found = settled.files
       isSettled = settled.isSettled
     } else found = await roots.within(features.problems(), ({ path }) => path)

@@ -1,3 +1,4 @@
+import { DisposableStore } from '../../common/disposable.ts'
 import type { EditorFeatures, FileProblems } from './editor-features.ts'
 
 /** After the last report about a file, languages that report in steps have this long for the next one. */
@@ -5,27 +6,28 @@ const QUIET_MS = 400
 /** How long a language may take to report anything about a file that it sees for the first time. */
 const FIRST_REPORT_MS = 4000
 /** The same for a file that was open already, whose problems are known if it hasn't changed. */
-const KNOWN_REPORT_MS = 1200
+const KNOWN_REPORT_MS = 1000
+/** How long all of it may take. */
+const SETTLE_MS = 10_000
 
-export interface SettleTimes {
-  quietMs: number
-  firstMs: number
-  knownMs: number
+export interface SettledProblems {
+  files: FileProblems[]
+  /** false if the time was over before */
+  isSettled: boolean
 }
 
 /**
- * The problems of files once their languages have looked at them as they are now. VS Code doesn't tell when a language is done, so
- * this opens the files, asks for their symbols (a language answers in order, so it has read the file by then), and waits until
- * nothing has been reported for a moment. `isSettled`: false if the time was over before.
+ * Does work with the problems of files once their languages have looked at them as they are now. VS Code doesn't tell when a
+ * language is done, so this opens the files, asks for their symbols (a language answers in order, so it has read the file by
+ * then), and waits until nothing has been reported for a moment.
  */
-export async function settledProblems(
+export async function withSettledProblems<T>(
   features: EditorFeatures,
   paths: readonly string[],
-  waitMs: number,
   signal: AbortSignal,
-  times: SettleTimes = { quietMs: QUIET_MS, firstMs: FIRST_REPORT_MS, knownMs: KNOWN_REPORT_MS },
-): Promise<{ files: FileProblems[]; isSettled: boolean }> {
-  const end = Date.now() + waitMs
+  work: (settled: SettledProblems) => T | Promise<T>,
+): Promise<T> {
+  const end = Date.now() + SETTLE_MS
   const wanted = new Set(paths)
   const reported = new Set<string>()
   let last = Date.now()
@@ -38,11 +40,14 @@ export async function settledProblems(
       wake()
     }
   })
+  const attended = new DisposableStore()
+  attended.add(watching)
   try {
     let isNew = false
     for (const path of paths) {
       const opened = await features.open(path)
-      isNew ||= opened.isNew
+      const attending = attended.add(await features.attend(path))
+      isNew ||= opened.isNew || attending.isNew
     }
     const looked = Promise.all(paths.map(path => features.outline(path).catch(() => [])))
     const timedOut = await Promise.race([
@@ -50,12 +55,12 @@ export async function settledProblems(
       pause(end - Date.now(), signal).then(() => true),
     ])
     const asked = Date.now()
-    const firstMs = isNew ? times.firstMs : times.knownMs
+    const firstMs = isNew ? FIRST_REPORT_MS : KNOWN_REPORT_MS
     let isSettled = !timedOut
     for (;;) {
       const now = Date.now()
       const all = paths.every(path => reported.has(path))
-      const until = all ? last + times.quietMs : Math.max(asked + firstMs, last + times.quietMs)
+      const until = all ? last + QUIET_MS : Math.max(asked + firstMs, last + QUIET_MS)
       if (now >= until || signal.aborted) break
       if (now >= end) {
         isSettled = false
@@ -68,9 +73,9 @@ export async function settledProblems(
         }),
       ])
     }
-    return { files: paths.flatMap(path => features.problems(path)), isSettled }
+    return await work({ files: paths.flatMap(path => features.problems(path)), isSettled })
   } finally {
-    watching.dispose()
+    attended.dispose()
   }
 }
 

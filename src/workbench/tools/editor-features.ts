@@ -52,6 +52,7 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
       await loaded(document)
       return { text: document.getText(), isNew }
     },
+    attend,
     async symbols(query) {
       const found = await execute<vscode.SymbolInformation[]>('vscode.executeWorkspaceSymbolProvider', query)
       return (found ?? []).filter(({ location }) => location.uri.scheme === 'file').map(symbolOf)
@@ -164,6 +165,29 @@ async function loaded(document: vscode.TextDocument): Promise<void> {
     if (plain(onDisk) === plain(document.getText()) || Date.now() > end) return
     await delay(RELOAD_POLL_MS)
   }
+}
+
+/** Opens a tab behind the active one, if the file is in none. */
+async function attend(path: string): ReturnType<EditorFeatures['attend']> {
+  const uri = vscode.Uri.file(path)
+  if (tabsOf(uri).length > 0) return { isNew: false, dispose() {} }
+  // `background` is documented for vscode.open only
+  const options = { background: true, preserveFocus: true, preview: false }
+  await vscode.commands.executeCommand('vscode.open', uri, options)
+  return {
+    isNew: true,
+    dispose() {
+      // unless the user has begun to use it
+      const unused = tabsOf(uri).filter(({ isActive, isDirty }) => !isActive && !isDirty)
+      if (unused.length > 0) void vscode.window.tabGroups.close(unused, true)
+    },
+  }
+}
+
+function tabsOf(uri: vscode.Uri): vscode.Tab[] {
+  return vscode.window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === uri.toString())
 }
 
 function plain(text: string): string {

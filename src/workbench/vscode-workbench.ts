@@ -25,12 +25,19 @@ export interface VsCodeWorkbenchOptions {
 
 /** VS Code, as the rest of Parley uses it. */
 export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
+  let features: ReturnType<Workbench['features']> | undefined
   return {
     dialogs,
     settings,
     editors: createEditors(options),
     openTab: tab => openTab(options.extensionUri, tab),
     context: createPromptContext(options.mentions),
+    features: () => {
+      features ??= import('./tools/editor-features.ts').then(loaded =>
+        loaded.createEditorFeatures(options.diffs),
+      )
+      return features
+    },
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
       return vscode.workspace.isTrusted

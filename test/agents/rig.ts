@@ -8,16 +8,20 @@ import { startAgent } from '../../src/acp/start-agent.ts'
 import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
+import { EDITOR_TOOL_NAMES } from '../../src/common/editor-tool-names.ts'
 import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared } from '../../src/editor/files/files.ts'
+import { PathGuard } from '../../src/editor/path-guard.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
 import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
+import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
+import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
@@ -85,6 +89,17 @@ export class AgentRig {
   /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
   serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
   #remoteServer: ChildProcess | undefined
+  /** Gives new sessions the editor's own tools. */
+  editorFeatures: EditorFeatures | undefined
+  readonly #editorTools = new EditorTools({
+    features: async () => this.editorFeatures!,
+    names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
+    onDidChangeNames: () => ({ dispose() {} }),
+    guard: roots => new PathGuard(roots),
+    version: '0.0.0',
+    secrets: { add() {} },
+    log: silentLogger,
+  })
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -154,6 +169,7 @@ export class AgentRig {
     this.serverTransport = 'stdio'
     this.#remoteServer?.kill()
     await fs.rm(this.mcpCallLog, { force: true })
+    this.editorFeatures = undefined
     this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
@@ -208,6 +224,7 @@ export class AgentRig {
   /** Stops everything, and fails if a message of Parley didn't match the official schema. */
   async close(): Promise<void> {
     await this.#stop()
+    this.#editorTools.dispose()
     await this.model.close()
     await this.#written
     this.#remoteServer?.kill()
@@ -322,7 +339,10 @@ export class AgentRig {
       const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
       const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
-      return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
+      const { tools } = await this.#editorTools.offer(rootsOf(roots), mcp, [])
+      const mcpServers = tools ? [...passed, tools.server] : passed
+      const setup = { ...rootsOf(roots), mcpServers }
+      return { setup, roots, mcpServers: notes, ...(tools && { editorTools: tools }) }
     }
     return new SessionManager({
       runner: () => this.#runner,

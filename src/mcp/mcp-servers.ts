@@ -163,7 +163,7 @@ export class McpServers extends Owner {
         const leftOut = one.leftOut?.because
         notes.push({ ...note, passed: false, ...(leftOut && { leftOut }), reason: resolution.reason })
       } else {
-        const bridged = await this.bridged(resolution.server, capabilities)
+        const bridged = await this.#bridged(resolution.server, capabilities)
         passed.push(bridged?.server ?? resolution.server)
         const reason = [bridged?.reason, resolution.note].filter(text => text !== undefined).join(' ')
         notes.push({
@@ -188,7 +188,7 @@ export class McpServers extends Owner {
   }
 
   /** The bridge to a server whose transport the agent lacks, or to which the user has signed in. Never rejects. */
-  async bridged(
+  async #bridged(
     server: McpServer,
     capabilities: AgentCapabilities['mcp'],
   ): Promise<{ server: McpServer; reason: string } | undefined> {

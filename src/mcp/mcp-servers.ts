@@ -7,6 +7,7 @@ import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import { type BridgeProgram, bridgedServer } from './bridge/bridged-server.ts'
 import type { InputAnswer, McpInputs } from './inputs.ts'
 import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
@@ -45,6 +46,8 @@ export interface McpServersOptions {
   inputs: McpInputs
   allow: AllowServers
   switches: McpSwitches
+  /** Connects an agent to a server whose transport it lacks. */
+  bridge: BridgeProgram
   /** Where the files with servers are. */
   locations: () => McpFileLocations
   /** The user trusts the workspace. */
@@ -138,7 +141,9 @@ export class McpServers extends Owner {
   async select(capabilities: AgentCapabilities['mcp'], session: McpSession): Promise<ServerSelection> {
     const { log } = this.#options
     const sources = await this.sources()
-    const planned = this.#plan(sources, session, capabilities)
+    // the bridge is a server that runs a command
+    const reachable = capabilities.stdio ? { stdio: true, http: true, sse: true } : capabilities
+    const planned = this.#plan(sources, session, reachable)
     const candidates = planned.filter(({ leftOut }) => !leftOut)
     const allowed = await this.#allowed(candidates, session, 'once')
     const passed: McpServer[] = []
@@ -152,9 +157,15 @@ export class McpServers extends Owner {
         const leftOut = one.leftOut?.because
         notes.push({ ...note, passed: false, ...(leftOut && { leftOut }), reason: resolution.reason })
       } else {
-        passed.push(resolution.server)
-        const { note: reason } = resolution
-        notes.push({ ...note, passed: true, ...(reason === undefined ? {} : { reason }) })
+        const bridged = await this.#bridged(resolution.server, capabilities)
+        passed.push(bridged?.server ?? resolution.server)
+        const reason = [bridged?.reason, resolution.note].filter(text => text !== undefined).join(' ')
+        notes.push({
+          ...note,
+          passed: true,
+          ...(bridged && { isBridged: true }),
+          ...(reason === '' ? {} : { reason }),
+        })
       }
     }
     for (const source of sources) {
@@ -168,6 +179,20 @@ export class McpServers extends Owner {
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
     }
     return { passed, notes }
+  }
+
+  /** The bridge to a server whose transport the agent lacks. */
+  async #bridged(
+    server: McpServer,
+    capabilities: AgentCapabilities['mcp'],
+  ): Promise<{ server: McpServer; reason: string } | undefined> {
+    const { bridge, environment } = this.#options
+    if (server.type === 'stdio' || capabilities[server.type]) return undefined
+    const reason =
+      server.type === 'http'
+        ? l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over HTTP.")
+        : l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over SSE.")
+    return { server: bridgedServer(server, bridge, await environment.get()), reason }
   }
 
   /** A server as an agent would get it, for a check: asks the user to agree and for inputs, also if they declined before. */

@@ -7,6 +7,8 @@ export interface McpServerNote {
   /** The label of its place. */
   source: string
   passed: boolean
+  /** The agent gets a program of Parley that connects to the server. */
+  isBridged?: true
   /** Why the plan leaves it out, if it does: see `LeftOut`. */
   leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
   /** Why it wasn't passed, or a note if it was; never contains a secret. */

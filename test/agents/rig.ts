@@ -24,6 +24,7 @@ import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
+import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { memoryTracker } from '../support/memory-tracker.ts'
@@ -289,6 +290,7 @@ export class AgentRig {
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
         allow: async () => new Set(),
         switches: new McpSwitches(memoryStore(), memoryStore()),
+        bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
         locations: () => ({
           folders: folders(),
           workspaceFile: undefined,

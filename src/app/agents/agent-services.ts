@@ -142,7 +142,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       environment,
       trust,
       lastUsed: platform.lastUsedAgent,
-      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.mjs')),
+      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
       log,
     }),
   )
@@ -165,6 +165,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       ...{ settings, environment, inputs, log },
       allow: launches.mcpServers,
       switches: mcpSwitches,
+      bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
       userHome: homedir(),

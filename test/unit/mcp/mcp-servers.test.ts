@@ -81,6 +81,7 @@ describe('the MCP servers of a session', () => {
         return (await allow()) ? new Set(servers.map(({ key }) => key)) : new Set()
       },
       switches,
+      bridge: { execPath: '/node', script: '/bridge.js' },
       trusted: () => trusted,
       locations: () => ({
         folders: [
@@ -184,16 +185,56 @@ describe('the MCP servers of a session', () => {
     assert.ok(passed[0]?.type === 'stdio' && passed[0].args[0] === join(root, 'two'))
   })
 
-  it('are passed if the agent supports their transport, and the session reports the others', async () => {
-    user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
-    const { passed, notes } = await select({ stdio: true, http: false, sse: false })
+  it('are bridged if the agent lacks their transport', async () => {
+    const headers = { Authorization: 'Bearer ${env:TOKEN}' }
+    user({ a: { command: 'server' }, b: { url: 'http://b/', headers }, c: { type: 'sse', url: 'http://c/' } })
+    const { passed, notes } = await select({ stdio: true, http: false, sse: true })
     assert.deepEqual(
-      passed.map(server => server.name),
-      ['a'],
+      passed.map(({ name, type }) => [name, type]),
+      [
+        ['a', 'stdio'],
+        ['b', 'stdio'],
+        ['c', 'sse'],
+      ],
     )
+    const [, bridge] = passed
+    assert.ok(bridge?.type === 'stdio')
+    assert.deepEqual([bridge.command, bridge.args], ['/node', ['/bridge.js']])
+    const settings = bridge.env.find(({ name }) => name === 'PARLEY_MCP_BRIDGE')?.value
+    assert.deepEqual(JSON.parse(settings ?? '').server, {
+      type: 'http',
+      name: 'b',
+      url: 'http://b/',
+      headers: [{ name: 'Authorization', value: 'Bearer from-env' }],
+    })
     const source = 'parley.mcpServers (user settings)'
     assert.deepEqual(withoutKeys(notes), [
       { name: 'a', type: 'stdio', source, passed: true },
+      {
+        name: 'b',
+        type: 'http',
+        source,
+        passed: true,
+        isBridged: true,
+        reason: "Bridged by Parley, because the agent doesn't support MCP servers over HTTP.",
+      },
+      { name: 'c', type: 'sse', source, passed: true },
+    ])
+  })
+
+  it('are reported if the agent supports neither their transport nor the bridge', async () => {
+    user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
+    const { passed, notes } = await select({ stdio: false, http: false, sse: false })
+    assert.deepEqual(passed, [])
+    const source = 'parley.mcpServers (user settings)'
+    assert.deepEqual(withoutKeys(notes), [
+      {
+        name: 'a',
+        type: 'stdio',
+        source,
+        passed: false,
+        reason: "The agent doesn't support MCP servers that run a command.",
+      },
       {
         name: 'b',
         type: 'http',
@@ -354,7 +395,7 @@ describe('the MCP servers of a session', () => {
     it("don't ask for a server that is left out anyway", async () => {
       const env = { KEY: '${input:key}' }
       user({ a: { type: 'http', url: 'http://a/${input:key}' } }, [key])
-      await select({ stdio: true, http: false, sse: false })
+      await select({ stdio: false, http: false, sse: true })
       await reason({ command: 'server', args: ['${nope}'], env }, [key])
       await reason({ command: 'nope', env }, [key])
       await reason({ command: 'server', cwd: '/no/where', env }, [key])

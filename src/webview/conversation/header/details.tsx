@@ -126,7 +126,13 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
           <Icon
             // that it was passed doesn't say whether the agent is connected to it
             name={server.passed ? 'server' : 'circle-slash'}
-            label={server.passed ? t('Passed to the agent') : t('Not passed to the agent')}
+            label={
+              server.isBridged
+                ? t('Bridged to the agent')
+                : server.passed
+                  ? t('Passed to the agent')
+                  : t('Not passed to the agent')
+            }
           />
           <span class="details-name">{server.name}</span>
           <span class="quiet">{server.type}</span>

@@ -19,8 +19,10 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
+import type { ServerCheck } from '../../mcp/server-check.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -52,6 +54,8 @@ export interface AgentServices {
   agents: AgentDirectory
   mcp: McpServers
   mcpSwitches: McpSwitches
+  /** Connects once to the MCP server with a key. */
+  checkMcpServer: (key: string) => Promise<ServerCheck>
   rules: PermissionRules
   ruleConsent: RuleConsent
   inputs: McpInputs
@@ -172,6 +176,22 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     }),
   )
   own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
+  const checkMcpServer = async (key: string): Promise<ServerCheck> => {
+    const resolution = await mcp.resolve(key)
+    if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
+    const { server } = resolution
+    const check = await checkServer(server, {
+      environment: await environment.get(),
+      cwd: workbench.folders()[0]?.path ?? homedir(),
+      version: platform.version,
+      guard: options.guard(),
+      secrets,
+    })
+    if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)
+    else log.info(`The check of the MCP server "${server.name}": ${check.server.tools.length} tools`)
+    if (check.stderr !== '') log.info(`The MCP server "${server.name}" wrote:\n${check.stderr}`)
+    return check
+  }
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
     new PermissionRules({
@@ -207,6 +227,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     agents,
     mcp,
     mcpSwitches,
+    checkMcpServer,
     rules,
     ruleConsent: consent,
     inputs,

@@ -222,6 +222,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     new McpPage({
       ...{ workbench, manager, log, nameOf },
       mcp: agentServices.mcp,
+      check: agentServices.checkMcpServer,
       switches: agentServices.mcpSwitches,
     }),
   )

@@ -23,6 +23,8 @@ export const mcpMessages = {
   'mcp/switchInSession': z.object({ session: id, key: id, on: z.boolean() }),
   /** Asks the user to agree to a server. */
   'mcp/allow': z.object({ key: id }),
+  /** Connects to a server once and lists its tools. */
+  'mcp/check': z.object({ key: id }),
 } as const
 
 /** What the host sends to the MCP Servers page. */

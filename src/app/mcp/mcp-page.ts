@@ -13,6 +13,7 @@ import {
   type McpSource,
 } from '../../mcp/mcp-settings.ts'
 import type { PlannedServer } from '../../mcp/plan-servers.ts'
+import type { ServerCheck } from '../../mcp/server-check.ts'
 import type { McpSwitches } from '../../mcp/switches.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
@@ -27,11 +28,15 @@ interface McpPageOptions extends WebviewTabOptions {
   switches: McpSwitches
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   nameOf: (agentId: string) => string
+  /** Connects once to the server with a key. */
+  check: (key: string) => Promise<ServerCheck>
 }
 
 /** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
 export class McpPage extends WebviewTab<McpHostMessages> {
   readonly #options: McpPageOptions
+  /** by server; `running` until it's done */
+  readonly #checks = new Map<string, ServerCheck | 'running'>()
   #sources: McpSource[] = []
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
@@ -58,6 +63,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       'mcp/switchAgent': ({ agentId, on }) => switches.set({ agentId }, on),
       'mcp/switchInSession': ({ session, key, on }) => switches.set({ server: key, session }, on),
       'mcp/allow': ({ key }) => mcp.allow(key),
+      'mcp/check': ({ key }) => this.#check(key),
     })
     own.add(mcp.onDidChange(() => void this.#load()))
     own.add(manager.onDidChange(() => this.#send()))
@@ -106,6 +112,15 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       .catch((error: unknown) => void dialogs.error(plainMessage(messageOf(error))))
   }
 
+  async #check(key: string): Promise<void> {
+    if (this.#checks.get(key) === 'running') return
+    this.#checks.set(key, 'running')
+    this.#send()
+    this.#checks.set(key, await this.#options.check(key))
+    // the user may have agreed to it
+    await this.#load()
+  }
+
   #send(): void {
     if (!this.isVisible) return
     const { manager, workbench } = this.#options
@@ -130,6 +145,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
+    const check = this.#checks.get(key)
     return {
       key,
       name,
@@ -138,6 +154,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
+      ...(check === 'running' ? { checking: true } : check && { check }),
     }
   }
 

@@ -31,6 +31,7 @@ import { FirstSteps } from './first-steps.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { McpPage } from './mcp/mcp-page.ts'
+import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -223,6 +224,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       ...{ workbench, manager, log, nameOf },
       mcp: agentServices.mcp,
       check: agentServices.checkMcpServer,
+      signIn: (key, name) => signInToMcpServer({ ...agentServices, workbench }, key, name),
+      signIns: agentServices.mcpSignIns,
       switches: agentServices.mcpSwitches,
     }),
   )

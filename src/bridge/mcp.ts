@@ -16,6 +16,8 @@ export interface McpServerRow {
   needsConsent?: true
   /** why no session gets it */
   reason?: string
+  /** The user has signed in to it with OAuth. */
+  isSignedIn?: true
   checking?: true
   check?: ServerCheck
 }

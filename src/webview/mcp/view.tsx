@@ -143,6 +143,20 @@ function Server({ server, trusted, host }: { server: McpServerRow; trusted: bool
             {server.checking ? t('Checking…') : t('Check')}
           </Button>
         )}
+        {server.check && 'problem' in server.check && server.check.problem === 'sign-in' && (
+          <Button
+            label={`${t('Sign In…')}: ${name}`}
+            disabled={!trusted}
+            onClick={() => host.send('mcp/signIn', { key })}
+          >
+            {t('Sign In…')}
+          </Button>
+        )}
+        {server.isSignedIn && (
+          <Button label={`${t('Sign Out')}: ${name}`} onClick={() => host.send('mcp/signOut', { key })}>
+            {t('Sign Out')}
+          </Button>
+        )}
         <Switch isOn={!isOff} name={name} onSwitch={on => host.send('mcp/switchServer', { key, on })} />
       </div>
       {server.check && <CheckResult check={server.check} />}

@@ -13,7 +13,7 @@ import {
   ViewId,
 } from './app/ids.ts'
 import { asPreview } from './app/page-preview.ts'
-import { previewFiles, SHOWN_PAGE, TABS, viewStore } from './app/storage/stores.ts'
+import { HAS_COMMENTS, previewFiles, SHOWN_PAGE, TABS, viewStore } from './app/storage/stores.ts'
 import type { Preview } from './bridge/preview.ts'
 import { DisposableStore } from './common/disposable.ts'
 import type { Logger } from './common/logger.ts'
@@ -21,6 +21,7 @@ import { LAST_SESSION, sessionKey } from './common/session-key.ts'
 import type { Services } from './services.ts'
 import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
+import { createCommentController } from './workbench/comments/comment-controller.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -52,10 +53,11 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(own)
   const log = own.add(vscode.window.createOutputChannel('Parley', { log: true }))
 
+  const commentController = createCommentController(own)
   loading = undefined
   const services = () => {
     loading ??= import('./services.ts').then(({ createServices }) => {
-      const created = createServices({ context, log, own })
+      const created = createServices({ context, log, own, commentController })
       baseFiles.follow(created.tracker)
       return created
     })
@@ -85,6 +87,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const setContext = (key: string, value: unknown) => vscode.commands.executeCommand('setContext', key, value)
   setContext(ContextKey.isActive, true)
   restoreDoneSteps(windowStorage(context).global, setContext)
+  if (viewStore(windowStorage(context), log).get(HAS_COMMENTS)) void services()
   own.add(
     vscode.window.registerUriHandler({
       handleUri: ({ path, query }) => vscode.commands.executeCommand(HiddenCommandId.openLink, path, query),

@@ -1,3 +1,5 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import { startAgent } from '../acp/start-agent.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
 import type { DisposableStore } from '../common/disposable.ts'
@@ -26,10 +28,12 @@ import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
 import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
+import { LineComments } from './conversation/line-comments.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
+import { ContextKey } from './ids.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
@@ -38,6 +42,7 @@ import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { viewStore, workStore } from './storage/stores.ts'
+import { WindowSessions } from './window-sessions.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
@@ -148,6 +153,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       accounts,
       organizer,
       drafts: composer.drafts,
+      comments: {
+        reveal: id => comments.reveal(id),
+        promptRemoved: draft => comments.promptRemoved(draft),
+      },
       optionMemory: composer.optionMemory,
       workbench,
       pageFocus,
@@ -175,6 +184,32 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   follow.follow(manager, surfaces)
+  const windows = own.add(
+    new WindowSessions({
+      folder: path.join(storage.globalFolder, 'windows'),
+      workspace: platform.workspaceIdentity,
+      ...{ manager, indicators, log },
+      confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
+      show: open => void surfaces.reveal(open),
+      redact: text => secrets.redact(text),
+    }),
+  )
+  const comments = own.add(
+    new LineComments({
+      drafts: composer.drafts,
+      threads: workbench.comments,
+      surfaces,
+      sessions: manager,
+      tracker,
+      store: viewStore(storage, log),
+      onAdd: agentName =>
+        workbench.dialogs.showStatus(
+          agentName === undefined
+            ? l10n.t('Added to your next prompt')
+            : l10n.t('Added to your next prompt to {0}', agentName),
+        ),
+    }),
+  )
   own.add(new Sounds({ manager, settings: workbench.settings, surfaces }))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new CommandContext(surfaces, workbench))
@@ -252,5 +287,6 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     surfaces,
     tabs,
     tracker,
+    windows,
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those
- * of {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
+ * of {@link HistoryMenuId}, {@link CommentMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares
  * both.
  */
 export const CommandId = {
@@ -17,6 +17,7 @@ export const CommandId = {
   showUsage: 'parley.showUsage',
   showBackgroundSessions: 'parley.showBackgroundSessions',
   addSelection: 'parley.addSelection',
+  addComment: 'parley.addComment',
   addFile: 'parley.addFile',
   addTerminalSelection: 'parley.addTerminalSelection',
   addToConversation: 'parley.addToConversation',
@@ -135,6 +136,17 @@ export const HistoryMenuId = {
   delete: 'parley.history.delete',
 } as const
 
+/** The buttons of the user's comments on lines. Their arguments are the comments and threads of VS Code. */
+export const CommentMenuId = {
+  add: 'parley.comments.add',
+  edit: 'parley.comments.edit',
+  save: 'parley.comments.save',
+  cancel: 'parley.comments.cancel',
+  delete: 'parley.comments.delete',
+  resolve: 'parley.comments.resolve',
+  reopen: 'parley.comments.reopen',
+} as const
+
 /** Buttons above the diff of a proposed change. Webviews can't run them, since they're the user's decision. */
 export const ProposalId = {
   apply: 'parley.applyProposal',
@@ -157,6 +169,7 @@ type ValueOf<T> = T[keyof T]
 export type Command =
   | ValueOf<typeof CommandId>
   | ValueOf<typeof HistoryMenuId>
+  | ValueOf<typeof CommentMenuId>
   | ValueOf<typeof ProposalId>
   | ValueOf<typeof HiddenCommandId>
   | TitleBarCommand
@@ -165,6 +178,7 @@ export type Command =
 export const CONTRIBUTED_COMMANDS: readonly Command[] = [
   ...Object.values(CommandId),
   ...Object.values(HistoryMenuId),
+  ...Object.values(CommentMenuId),
   ...Object.values(ProposalId),
   ...SIDE_BAR_COMMANDS.map(name => `parley.sideBar.${name}` as const),
   ...TAB_COMMANDS.map(name => `parley.tab.${name}` as const),

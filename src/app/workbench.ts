@@ -1,6 +1,7 @@
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
 import type { ChangedFile, ChangeScope } from '../changes/session-changes.ts'
 import type { Disposable } from '../common/disposable.ts'
+import type { Event } from '../common/event.ts'
 import type { SettingName, SettingValue } from '../common/settings.ts'
 import type { Attachment, CaptureKind, MentionRow } from '../conversation/attachment.ts'
 import type { DiffTexts } from '../editor/diff-texts.ts'
@@ -22,6 +23,7 @@ export interface Workbench {
   readonly appearance: Appearance
   /** What only the editor knows about files, for its MCP server. Loaded when it's called first. */
   features(): Promise<EditorFeatures>
+  readonly comments: CommentThreads
   /** Opens an editor tab with a page. */
   openTab(options: TabOptions): ShownTab
   /** The user trusts the workspace; agents start only then. */
@@ -41,6 +43,11 @@ export interface Workbench {
   copy(text: string): Promise<void>
   /** A link that VS Code opens with Parley. `path`: starts with a slash, encoded. */
   linkTo(path: string): string
+  /**
+   * Brings the window with this folder or workspace file to the front, or opens one. Returns false where windows can't be
+   * reached, as in a browser.
+   */
+  focusWindow(uri: string): Promise<boolean>
   /** Opens an `http(s)` address in the browser. */
   openExternal(url: string): Promise<void>
 }
@@ -239,6 +246,41 @@ export interface PromptContext {
   takeDropped(uris: readonly string[]): Promise<Attachment[]>
   /** Reports what the user is working on: the selection, or else the file of the active editor. */
   followActive(onChange: (attachment: Attachment | undefined) => void): Disposable
+}
+
+/** A comment on lines, as it's shown there. Lines are 1-based and inclusive. */
+export interface ShownComment {
+  id: string
+  uri: string
+  startLine: number
+  endLine: number
+  quote: string
+  text: string
+  /** `draft`: it can be edited. */
+  state: 'draft' | 'queued' | 'sent' | 'addressed' | 'resolved'
+  /** of the agent that gets it or got it, if known */
+  agentName?: string
+}
+
+/** What the user did at the lines of a comment. */
+export type CommentAction =
+  | ({ type: 'add' } & Pick<ShownComment, 'id' | 'uri' | 'startLine' | 'endLine' | 'quote' | 'text'>)
+  | { type: 'edit'; id: string; text: string }
+  /** Its lines were moved or edited, or its file was renamed. */
+  | ({ type: 'move' } & Pick<ShownComment, 'id' | 'uri' | 'startLine' | 'endLine' | 'quote'>)
+  | { type: 'delete'; id: string }
+  | { type: 'resolve' | 'reopen'; id: string }
+
+/** The threads of the user's comments in documents. */
+export interface CommentThreads {
+  readonly onDidAct: Event<CommentAction>
+  /** Shows a comment at its lines, or shows its changes. */
+  show(comment: ShownComment): void
+  hide(id: string): void
+  /** Opens its document at its lines. Rejects with a sentence if that isn't possible. */
+  reveal(id: string): Promise<void>
+  /** The path of a document as the user reads it. */
+  nameOf(uri: string): string
 }
 
 export interface Appearance {

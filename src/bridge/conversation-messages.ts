@@ -7,6 +7,7 @@
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
 import type { FindQuery } from '../common/find-pattern.ts'
+import { MAX_COMMENT_LENGTH } from '../conversation/attachment.ts'
 import type { Entry } from '../conversation/state.ts'
 import { cardAction } from './card-action.ts'
 import { agentsId, answer, nothing, request } from './contract.ts'
@@ -79,6 +80,14 @@ const refs = [
   z.object({ type: z.literal('symbol'), uri: path, startLine: line, endLine: line }),
   z.object({ type: z.literal('problems'), uri: path.optional() }),
   z.object({ type: z.literal('changes'), staged: z.boolean() }),
+  z.object({
+    type: z.literal('comment'),
+    uri: path,
+    startLine: line,
+    endLine: line,
+    quote: z.string().max(MAX_COMMENT_LENGTH),
+    text: z.string().max(MAX_COMMENT_LENGTH),
+  }),
 ] as const
 const attachment: z.ZodType<Attachment> = z.object({
   id,
@@ -217,6 +226,8 @@ export const conversationMessages = {
     z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),
     answer<Attachment[]>(),
   ),
+  /** Shows a comment of the draft at its lines. */
+  'composer/openComment': z.object({ id }),
   /** The last prompts before an entry, since a page has only a part of a long conversation. */
   'composer/prompts': request(z.object({ key, before: index }), answer<EarlierPrompts>()),
   /** Moves a queued prompt to another position; 0 is sent next. */
@@ -348,6 +359,11 @@ export interface ConversationHostMessages {
   'conversation/snapshot': ConversationSnapshot
   /** At most one each animation frame. */
   'conversation/patch': ConversationPatch
+  /**
+   * A comment on lines was added to this conversation's draft, or changed; without `item`, it was deleted. The host has
+   * stored it already. Unlike other context, it doesn't move the focus.
+   */
+  'composer/comment': { key: string; id: string; item?: Attachment }
   /** Adds context to the composer (Add Selection to Conversation). */
   'conversation/attach': Attachment
   /**

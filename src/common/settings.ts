@@ -51,6 +51,7 @@ export const SETTINGS = {
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   addActiveContext: setting(z.boolean(), 'window', false),
+  lineComments: setting(z.boolean(), 'window', true),
   codeActions: setting(z.boolean(), 'window', true),
   sendCodeActions: setting(z.boolean(), 'window', false),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),

@@ -13,6 +13,21 @@ export type ContextRef =
   /** of one file, or of the whole workspace */
   | { type: 'problems'; uri?: string }
   | { type: 'changes'; staged: boolean }
+  | LineCommentRef
+
+/** The user's comment on lines of a document. `quote`: those lines when they were last seen, without line ends after them. */
+export interface LineCommentRef {
+  type: 'comment'
+  /** of the document, which may have no file */
+  uri: string
+  startLine: number
+  endLine: number
+  quote: string
+  text: string
+}
+
+/** Maximum length of a comment on lines, and of the lines that go with it. Characters. */
+export const MAX_COMMENT_LENGTH = 100_000
 
 /** Context attached to a prompt, as a chip in the composer. */
 export interface Attachment {
@@ -55,6 +70,7 @@ export function promptOf(draft: Draft<Attachment>): PromptPart[] {
       case 'symbol':
       case 'problems':
       case 'changes':
+      case 'comment':
         return { ...content, label }
       default:
         return content

@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
 import type { SideBar } from '../app/conversation/side-bar.ts'
 import { ContextKey, HiddenCommandId } from '../app/ids.ts'
+import type { WindowSessions } from '../app/window-sessions.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
 import { kindText } from '../conversation/requests/permission-text.ts'
@@ -40,18 +41,24 @@ export class Attention extends Owner {
   /** actions of the links in visible notifications, by id */
   readonly #notifications = new Map<string, (choice: unknown) => void>()
 
-  constructor(surfaces: ConversationSurfaces, manager: SessionManager, view: SideBar) {
+  constructor(
+    surfaces: ConversationSurfaces,
+    manager: SessionManager,
+    view: SideBar,
+    windows: Pick<WindowSessions, 'others' | 'onDidChange'>,
+  ) {
     super()
     this.#surfaces = surfaces
     const activities = this.register(new Activities(manager))
     this.#activities = activities
-    this.register(
-      activities.onDidChange(() => {
-        const waiting = activities.count('requires_action')
-        view.setWaiting(waiting)
-        void vscode.commands.executeCommand('setContext', ContextKey.questionWaits, waiting > 0)
-      }),
-    )
+    const update = () => {
+      const waiting = activities.count('requires_action')
+      const elsewhere = windows.others().filter(({ indicator }) => indicator === 'waiting').length
+      view.setWaiting(waiting, elsewhere)
+      void vscode.commands.executeCommand('setContext', ContextKey.questionWaits, waiting > 0)
+    }
+    this.register(activities.onDidChange(update))
+    this.register(windows.onDidChange(update))
     this.register(
       new RequestNotifications({
         manager,

@@ -10,6 +10,7 @@ import { signInTerminal } from './agents/sign-in-terminal.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import { hiddenFiles, trashFile } from './changes/change-editors.ts'
 import { Diffs, Proposals } from './changes/diffs.ts'
+import { VsCodeComments } from './comments/comment-threads.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { NativePrompts } from './native-elicitation.ts'
@@ -23,6 +24,7 @@ export interface PlatformOptions {
   log: vscode.LogOutputChannel
   /** Owns everything that is created here. */
   own: DisposableStore
+  commentController: vscode.CommentController
 }
 
 /** Texts are looked up in VS Code's bundle for the user's language. */
@@ -32,9 +34,9 @@ export function configureTexts(): void {
 
 /** What VS Code provides for the services. `changeEditors`: created after the services that need it. */
 export function createPlatform(
-  { context, log: channel, own }: PlatformOptions,
+  { context, log: channel, own, commentController }: PlatformOptions,
   changeEditors: () => ChangeEditors,
-): Platform & { proposals: Proposals } {
+): Platform & { proposals: Proposals; comments: VsCodeComments } {
   const secrets = new SecretRegistry()
   const redacted = redactingLogger(channel, text => secrets.redact(text))
   const log = untilClosed(redacted, () => own.isDisposed)
@@ -42,17 +44,20 @@ export function createPlatform(
   const traffic = own.add(new ProtocolTraffic(secrets))
   const storage = windowStorage(context)
   const proposals = own.add(new Proposals())
+  const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context
   return {
     workbench: createVsCodeWorkbench({
       changeEditors,
       diffs: own.add(new Diffs()),
       proposals,
+      comments,
       mentions: own.add(new MentionSearch(storage.workspace)),
       extensionUri,
       extensionId: context.extension.id,
     }),
     proposals,
+    comments,
     storage,
     version: (context.extension.packageJSON as { version: string }).version,
     fileInExtension: (...names) => vscode.Uri.joinPath(extensionUri, ...names).fsPath,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode'
-import type { Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
+import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import type { Diffs, Proposals } from './changes/diffs.ts'
 import { dialogs } from './dialogs.ts'
@@ -20,6 +20,7 @@ export interface VsCodeWorkbenchOptions {
   changeEditors: () => ChangeEditors
   diffs: Diffs
   proposals: Proposals
+  comments: CommentThreads
   mentions: MentionSearch
 }
 
@@ -38,6 +39,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       )
       return features
     },
+    comments: options.comments,
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
       return vscode.workspace.isTrusted
@@ -60,6 +62,14 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
     linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
+    async focusWindow(uri) {
+      if (uri === '' || vscode.env.uiKind === vscode.UIKind.Web) return false
+      // VS Code finds the window that has it already
+      await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.parse(uri), {
+        forceNewWindow: true,
+      })
+      return true
+    },
     // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.
     openExternal: async url => void (await vscode.env.openExternal(url as unknown as vscode.Uri)),
     copy: async text => vscode.env.clipboard.writeText(text),

@@ -13,13 +13,14 @@ import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
 import { commitMessageCommand } from './commands/commit-message-command.ts'
 import { codeCommands, contextCommands } from './commands/editor-commands.ts'
+import type { VsCodeComments } from './comments/comment-threads.ts'
 import { AgentHighlights } from './editor/agent-highlights.ts'
 import { noticeLocalSettings } from './local-settings-notice.ts'
 import { StatusBar } from './status-bar.ts'
 
 /** What VS Code itself shows: changes in editors and Source Control, notifications, the status bar. */
 export function createWorkbenchServices(
-  platform: Platform & { proposals: Proposals },
+  platform: Platform & { proposals: Proposals; comments: VsCodeComments },
   services: AppServices,
   own: DisposableStore,
 ) {
@@ -36,7 +37,7 @@ export function createWorkbenchServices(
   own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
   own.add(new StatusBar(surfaces, indicators))
-  const attention = own.add(new Attention(surfaces, manager, services.sideBar))
+  const attention = own.add(new Attention(surfaces, manager, services.sideBar, services.windows))
   const sourceControl = own.add(
     new ChangesSourceControl(tracker, key => {
       const { agentId, sessionId } = sessionOfKey(key)
@@ -60,6 +61,7 @@ export function createWorkbenchServices(
       cursor: own.add(new ReviewCursor(tracker, changeEditors)),
       activeChanges,
     }),
+    ...platform.comments.commands,
     ...contextCommands(surfaces),
     ...codeCommands(surfaces),
     ...commitMessageCommand({

@@ -1,8 +1,13 @@
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
+import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { newestFirst } from '../../common/date-groups.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
+import { formatCost } from '../../common/format-cost.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { sessionKey } from '../../common/session-key.ts'
+import { visible } from '../../common/visible.ts'
 import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
@@ -13,6 +18,7 @@ import {
 } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import type { OtherSession, SessionSummary, WindowSessions } from '../window-sessions.ts'
 import type { Dialogs, PickItem, Workbench } from '../workbench.ts'
 
 type Item = PickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
@@ -103,85 +109,176 @@ const ICONS: Record<SessionIndicator, string> = {
 /** Number of sessions from the history that are also offered. */
 const RECENT = 20
 
-type PickedSession = { open: OpenSession } | { item: HistoryItem }
+export type PickedSession =
+  | { open: OpenSession }
+  | { item: HistoryItem }
+  | { other: OtherSession }
+  | { background: HostedAgentInfo }
 
 interface OpenSessionSources {
   workbench: Workbench
   manager: Pick<SessionManager, 'list' | 'find'>
-  indicators: Pick<SessionIndicators, 'of'>
+  indicators: Pick<SessionIndicators, 'of' | 'onDidChange'>
   history: Pick<HistoryList, 'items'>
+  /** What is at work in all windows. */
+  windows: Pick<WindowSessions, 'own' | 'others' | 'onDidChange'>
+  /** The agents that run outside of windows. */
+  hosts: { list(): Promise<HostedAgentInfo[]> }
   /** Where a session is shown, if anywhere. */
   placeOf: (open: OpenSession) => 'side-bar' | 'tab' | undefined
 }
 
+type SessionItem = PickItem & { session?: PickedSession }
+
 /**
- * Lets the user choose among the sessions that are open in this window and the latest ones of the history. A session that
- * was never used and isn't shown is left out: a new one is the same.
+ * Lets the user choose among the sessions of all windows that run, wait, or ended their work unseen, the others that are
+ * open in this window, and the latest ones of the history. The list follows what changes while it's open.
  */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
-  const { manager, indicators, history, placeOf } = sources
-  const { dialogs, language } = sources.workbench
-  const open = manager
-    .list()
-    .map(one => ({
-      open: one,
-      indicator: indicators.of(one),
-      title: titleOf(one.session),
-      place: placeOf(one),
-    }))
-    .filter(({ open: { session }, indicator, title, place }) => {
-      return (
-        title || place || indicator !== 'idle' || session.state.entries.some(({ kind }) => kind === 'message')
+  const { windows, indicators } = sources
+  const { dialogs } = sources.workbench
+  const first = await sessionItems(sources)
+  if (first.length === 0) {
+    void dialogs.info(l10n.t('There are no sessions to open.'))
+    return undefined
+  }
+  const owned = new DisposableStore()
+  const picker = owned.add(dialogs.createPicker<SessionItem>())
+  Object.assign(picker, {
+    title: l10n.t('Open Session'),
+    placeholder: l10n.t('Select a session'),
+    items: first,
+    matchOnDescription: true,
+    matchOnDetail: true,
+  })
+  const update = async () => {
+    const items = await sessionItems(sources)
+    if (owned.isDisposed || JSON.stringify(items.map(shownOf)) === JSON.stringify(picker.items.map(shownOf)))
+      return
+    const active = picker.activeItems[0]?.session
+    picker.items = items
+    const same = items.find(({ session }) => session && active && keyOf(session) === keyOf(active))
+    if (same) picker.activeItems = [same]
+  }
+  owned.add(windows.onDidChange(() => void update()))
+  owned.add(indicators.onDidChange(() => void update()))
+  try {
+    return await new Promise<PickedSession | undefined>(resolve => {
+      owned.add(
+        picker.onDidAccept(item => {
+          if (!item?.session) return
+          resolve(item.session)
+          picker.hide()
+        }),
       )
+      owned.add(picker.onDidHide(() => resolve(undefined)))
+      picker.show()
     })
+  } finally {
+    owned.dispose()
+  }
+}
+
+function shownOf({ label, description, detail }: PickItem): unknown {
+  return [label, description, detail]
+}
+
+function keyOf(session: PickedSession): string {
+  if ('open' in session) return session.open.key
+  if ('item' in session) return sessionKey(session.item.agentId, session.item.sessionId)
+  if ('other' in session) return sessionKey(session.other.agentId, session.other.sessionId)
+  return session.background.id
+}
+
+async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]> {
+  const { manager, indicators, history, placeOf, windows, hosts } = sources
+  const { language } = sources.workbench
+  const [own, agents] = await Promise.all([windows.own(), hosts.list().catch(() => [])])
+  const working = [
+    ...own.map(({ open, summary }) => ({ summary, session: { open }, where: placeName(placeOf(open)) })),
+    ...windows
+      .others()
+      .map(other => ({ summary: other, session: { other }, where: l10n.t('in another window') })),
+  ]
     .sort(
       (a, b) =>
-        INDICATOR_ORDER.indexOf(a.indicator) - INDICATOR_ORDER.indexOf(b.indicator) ||
-        (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0),
+        INDICATOR_ORDER.indexOf(a.summary.indicator) - INDICATOR_ORDER.indexOf(b.summary.indicator) ||
+        (b.summary.at ?? 0) - (a.summary.at ?? 0),
     )
-    .map(({ open, indicator, title, place }) => ({
-      label: `$(${ICONS[indicator]}) ${title || l10n.t('Untitled session')}`,
-      description: [open.agentName, wordOf(indicator), title || !place ? '' : placeName(place)]
-        .filter(Boolean)
-        .join(' · '),
+    .map(({ summary, session, where }) => ({ ...summaryItem(summary, where, language), session }))
+  const shown = new Set(working.map(({ session }) => keyOf(session)))
+  const background = agents
+    .filter(({ isAttached, hasExited }) => !isAttached && !hasExited)
+    .map(agent => ({
+      label: `$(server-process) ${plain(agent.tag.name)}`,
+      description: l10n.t('Runs without a window'),
+      detail: [plain(agent.cwd), l10n.t('since {0}', new Date(agent.since).toLocaleString(language))].join(
+        ' · ',
+      ),
+      session: { background: agent },
+    }))
+  const open = manager
+    .list()
+    .map(one => ({ open: one, title: titleOf(one.session), place: placeOf(one) }))
+    // one that was never used and isn't shown is the same as a new one
+    .filter(
+      ({ open, title, place }) =>
+        !shown.has(open.key) &&
+        (title || place || open.session.state.entries.some(({ kind }) => kind === 'message')),
+    )
+    .sort((a, b) => (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0))
+    .map(({ open, title, place }) => ({
+      label: `$(${ICONS[indicators.of(open)]}) ${plain(title ?? '') || l10n.t('Untitled session')}`,
+      description: [open.agentName, title || !place ? '' : placeName(place)].filter(Boolean).join(' · '),
       session: { open },
     }))
   const recent = history
     .items()
     .filter(item => !manager.find(item.agentId, item.sessionId) && (item.canResume || item.canLoad))
+    .filter(item => !shown.has(sessionKey(item.agentId, item.sessionId)))
     .sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
     .slice(0, RECENT)
     .map(item => ({
-      label: `$(history) ${item.title?.trim() || l10n.t('Untitled session')}`,
+      label: `$(history) ${plain(item.title ?? '') || l10n.t('Untitled session')}`,
       description: [item.agentName, timeOf(item, language)].filter(Boolean).join(' · '),
       session: { item },
     }))
-  if (open.length + recent.length === 0) {
-    void dialogs.info(l10n.t('There are no sessions to open.'))
-    return undefined
-  }
-  const separator = (label: string) => ({
-    label,
-    isSeparator: true,
-    session: undefined,
-  })
-  const items = [
-    ...(open.length > 0 ? [separator(l10n.t('Open in This Window')), ...open] : []),
-    ...(recent.length > 0 ? [separator(l10n.t('Recent')), ...recent] : []),
+  const group = (label: string, items: SessionItem[]): SessionItem[] =>
+    items.length > 0 ? [{ label, isSeparator: true }, ...items] : []
+  return [
+    ...group(l10n.t('At Work'), [...working, ...background]),
+    ...group(l10n.t('Open in This Window'), open),
+    ...group(l10n.t('Recent'), recent),
   ]
-  const chosen = await dialogs.pick(items, {
-    title: l10n.t('Open Session'),
-    placeholder: l10n.t('Select a session'),
-    matchOnDescription: true,
-  })
-  return chosen?.session
+}
+
+/** Two lines: what it's about and its state; where it works, its last words, when, and what it cost. */
+function summaryItem(summary: SessionSummary, where: string, language: string): PickItem {
+  const { title, indicator, agentName, cwd, branch, line, at, cost } = summary
+  const facts = [
+    plain(path.basename(cwd) || cwd) + (branch === undefined ? '' : ` (${plain(branch)})`),
+    line === undefined ? '' : plain(line),
+    at === undefined ? '' : new Date(at).toLocaleTimeString(language, { timeStyle: 'short' }),
+    cost === undefined ? '' : formatCost(cost, language),
+  ]
+  return {
+    label: `$(${ICONS[indicator]}) ${plain(title ?? '') || l10n.t('Untitled session')}`,
+    description: [wordOf(indicator), plain(agentName), where].filter(Boolean).join(' · '),
+    detail: facts.filter(Boolean).join(' · '),
+  }
+}
+
+/** Text of agents and of other windows' files: no icons, and nothing that can't be seen. */
+function plain(text: string): string {
+  return visible(text).trim().replaceAll('$(', '$ (')
 }
 
 function timeOf({ updatedAt }: HistoryItem, language: string): string {
   return updatedAt === undefined ? '' : new Date(updatedAt).toLocaleString(language)
 }
 
-function placeName(place: 'side-bar' | 'tab'): string {
+function placeName(place: 'side-bar' | 'tab' | undefined): string {
+  if (place === undefined) return ''
   return place === 'tab' ? l10n.t('in an editor tab') : l10n.t('in the side bar')
 }
 

@@ -1,5 +1,7 @@
 import * as l10n from '@vscode/l10n'
+import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { visible } from '../../common/visible.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
@@ -10,6 +12,7 @@ import type { ConversationSurface, ConversationSurfaces } from '../conversation/
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
 import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
+import type { OtherSession, WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import { pickOpenSession } from './pick-session.ts'
 
@@ -63,12 +66,15 @@ interface PlaceCommandOptions {
   indicators: SessionIndicators
   history: HistoryList
   actions: SessionActions
+  windows: WindowSessions
+  hosts: { list(): Promise<HostedAgentInfo[]> }
   workbench: Workbench
 }
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
 export function placeCommands(options: PlaceCommandOptions) {
-  const { surfaces, sideBar, tabs, manager, indicators, history, actions, workbench } = options
+  const { surfaces, sideBar, tabs, manager, indicators, history, actions, windows, hosts, workbench } =
+    options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -77,15 +83,27 @@ export function placeCommands(options: PlaceCommandOptions) {
     tabs.open(current, where)
   }
 
+  /** The window shows the session, and comes to the front if VS Code can find it by its folder. */
+  const showElsewhere = async (other: OtherSession) => {
+    windows.request(other)
+    const { workspace } = other.window
+    if (workspace !== undefined && (await workbench.focusWindow(workspace))) return
+    const title = visible(other.title ?? '') || l10n.t('Untitled session')
+    void workbench.dialogs.info(l10n.t('“{0}” is shown in the window where it runs.', title))
+  }
+
   return {
     [CommandId.openSession]: async () => {
       const placeOf = (open: OpenSession) => {
         const shown = surfaces.showing(open)
         return shown && (shown === sideBar ? 'side-bar' : 'tab')
       }
-      const picked = await pickOpenSession({ workbench, manager, indicators, history, placeOf })
+      const sources = { workbench, manager, indicators, history, windows, hosts, placeOf }
+      const picked = await pickOpenSession(sources)
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)
+      else if ('other' in picked) await showElsewhere(picked.other)
+      else if ('background' in picked) await workbench.focusWindow(picked.background.tag.workspace)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
     },
     [CommandId.newSessionInTab]: () => tabs.open(undefined).opener.start(),

@@ -8,10 +8,12 @@ import { promptsBefore } from '../../sessions/prompts.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import type { Workbench } from '../workbench.ts'
+import type { LineComments } from './line-comments.ts'
 
 interface ComposerOptions {
   controller: ConversationController
   drafts: DraftStore
+  comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
   workbench: Pick<Workbench, 'context'>
 }
@@ -21,7 +23,7 @@ interface ComposerOptions {
  * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
-  { controller, drafts, optionMemory, workbench: { context } }: ComposerOptions,
+  { controller, drafts, comments, optionMemory, workbench: { context } }: ComposerOptions,
   show: () => void,
 ) {
   const mine = (key: string) => key === controller.key
@@ -43,11 +45,17 @@ export function composerHandlers(
     'composer/symbols': ({ query }) => context.symbols(query),
     'composer/capture': ({ kind }) => context.capture(kind),
     'composer/dropped': ({ uris }) => context.takeDropped(uris),
+    'composer/openComment': ({ id }) => comments.reveal(id),
     'composer/prompts': ({ key, before }) =>
       promptsBefore((mine(key) && controller.current?.session.state.entries) || [], before),
     'composer/moveQueued': ({ key, id, to }) => queue(key)?.move(id, to),
     'composer/editQueued': ({ key, id }) => void queue(key)?.edit(id),
-    'composer/removeQueued': ({ key, id }) => queue(key)?.remove(id) ?? false,
+    'composer/removeQueued': ({ key, id }) => {
+      const draft = queue(key)?.prompts.find(prompt => prompt.id === id)?.draft
+      const isRemoved = queue(key)?.remove(id) ?? false
+      if (isRemoved && draft) comments.promptRemoved(draft)
+      return isRemoved
+    },
     'composer/sendNow': ({ key, id }) => {
       if (mine(key)) controller.current?.sendNow(id)
     },

@@ -27,6 +27,7 @@ import { connectActiveContext, connectAppearance, editorHandlers } from './edito
 import { FindSearch } from './find-search.ts'
 import type { FollowAgent } from './follow-agent.ts'
 import { buildHead } from './head.ts'
+import type { LineComments } from './line-comments.ts'
 import { PatchPump } from './patch-pump.ts'
 import { type RuleHandlersOptions, ruleHandlers } from './rule-handlers.ts'
 import { sessionHandlers } from './session-handlers.ts'
@@ -38,6 +39,7 @@ export interface ConversationBridgeOptions {
   accounts: Accounts
   organizer: SessionOrganizer
   drafts: DraftStore
+  comments: Pick<LineComments, 'reveal' | 'promptRemoved'>
   optionMemory: OptionMemory
   ruleMessages: RuleHandlersOptions
   changes: UndoServices
@@ -160,6 +162,10 @@ export class ConversationBridge extends Owner {
 
   attach(attachment: bridge.Attachment): void {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
+  }
+
+  commentChanged(key: string, id: string, item?: bridge.Attachment): void {
+    this.#whenReady(() => this.#sendForShown('composer/comment', { key, id, ...(item && { item }) }))
   }
 
   write(text: string): void {

@@ -32,6 +32,8 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
+  /** A comment in its draft was added, changed or, without `item`, deleted outside of its page. */
+  commentChanged(key: string, id: string, item?: Attachment): void
   /** Adds text to its composer, after the draft. */
   write(text: string): void
   /** Reveals and focuses a pending request. */

@@ -85,6 +85,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.attach(attachment)
   }
 
+  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): void {
+    this.#bridge.commentChanged(...change)
+  }
+
   write(text: string): void {
     this.#bridge.write(text)
   }

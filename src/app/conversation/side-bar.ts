@@ -47,7 +47,7 @@ export class SideBar implements ConversationSurface {
   #page: ViewPage = 'conversation'
   #view: SideBarView | undefined
   #bridge: ConversationBridge | undefined
-  #waitingCount = 0
+  #waitingSessions = { here: 0, elsewhere: 0 }
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
   constructor(
@@ -94,15 +94,20 @@ export class SideBar implements ConversationSurface {
       bridge.dispose()
       if (this.#bridge === bridge) this.#bridge = undefined
     })
-    this.setWaiting(this.#waitingCount)
+    this.setWaiting(this.#waitingSessions.here, this.#waitingSessions.elsewhere)
     for (const task of this.#waiting.splice(0)) task(bridge)
     if (first) this.#events.onFirstShown()
   }
 
-  /** Shows the number of sessions that wait for the user as a badge on the view's icon. */
-  setWaiting(count: number): void {
-    this.#waitingCount = count
-    this.#view?.setBadge(count, l10n.t('{0} waiting for your answer', count))
+  /** Shows the number of sessions that wait for the user as a badge on the view's icon. `elsewhere`: in other windows. */
+  setWaiting(here: number, elsewhere: number): void {
+    this.#waitingSessions = { here, elsewhere }
+    const all = here + elsewhere
+    const text =
+      elsewhere === 0
+        ? l10n.t('{0} waiting for your answer', all)
+        : l10n.t('{0} waiting for your answer, {1} of them in other windows', all, elsewhere)
+    this.#view?.setBadge(all, text)
   }
 
   async reveal(): Promise<void> {
@@ -139,6 +144,11 @@ export class SideBar implements ConversationSurface {
 
   attach(attachment: Attachment): void {
     this.#withBridge(bridge => bridge.attach(attachment))
+  }
+
+  /** A page that doesn't exist yet begins with the stored draft. */
+  commentChanged(...change: Parameters<ConversationSurface['commentChanged']>): void {
+    this.#bridge?.commentChanged(...change)
   }
 
   write(text: string): void {

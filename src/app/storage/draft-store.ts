@@ -55,12 +55,15 @@ export class DraftStore extends Owner implements Drafts {
   /** ids of prompts that another window took over from this one */
   readonly #lost = new Set<string>()
   readonly #takeOver = this.register(new Emitter<string>())
+  readonly #itemsChange = this.register(new Emitter<string>())
   #height: number | undefined
   #timer: NodeJS.Timeout | undefined
   #takeOverTimer: NodeJS.Timeout | undefined
 
   /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver = this.#takeOver.event
+  /** The items of the draft or of the unsent prompts of the conversation with this key changed. */
+  readonly onDidChangeItems = this.#itemsChange.event
 
   constructor({ windows, items }: { windows: WindowStates; items: KeyValueStore }) {
     super()
@@ -89,6 +92,17 @@ export class DraftStore extends Owner implements Drafts {
   set(key: string, draft: Draft<Attachment>): void {
     this.#put(key, draft)
     this.#writeSoon()
+    this.#itemsChange.fire(key)
+  }
+
+  /** The conversations with a draft or unsent prompts. */
+  keys(): string[] {
+    return [...new Set([...this.#drafts.keys(), ...this.#prompts.map(({ key }) => key)])]
+  }
+
+  /** The unsent prompts of a conversation, in their order. */
+  prompts(key: string): Array<Draft<Attachment>> {
+    return this.#prompts.filter(prompt => prompt.key === key).map(prompt => this.#whole(prompt))
   }
 
   setText(key: string, text: string, marks: ChipRange[]): void {
@@ -101,6 +115,7 @@ export class DraftStore extends Owner implements Drafts {
     const { text, marks } = this.#drafts.get(key) ?? EMPTY_DRAFT
     this.#put(key, { text, marks, items: [...items] })
     this.#writeSoon()
+    this.#itemsChange.fire(key)
   }
 
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void {
@@ -125,6 +140,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#write()
     for (const { items } of gone) unused.add(items)
     for (const items of unused) this.#forgetItems(items)
+    this.#itemsChange.fire(key)
   }
 
   holds(id: string): boolean {
@@ -180,6 +196,7 @@ export class DraftStore extends Owner implements Drafts {
     }
     this.#write()
     for (const key of keys) this.#takeOver.fire(key)
+    for (const key of this.keys()) this.#itemsChange.fire(key)
   }
 
   /** Another window considered this one closed and has taken over what was written until then. */

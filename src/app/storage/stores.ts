@@ -9,6 +9,9 @@ export const SHOWN_PAGE = 'parley.page'
 /** The sessions of tabs by their keys; a tab keeps its key across reloads. */
 export const TABS = 'parley.tabs'
 
+/** Whether the workspace has comments on lines, which a window shows from its start on. */
+export const HAS_COMMENTS = 'parley.hasLineComments'
+
 /** Where this window stores what outlives it. */
 export interface WindowStorage {
   /** Small values of this workspace. May be written with a delay. */
@@ -39,7 +42,7 @@ export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): 
     workspaceFolder !== undefined
       ? ['', 'views', 'drafts', 'draft-items'].map(name => path.join(workspaceFolder, name))
       : []
-  return [path.join(globalFolder, 'previews'), ...inWorkspace]
+  return [path.join(globalFolder, 'previews'), path.join(globalFolder, 'windows'), ...inWorkspace]
 }
 
 /** The folders that only the user may read: those of the stores, and those of the extension with everything below. */

@@ -2,8 +2,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
-import { chipOf } from '../../common/block-chip.ts'
+import { chipOf, nameOfUri } from '../../common/block-chip.ts'
 import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
+import { findLines } from '../comment-lines.ts'
 
 /** A larger file is linked, not embedded. Bytes. */
 export const MAX_FILE_BYTES = 256 * 1024
@@ -57,7 +58,7 @@ export async function makePrompt(
 type Labeled = ContextRef & { label: string }
 
 function isRef(part: PromptPart): part is Labeled {
-  return ['file', 'folder', 'symbol', 'problems', 'changes'].includes(part.type)
+  return ['file', 'folder', 'symbol', 'problems', 'changes', 'comment'].includes(part.type)
 }
 
 async function lookUp(
@@ -73,6 +74,8 @@ async function lookUp(
       return { type: 'resource_link', uri: ref.uri, name: ref.label }
     case 'symbol':
       return symbol(ref, target, sources)
+    case 'comment':
+      return comment(ref, target, sources)
     case 'problems': {
       const text = sources.problems(ref.uri) || l10n.t('There are no problems.')
       const about = ref.uri === undefined ? '' : `/${path.posix.basename(ref.uri)}`
@@ -127,8 +130,39 @@ async function symbol(
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
 }
 
+/** A comment with its lines, at which they are by now. */
+async function comment(
+  { uri, startLine, endLine, quote, text }: Extract<Labeled, { type: 'comment' }>,
+  { roots }: PromptTarget,
+  sources: ContextSources,
+): Promise<ContentBlock> {
+  const place = placeOf(uri)
+  const isReadable = place !== undefined && (await sources.mayRead(place, roots))
+  const now = isReadable ? await sources.readText(place).catch(() => undefined) : undefined
+  const start = (now === undefined ? undefined : findLines(now, quote, startLine)) ?? startLine
+  const end = start + endLine - startLine
+  const lines = start === end ? `${start}` : `${start}-${end}`
+  const name = place ?? decoded(uri)
+  const about = l10n.t('Comment on {0}:', `${name}:${lines}`)
+  const shown = quote.trim() === '' ? [] : [fenced(quote)]
+  return {
+    type: 'resource',
+    uri: `parley:comments/${encodeURIComponent(`${nameOfUri(uri)}:${lines}`)}`,
+    mimeType: 'text/markdown',
+    text: [about, text, ...shown].join('\n\n'),
+  }
+}
+
+function decoded(uri: string): string {
+  try {
+    return decodeURIComponent(uri)
+  } catch {
+    return uri
+  }
+}
+
 /** The path of a URI on this machine's disk. */
-function placeOf(uri: string): string | undefined {
+export function placeOf(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri.replace(/#.*$/s, '')) : undefined
   } catch {
@@ -159,11 +193,15 @@ function linkTo(uri: string, mimeType: string | undefined): ContentBlock {
   }
 }
 
-/** Context as text, in a fence that is longer than any inside of it. */
 function asText({ uri, text = '' }: ResourceBlock): string {
+  return `\n${chipOf({ type: 'resource', uri }).label}:\n${fenced(text)}\n`
+}
+
+/** A text in a fence that is longer than any inside of it. */
+function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
   const fence = '`'.repeat(longest + 1)
-  return `\n${chipOf({ type: 'resource', uri }).label}:\n${fence}\n${text}\n${fence}\n`
+  return `${fence}\n${text}\n${fence}`
 }
 
 /** Joins adjacent text blocks. */

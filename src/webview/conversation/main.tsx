@@ -157,6 +157,7 @@ listenToHost<ConversationHostMessages>(connection, {
   },
   'conversation/returnPrompts': ({ key, prompts }) => draft.returned(key, prompts),
   'conversation/attach': attachment => app.composer.current?.attach(attachment),
+  'composer/comment': ({ key, id, item }) => draft.putComment(key, id, item),
   'composer/activeContext': context => {
     app.activeContext.value = context
   },

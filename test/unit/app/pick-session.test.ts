@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { pickOpenSession } from '../../../src/app/commands/pick-session.ts'
+import type { OtherSession } from '../../../src/app/window-sessions.ts'
 import type { PickItem, Workbench } from '../../../src/app/workbench.ts'
 
 type Sources = Parameters<typeof pickOpenSession>[0]
@@ -11,25 +12,56 @@ function openSession(agentName: string, prompt?: string): Open {
   return { agentName, session: { state } } as unknown as Open
 }
 
+const nothing = () => ({ dispose() {} })
+
+/** A list that the user closes at once. */
+class ClosedPicker {
+  items: readonly PickItem[] = []
+  activeItems: readonly PickItem[] = []
+  readonly #show: (items: readonly PickItem[]) => void
+  #hide = () => {}
+
+  constructor(show: (items: readonly PickItem[]) => void) {
+    this.#show = show
+  }
+  onDidAccept = nothing
+  onDidHide = (listener: () => void) => {
+    this.#hide = listener
+    return nothing()
+  }
+  show() {
+    this.#show(this.items)
+    this.#hide()
+  }
+  dispose() {}
+}
+
 describe('the list of sessions to open', () => {
   let lists: Array<readonly PickItem[]> = []
   let told: string[] = []
-  const dialogs: Partial<Workbench['dialogs']> = {
-    pick: async items => void lists.push(items),
-    info: async text => void told.push(text),
+  const dialogs = {
+    createPicker: () => new ClosedPicker(items => lists.push(items)),
+    info: async (text: string) => void told.push(text),
   }
-  const workbench = { dialogs, language: 'en-US' } as Workbench
+  const workbench = { dialogs, language: 'en-US' } as unknown as Workbench
 
   beforeEach(() => {
     lists = []
     told = []
   })
 
-  async function listed(open: Array<[Open, 'side-bar' | 'tab' | undefined]>, past: object[] = []) {
+  async function listed(
+    open: Array<[Open, 'side-bar' | 'tab' | undefined]>,
+    past: object[] = [],
+    elsewhere: OtherSession[] = [],
+    agents: object[] = [],
+  ) {
     await pickOpenSession({
       workbench,
       manager: { list: () => open.map(([one]) => one), find: () => undefined },
-      indicators: { of: () => 'idle' },
+      indicators: { of: () => 'idle', onDidChange: nothing },
+      windows: { own: async () => [], others: () => elsewhere, onDidChange: nothing },
+      hosts: { list: async () => agents as never },
       history: { items: () => past as ReturnType<Sources['history']['items']> },
       placeOf: one => open.find(([other]) => other === one)?.[1],
     })
@@ -76,5 +108,42 @@ describe('the list of sessions to open', () => {
     const [first, second] = await listed([], [past(1), past(2)])
     assert.match(first ?? '', /^Untitled session: Claude · 7\/2\/2026/)
     assert.match(second ?? '', /^Untitled session: Claude · 7\/1\/2026/)
+  })
+
+  it('begins with what waits, runs or ended in any window, and shows no icons of others', async () => {
+    const other = (indicator: OtherSession['indicator'], title: string, more = {}): OtherSession => ({
+      ...{ agentId: 'a', agentName: 'Claude', sessionId: title, title, indicator, cwd: '/home/me/project' },
+      window: { name: '1-a' },
+      ...more,
+    })
+    const agent = { id: 'x', tag: { agentId: 'b', name: 'Codex', workspace: '' }, cwd: '/two', since: 0 }
+    const rows = await listed(
+      [[openSession('Codex', 'Fix the build'), undefined]],
+      [],
+      [
+        other('done', 'ended'),
+        other('running', '$(bell) runs', {
+          branch: 'main',
+          line: 'Reading\u200b files',
+          cost: { amount: 1.5, currency: 'USD' },
+        }),
+        other('waiting', 'waits'),
+      ],
+      [
+        { ...agent, isAttached: false, hasExited: false },
+        { ...agent, isAttached: true, hasExited: false },
+      ],
+    )
+    assert.deepEqual(rows, [
+      'waits: Needs your answer · Claude · in another window',
+      '$ (bell) runs: Running · Claude · in another window',
+      'ended: Done · Claude · in another window',
+      'Codex: Runs without a window',
+      'Fix the build: Codex',
+    ])
+    const detail = lists[0]?.find(({ label }) => label.includes('runs'))?.detail ?? ''
+    assert.match(detail, /^project \(main\) · Reading.* files · \$1\.50$/)
+    const headings = lists[0]?.filter(({ isSeparator }) => isSeparator).map(({ label }) => label)
+    assert.deepEqual(headings, ['At Work', 'Open in This Window'])
   })
 })

@@ -20,6 +20,7 @@ describe('a session is shown in only one place per window', () => {
     isVisible: true,
     reveal: async () => void revealed.push(controller),
     attach() {},
+    commentChanged() {},
     write() {},
     tell() {},
     showMatch() {},

@@ -132,7 +132,8 @@ export function Composer({ draft }: { draft: Draft }) {
 
   const openItem = (item: Attachment) => {
     const { content } = item
-    if (content.type === 'text') input.current?.unfold(item.id, content.text)
+    if (content.type === 'comment') host.send('composer/openComment', { id: item.id })
+    else if (content.type === 'text') input.current?.unfold(item.id, content.text)
     else if ('uri' in content && content.uri && !content.uri.startsWith('parley:'))
       host.send('conversation/link', { href: content.uri })
   }

@@ -171,6 +171,24 @@ export class Draft {
     this.#changed()
   }
 
+  /** A comment on lines was written, changed or, without `item`, deleted in the editor. */
+  putComment(key: string, id: string, item: Attachment | undefined): void {
+    if (key !== this.#key) return
+    if (!item) {
+      this.detach(id)
+      return
+    }
+    this.introduce(item)
+    const { text, marks, items } = this.content.peek()
+    const isKnown = items.some(one => one.id === id)
+    this.#set({
+      text,
+      marks,
+      items: isKnown ? items.map(one => (one.id === id ? item : one)) : [...items, item],
+    })
+    this.#changed()
+  }
+
   /** Passes the draft to the host, which sends it: `joins`, into the running turn. Does nothing if it's empty. */
   send(joins = false): void {
     const draft = this.content.peek()
@@ -222,7 +240,8 @@ export class Draft {
 }
 
 function idsOf(items: readonly Attachment[]): string {
-  return JSON.stringify(items.map(item => item.id))
+  // only a comment changes while it's in the draft
+  return JSON.stringify(items.map(item => (item.content.type === 'comment' ? item : item.id)))
 }
 
 export function sameMarks(a: readonly ChipRange[], b: readonly ChipRange[]): boolean {

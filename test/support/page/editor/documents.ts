@@ -154,7 +154,8 @@ export class TextDocument {
     const content = readFileSync(this.uri.fsPath, 'utf8')
     if (content === this.#base) return
     this.#base = content
-    this.#become(this.#normal(content), [])
+    const text = this.#normal(content)
+    this.#become(text, [changeOf(this.#now.text, text)])
     this.#saved = this.#now
     this.#documents.changed(this, [])
   }
@@ -272,6 +273,21 @@ export class Documents {
     this.#open.set(document.uri.toString(), document)
     this.opened.fire(document)
     return document
+  }
+}
+
+/** What differs, as VS Code reports it for a file that changed on disk: without the same lines around it. */
+function changeOf(before: string, after: string): { range: Range; text: string } {
+  const [old, now] = [before.split('\n'), after.split('\n')]
+  const most = Math.min(old.length, now.length) - 1
+  let head = 0
+  while (head < most && old[head] === now[head]) head++
+  let tail = 0
+  while (tail < most - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++
+  const end = old.length - 1 - tail
+  return {
+    range: new Range(head, 0, end, (old[end] ?? '').length),
+    text: now.slice(head, now.length - tail).join('\n'),
   }
 }
 

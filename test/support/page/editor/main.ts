@@ -138,6 +138,27 @@ const control = {
   selectLines: (count: number) => {
     editors.active?.select(new vscode.Selection(0, 0, count, 0))
   },
+  /** The threads of comments: their lines, from 1, and what they show. */
+  comments: () =>
+    vscode.threads.map(({ uri, range, comments: [shown], contextValue }) => ({
+      path: uri.path,
+      lines: [range.start.line + 1, range.end.line + 1],
+      text: shown?.body,
+      label: shown?.label,
+      state: contextValue,
+    })),
+  /** The user comments on lines of a file, from 1. */
+  addComment: (path: string, from: number, to: number, text: string) => {
+    const range = new vscode.Range(from - 1, 0, to - 1, 0)
+    const thread = vscode.comments.createCommentController().createCommentThread(URI.file(path), range, [])
+    return vscode.commands.executeCommand('parley.comments.add', { thread, text })
+  },
+  /** A button of a comment; `text`: what the user wrote into it before. */
+  pressComment: (index: number, command: string, text?: string) => {
+    const [shown] = vscode.threads[index]?.comments ?? []
+    if (shown && text !== undefined) shown.body = text
+    return vscode.commands.executeCommand(command, shown)
+  },
   tabs: () => page.shown.tabs,
   log: (channel: string) => vscode.channels.get(channel)?.lines ?? [],
   stop,

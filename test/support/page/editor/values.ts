@@ -45,6 +45,10 @@ export class Range {
     return this.start.line === this.end.line
   }
 
+  isEqual(other: Range): boolean {
+    return this.start.isEqual(other.start) && this.end.isEqual(other.end)
+  }
+
   contains(other: Position | Range): boolean {
     const [start, end] = other instanceof Range ? [other.start, other.end] : [other, other]
     return !start.isBefore(this.start) && !this.end.isBefore(end)
@@ -293,6 +297,9 @@ class Kind {
 
 export const CodeActionKind = { Empty: new Kind(''), QuickFix: new Kind('quickfix') }
 export const CodeActionTriggerKind = { Invoke: 1, Automatic: 2 }
+export const CommentMode = { Editing: 0, Preview: 1 }
+export const CommentThreadCollapsibleState = { Collapsed: 0, Expanded: 1 }
+export const CommentThreadState = { Unresolved: 0, Resolved: 1 }
 export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 }
 export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 }
 export const EndOfLine = { LF: 1, CRLF: 2 }
@@ -305,6 +312,7 @@ export const QuickPickItemKind = { Separator: -1, Default: 0 }
 export const StatusBarAlignment = { Left: 1, Right: 2 }
 export const TextEditorRevealType = { Default: 0, InCenter: 1, InCenterIfOutsideViewport: 2, AtTop: 3 }
 export const TextEditorSelectionChangeKind = { Keyboard: 1, Mouse: 2, Command: 3 }
+export const UIKind = { Desktop: 1, Web: 2 }
 export const ViewColumn = { Active: -1, Beside: -2, One: 1, Two: 2, Three: 3 }
 /** By name and by number, as TypeScript compiles an enum. */
 export const SymbolKind: Record<string | number, number | string> = {}

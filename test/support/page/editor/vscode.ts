@@ -12,7 +12,7 @@ import { Editors } from './editors.ts'
 import { Notifications, QuickInputs } from './messages.ts'
 import { options, served } from './options.ts'
 import { WindowPage } from './shown.ts'
-import { Disposable, EventEmitter, FileType, type WorkspaceEdit } from './values.ts'
+import { Disposable, EventEmitter, FileType, type Range, type WorkspaceEdit } from './values.ts'
 
 export * from './values.ts'
 
@@ -321,6 +321,8 @@ export const env = {
   language: options.language ?? 'en',
   remoteName: undefined,
   uriScheme: 'vscode',
+  // its windows can't bring each other to the front
+  uiKind: 2,
   machineId: 'page',
   sessionId: 'page',
   clipboard: {
@@ -350,6 +352,45 @@ export const scm = {
     createResourceGroup: (id: string, label: string) => ({ id, label, resourceStates: [], dispose() {} }),
     dispose() {},
   }),
+}
+
+export interface Thread {
+  uri: URI
+  range: Range
+  comments: Array<{ body: string; label?: string }>
+  contextValue?: string
+}
+/** The threads of comments in documents, oldest first. */
+export const threads: Thread[] = []
+
+export const comments = {
+  // VS Code's can't be changed either, except for what it declares
+  createCommentController: () => {
+    const values: { options?: unknown; commentingRangeProvider?: unknown } = {}
+    return Object.freeze({
+      get options() {
+        return values.options
+      },
+      set options(options) {
+        values.options = options
+      },
+      get commentingRangeProvider() {
+        return values.commentingRangeProvider
+      },
+      set commentingRangeProvider(provider) {
+        values.commentingRangeProvider = provider
+      },
+      createCommentThread(uri: URI, range: Range, given: Thread['comments']) {
+        const thread = {
+          ...{ uri, range, comments: given },
+          dispose: () => void threads.splice(threads.indexOf(thread), 1),
+        }
+        threads.push(thread)
+        return thread
+      },
+      dispose() {},
+    })
+  },
 }
 
 export const extensions = {

@@ -1,0 +1,288 @@
+import * as z from 'zod'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { ChangeScope } from '../../changes/session-changes.ts'
+import { nameOfUri } from '../../common/block-chip.ts'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import type { Draft } from '../../common/draft.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+import { type Attachment, type LineCommentRef, MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
+import { findLines } from '../../editor/comment-lines.ts'
+import { placeOf } from '../../editor/mentions/make-prompt.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import { HAS_COMMENTS } from '../storage/stores.ts'
+import type { CommentAction, CommentThreads, ShownComment } from '../workbench.ts'
+import type { ConversationSurfaces } from './conversation-surface.ts'
+
+/** Comments that were sent, in the storage of the workspace. */
+const STORED = 'parley.lineComments'
+/** Maximum number of sent comments; the oldest are removed first. */
+const MAX_SENT = 200
+/** A draft that moves to the session that was started for it is empty for a moment. Milliseconds. */
+const SETTLE_MS = 100
+
+const stored = z.object({
+  id: z.string().min(1).max(128),
+  uri: z.string().min(1).max(32_768),
+  startLine: z.number().int().positive(),
+  endLine: z.number().int().positive(),
+  quote: z.string().max(MAX_COMMENT_LENGTH),
+  text: z.string().max(MAX_COMMENT_LENGTH),
+  state: z.enum(['queued', 'sent', 'addressed', 'resolved']),
+  key: z.string(),
+  since: z.number().int().nonnegative().optional(),
+  agentName: z.string().max(4096).optional(),
+})
+
+interface Comment extends ShownComment {
+  /** of its conversation */
+  key: string
+  /** The turn that got it: what the agent changed since then may address it. */
+  since?: number
+}
+
+interface LineCommentsOptions {
+  drafts: DraftStore
+  threads: CommentThreads
+  surfaces: ConversationSurfaces
+  sessions: { list(): readonly OpenSession[] }
+  tracker: ChangeTracker
+  store: KeyValueStore
+  onAdd: (agentName: string | undefined) => void
+}
+
+/**
+ * The user's comments on lines of documents. Until a comment is sent, it belongs to a draft or a queued prompt, and this
+ * shows it at its lines; a change at either side changes the other. After that, it stays at its lines until the user
+ * removes it, and counts as addressed when its agent changes those lines.
+ */
+export class LineComments extends Owner {
+  readonly #options: LineCommentsOptions
+  readonly #comments = new Map<string, Comment>()
+  /** By conversation: the comments in its draft, and those in its queued prompts. */
+  readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: LineCommentsOptions) {
+    super()
+    this.#options = options
+    const { drafts, threads, store, tracker } = options
+    for (const value of z.array(z.unknown()).catch([]).parse(store.get(STORED))) {
+      const { success, data } = stored.safeParse(value)
+      if (success && data.startLine <= data.endLine) this.#comments.set(data.id, data)
+    }
+    for (const comment of this.#comments.values()) threads.show(comment)
+    for (const key of drafts.keys()) this.#follow(key)
+    this.#settle()
+    this.register(drafts.onDidChangeItems(key => this.#follow(key)))
+    this.register(threads.onDidAct(action => this.#act(action)))
+    this.register(tracker.files.onDidChange(paths => this.#changed(paths)))
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+  }
+
+  /** Opens the document of a comment at its lines. */
+  reveal(id: string): Promise<void> {
+    return this.#options.threads.reveal(id)
+  }
+
+  /** The user removed a queued prompt: its comments aren't sent. */
+  promptRemoved({ items }: Draft<Attachment>): void {
+    for (const { id } of items) this.#remove(id)
+  }
+
+  // ---- drafts and queued prompts -----------------------------------------------------------------------------------
+
+  #follow(key: string): void {
+    const { drafts } = this.#options
+    const prompts = drafts.prompts(key).flatMap(({ items }) => items)
+    const take = (items: readonly Attachment[], state: 'draft' | 'queued') => {
+      const ids = new Set<string>()
+      for (const { id, content } of items) {
+        if (content.type !== 'comment') continue
+        ids.add(id)
+        const known = this.#comments.get(id)
+        // a queued prompt has the lines of the moment when it was written
+        if (known?.state === 'queued' && state === 'queued' && known.key === key) continue
+        this.#show({ ...content, id, key, state, ...this.#agentOf(key) })
+      }
+      return ids
+    }
+    const queued = take(prompts, 'queued')
+    const draft = take(drafts.get(key).items, 'draft')
+    if (queued.size + draft.size > 0 || this.#unsent.has(key)) this.#unsent.set(key, { draft, queued })
+    else return
+    this.#timer ??= setTimeout(() => this.#settle(), SETTLE_MS)
+  }
+
+  /** What left the drafts was deleted, and what left the queues was sent. */
+  #settle(): void {
+    this.#timer = undefined
+    const places = [...this.#unsent.values()]
+    for (const comment of [...this.#comments.values()]) {
+      const { id, state } = comment
+      const isIn = (place: 'draft' | 'queued') => places.some(one => one[place].has(id))
+      if (state === 'draft' && !isIn('draft')) this.#remove(id)
+      if (state === 'queued' && !isIn('queued') && !isIn('draft')) this.#sent(comment)
+    }
+    this.#store()
+  }
+
+  #sent(comment: Comment): void {
+    const since = this.#open(comment.key)?.session.state.turn
+    const sent: Comment = { ...comment, state: 'sent', ...this.#agentOf(comment.key) }
+    if (since !== undefined) sent.since = since
+    this.#show(sent)
+    const path = placeOf(comment.uri)
+    if (path !== undefined) this.#changed(new Set([path]))
+  }
+
+  /** Changes the draft on disk, and in its page if there is one. */
+  #write(comment: Comment, item?: Attachment): void {
+    const { drafts, surfaces } = this.#options
+    const { key, id } = comment
+    const { items } = drafts.get(key)
+    const isKnown = items.some(one => one.id === id)
+    const changed = item
+      ? isKnown
+        ? items.map(one => (one.id === id ? item : one))
+        : [...items, item]
+      : items.filter(one => one.id !== id)
+    drafts.setItems(key, changed)
+    surfaces.withKey(key)?.commentChanged(key, id, item)
+  }
+
+  // ---- what the user does at the lines -----------------------------------------------------------------------------
+
+  #act(action: CommentAction): void {
+    if (action.type === 'add') {
+      const { type: _, ...added } = action
+      const { controller } = this.#options.surfaces.active
+      const { key } = controller
+      const comment: Comment = { ...added, key, state: 'draft', ...this.#agentOf(key) }
+      this.#show(comment)
+      this.#write(comment, this.#itemOf(comment))
+      this.#options.onAdd(controller.agentName)
+      return
+    }
+    const comment = this.#comments.get(action.id)
+    if (!comment) return
+    const isDraft = comment.state === 'draft'
+    switch (action.type) {
+      case 'edit':
+        if (isDraft) this.#update({ ...comment, text: action.text })
+        return
+      case 'move': {
+        const { uri, startLine, endLine, quote } = action
+        // once it's sent, the text that the agent got tells whether its lines have changed
+        this.#update({ ...comment, uri, startLine, endLine, ...(isDraft && { quote }) })
+        return
+      }
+      case 'delete':
+        if (isDraft) this.#write(comment)
+        this.#remove(comment.id)
+        this.#store()
+        return
+      case 'resolve':
+      case 'reopen':
+        if (comment.state === 'draft' || comment.state === 'queued') return
+        this.#update({ ...comment, state: action.type === 'resolve' ? 'resolved' : 'sent' })
+    }
+  }
+
+  #update(comment: Comment): void {
+    this.#show(comment)
+    if (comment.state === 'draft') this.#write(comment, this.#itemOf(comment))
+    else this.#store()
+  }
+
+  #itemOf({ id, uri, startLine, endLine, quote, text }: Comment): Attachment {
+    const content: LineCommentRef = { type: 'comment', uri, startLine, endLine, quote, text }
+    const at = `#L${startLine}-L${endLine}`
+    const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
+    const detail = `${this.#options.threads.nameOf(uri)}:${lines}\n${text}`
+    const label = nameOfUri(`${uri.replace(/#.*$/s, '')}${at}`)
+    return { id, label, icon: 'comment', detail: detail.slice(0, 2000), content }
+  }
+
+  // ---- what the agent does -----------------------------------------------------------------------------------------
+
+  #changed(paths: ReadonlySet<string>): void {
+    const { rules } = this.#options.tracker.shared
+    const keys = new Set([...paths].map(path => rules.key(path)))
+    for (const comment of [...this.#comments.values()]) {
+      if (comment.state !== 'sent') continue
+      const path = placeOf(comment.uri)
+      if (path === undefined || !keys.has(rules.key(path))) continue
+      const open = this.#open(comment.key)
+      if (!open) continue
+      const since = comment.since ?? open.session.state.turn
+      const addressed = addressedBy(open.changes, open.key, path, { ...comment, since })
+      if (addressed === undefined) continue
+      this.#show({ ...comment, since, ...addressed })
+      this.#store()
+    }
+  }
+
+  #open(key: string): OpenSession | undefined {
+    return this.#options.sessions.list().find(open => open.key === key)
+  }
+
+  #agentOf(key: string): { agentName?: string } {
+    const name = this.#open(key)?.agentName
+    return name === undefined ? {} : { agentName: name }
+  }
+
+  // ---- all of them -------------------------------------------------------------------------------------------------
+
+  #show(comment: Comment): void {
+    this.#comments.set(comment.id, comment)
+    this.#options.threads.show(comment)
+  }
+
+  #remove(id: string): void {
+    if (this.#comments.delete(id)) this.#options.threads.hide(id)
+  }
+
+  /** Drafts and queued prompts are stored elsewhere; of the latter, the lines are known here. */
+  #store(): void {
+    const all = [...this.#comments.values()]
+    const sent = all.filter(({ state }) => state !== 'draft')
+    for (const { id } of sent.splice(0, Math.max(0, sent.length - MAX_SENT))) this.#remove(id)
+    this.#options.store.set(STORED, sent.length > 0 ? sent : undefined)
+    this.#options.store.set(HAS_COMMENTS, all.length > 0 || undefined)
+  }
+}
+
+/**
+ * What the agent's changes since it got the comment mean for it: it's addressed if they are in its lines or add others next to them, else
+ * its lines may be elsewhere now. `undefined`: nothing is different.
+ */
+function addressedBy(
+  changes: Pick<ChangeScope, 'hunks' | 'current'>,
+  session: string,
+  path: string,
+  { startLine, endLine, quote, since }: Comment & { since: number },
+): Partial<Comment> | undefined {
+  const file = changes.current(path)
+  const hunks = changes
+    .hunks(path)
+    .filter(({ authors }) =>
+      authors.some(({ turns }) => turns.some(turn => turn.session === session && turn.turn >= since)),
+    )
+  if (!file || hunks.length === 0) return undefined
+  if (file.attributes.type === 'absent') return { state: 'addressed' }
+  const found = findLines(file.text, quote, startLine)
+  const first = (found ?? startLine) - 1
+  const end = first + endLine - startLine + 1
+  const words = new Set(quote.split(/\r?\n/).filter(line => line.trim() !== ''))
+  const isThere = hunks.some(({ start, before, after }) => {
+    // lines that were added just before or after it may be what it asks for
+    const near = before.length === 0 ? 1 : 0
+    if (start < end + near && start + after.length > first - near) return true
+    return found === undefined && before.some(line => words.has(line.replace(/\r?\n$/, '')))
+  })
+  if (isThere) return { state: 'addressed' }
+  return found === undefined || found === startLine
+    ? undefined
+    : { startLine: found, endLine: found + endLine - startLine }
+}

@@ -1,0 +1,268 @@
+import { readFileSync, rmSync, watch } from 'node:fs'
+import path from 'node:path'
+import * as z from 'zod'
+import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
+import { WINDOW_HEARTBEAT_MS } from '../common/limits.ts'
+import type { Logger } from '../common/logger.ts'
+import { markdownText } from '../common/markdown-text.ts'
+import { makePrivateFolder, writePrivateFile } from '../common/private-files.ts'
+import { branchOf } from '../editor/git-branch.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
+import { requestSummary } from '../sessions/request-notifications.ts'
+import type { SessionIndicator, SessionIndicators } from '../sessions/session-indicators.ts'
+import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
+import { titleOf } from '../sessions/session-title.ts'
+import { WindowFiles } from './storage/window-states.ts'
+
+/** Maximum number of sessions of a window. */
+const MAX_SESSIONS = 200
+/** Of the last words of a session. */
+const MAX_LINE = 200
+/** Entries at the end of a conversation among which the last words are. */
+const MAX_ENTRIES = 20
+/** Other windows hear of changes this much later. Milliseconds. */
+const WRITE_MS = 300
+/** An updating agent changes its last words all the time. Milliseconds. */
+const SAID_MS = 2000
+
+const text = (max: number) => z.string().max(max)
+const session = z.object({
+  agentId: text(4096).min(1),
+  agentName: text(4096),
+  sessionId: text(4096).min(1),
+  title: text(4096).optional(),
+  indicator: z.enum(['running', 'waiting', 'done', 'failed']),
+  cwd: text(32_768),
+  branch: text(256).optional(),
+  line: text(4 * MAX_LINE).optional(),
+  /** milliseconds since the epoch */
+  at: z.number().int().nonnegative().optional(),
+  cost: z.object({ amount: z.number().nonnegative(), currency: text(64) }).optional(),
+})
+const windowState = z.object({
+  /** The URI of its folder or workspace file; absent if it has none. */
+  workspace: text(32_768).optional(),
+  sessions: z.array(z.unknown()).max(MAX_SESSIONS),
+})
+const request = z.object({ agentId: text(4096), sessionId: text(4096) })
+
+/** A session that runs, waits, or ended its work and wasn't seen since. */
+export type SessionSummary = z.infer<typeof session>
+
+/** A session of another window on this machine. */
+export interface OtherSession extends SessionSummary {
+  window: { name: string; workspace?: string }
+}
+
+interface WindowSessionsOptions {
+  /** for the files of all windows */
+  folder: string
+  /** The URI of this window's workspace; empty for none. */
+  workspace: string
+  manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
+  indicators: SessionIndicators
+  /** Resolves once the window is visible. */
+  confirm: () => PromiseLike<unknown>
+  /** Shows a session of this window, which another window asked for. */
+  show: (open: OpenSession) => void
+  redact: (text: string) => string
+  log: Logger
+}
+
+/**
+ * What is at work in all windows of this machine. Each window writes what it has to a file of its own, and reads those of
+ * the others, which anything may have written. The file of a window that crashed is left out, and removed.
+ */
+export class WindowSessions extends Owner {
+  readonly #options: WindowSessionsOptions
+  readonly #files: WindowFiles
+  readonly #change = this.register(new Emitter<void>())
+  #others: OtherSession[] = []
+  #known = '[]'
+  #written = ''
+  #timer: NodeJS.Timeout | undefined
+  #due = 0
+  #readTimer: NodeJS.Timeout | undefined
+
+  /** What other windows have changed. */
+  readonly onDidChange = this.#change.event
+
+  constructor(options: WindowSessionsOptions) {
+    super()
+    this.#options = options
+    const { folder, log, confirm, manager, indicators } = options
+    this.#files = this.register(new WindowFiles({ folder, log, confirm }))
+    this.register(
+      toDisposable(() => {
+        clearTimeout(this.#timer)
+        clearTimeout(this.#readTimer)
+        rmSync(this.#requestFile(this.#files.name), { force: true })
+      }),
+    )
+    this.register(watchSessions(manager, open => this.#watch(open)))
+    this.register(indicators.onDidChange(() => this.#writeSoon(WRITE_MS)))
+    this.#writeSoon(WRITE_MS)
+    const check = setInterval(() => this.#check(), WINDOW_HEARTBEAT_MS)
+    check.unref()
+    this.register(toDisposable(() => clearInterval(check)))
+    this.#follow()
+    this.#check()
+  }
+
+  /** The sessions of the other windows. */
+  others(): readonly OtherSession[] {
+    return this.#others
+  }
+
+  /** The sessions of this window, like those of the others. */
+  async own(): Promise<Array<{ open: OpenSession; summary: SessionSummary }>> {
+    const { manager, indicators } = this.#options
+    const all = manager.list().map(async open => {
+      const indicator = indicators.of(open)
+      return indicator === 'idle' ? [] : { open, summary: await this.#summaryOf(open, indicator) }
+    })
+    return (await Promise.all(all)).flat().slice(0, MAX_SESSIONS)
+  }
+
+  /** Asks the window of a session to show it. */
+  request({ window, agentId, sessionId }: OtherSession): void {
+    const file = this.#requestFile(window.name)
+    writePrivateFile(file, JSON.stringify({ agentId, sessionId }), `${file}.${this.#files.name}`)
+  }
+
+  /** Reads what the others have written. */
+  refresh(): void {
+    this.#readTimer = undefined
+    this.#answer()
+    const others = [...this.#files.others()].flatMap(([name, state]) => {
+      const { success, data } = windowState.safeParse(state)
+      if (!success) return []
+      const { workspace } = data
+      return data.sessions.flatMap((one): OtherSession[] => {
+        const parsed = session.safeParse(one)
+        const window = { name, ...(workspace !== undefined && { workspace }) }
+        return parsed.success ? [{ ...parsed.data, window }] : []
+      })
+    })
+    const known = JSON.stringify(others)
+    if (known === this.#known) return
+    this.#known = known
+    this.#others = others
+    this.#change.fire()
+  }
+
+  // ---- this window -------------------------------------------------------------------------------------------------
+
+  #watch({ session }: OpenSession): Disposable {
+    return session.onDidChange(() => this.#writeSoon(SAID_MS))
+  }
+
+  #writeSoon(delay: number): void {
+    const due = Date.now() + delay
+    if (this.#timer !== undefined && due >= this.#due) return
+    clearTimeout(this.#timer)
+    this.#due = due
+    this.#timer = setTimeout(() => void this.#write(), delay)
+    this.#timer.unref()
+  }
+
+  async #write(): Promise<void> {
+    this.#timer = undefined
+    const { workspace } = this.#options
+    const sessions = (await this.own()).map(({ summary }) => summary)
+    if (this.owned.isDisposed) return
+    const state = { ...(workspace !== '' && { workspace }), sessions }
+    const written = JSON.stringify(state)
+    if (written === this.#written && this.#files.isOwn) return
+    // a window that has nothing to tell isn't there for the others
+    if (sessions.length === 0 && this.#written === '') return
+    this.#written = written
+    this.#files.write(state)
+  }
+
+  async #summaryOf(
+    { agentId, agentName, session, plan }: OpenSession,
+    indicator: Exclude<SessionIndicator, 'idle'>,
+  ): Promise<SessionSummary> {
+    const { redact } = this.#options
+    const { cwd } = plan.setup
+    const { usage, updatedAt } = session.state
+    const title = titleOf(session)
+    const line = requestSummary(session)?.text ?? lastWords(session.state.entries)
+    const branch = await branchOf(cwd)
+    return {
+      ...{ agentId, agentName, sessionId: session.sessionId, indicator, cwd },
+      ...(title !== undefined && { title: redact(title).slice(0, 4096) }),
+      ...(branch !== undefined && { branch }),
+      ...(line !== undefined && { line: cut(redact(line)) }),
+      ...(updatedAt !== undefined && { at: updatedAt }),
+      ...(usage?.cost && usage.cost.amount >= 0 && { cost: usage.cost }),
+    }
+  }
+
+  // ---- the other windows -------------------------------------------------------------------------------------------
+
+  #follow(): void {
+    const { folder, log } = this.#options
+    try {
+      makePrivateFolder(folder)
+      const watcher = watch(folder, () => {
+        this.#readTimer ??= setTimeout(() => this.refresh(), 50)
+      })
+      watcher.on('error', () => watcher.close())
+      this.register(toDisposable(() => watcher.close()))
+    } catch (error) {
+      // the regular checks find changes later
+      log.debug(`${folder} can't be watched: ${String(error)}`)
+    }
+  }
+
+  /** Removes what crashed windows left, and finds what wasn't reported. */
+  #check(): void {
+    this.#files.takeOver(() => {})
+    this.#writeSoon(WRITE_MS)
+    this.refresh()
+  }
+
+  #requestFile(window: string): string {
+    return path.join(this.#options.folder, `${window}.show`)
+  }
+
+  /** Shows the session that another window asked for. */
+  #answer(): void {
+    const file = this.#requestFile(this.#files.name)
+    let wanted: unknown
+    try {
+      wanted = JSON.parse(readFileSync(file, 'utf8'))
+    } catch {
+      return
+    } finally {
+      rmSync(file, { force: true })
+    }
+    const { success, data } = request.safeParse(wanted)
+    const open = success ? this.#options.manager.find(data.agentId, data.sessionId) : undefined
+    if (open) this.#options.show(open)
+  }
+}
+
+type Entries = OpenSession['session']['state']['entries']
+
+/** The last line that the agent wrote, or the title of what it does since. */
+function lastWords(entries: Entries): string | undefined {
+  for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_ENTRIES); at--) {
+    const entry = entries[at]
+    if (entry?.kind === 'tool_call' && entry.title) return entry.title
+    if (entry?.kind !== 'message' || entry.role !== 'agent') continue
+    const last = entry.blocks.findLast(block => block.type === 'text')
+    const lines = last?.type === 'text' ? markdownText(last.text.slice(-4000)).split('\n') : []
+    const line = lines.findLast(one => one.trim() !== '')
+    if (line !== undefined) return line.trim()
+  }
+  return undefined
+}
+
+function cut(line: string): string {
+  const letters = Array.from(line.replace(/\s+/g, ' '))
+  return letters.length > MAX_LINE ? `${letters.slice(0, MAX_LINE).join('')}…` : letters.join('')
+}

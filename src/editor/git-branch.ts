@@ -1,0 +1,41 @@
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+
+/** A longer file isn't Git's. Bytes. */
+const MAX_BYTES = 4096
+const MAX_NAME = 256
+
+/**
+ * The branch that is checked out at a folder, or the commit's first letters; `undefined` outside of a repository. Reads
+ * Git's files, so that it costs nothing to ask often.
+ */
+export async function branchOf(folder: string): Promise<string | undefined> {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const head = await headOf(path.join(at, '.git'))
+    if (head !== undefined) {
+      const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1]
+      if (branch !== undefined) return branch.slice(0, MAX_NAME)
+      return /^[\da-f]{40,64}$/.test(head) ? head.slice(0, 7) : undefined
+    }
+    if (path.dirname(at) === at) return undefined
+  }
+}
+
+/** `git`: the repository's folder, or in a worktree or submodule a file with its path. */
+async function headOf(git: string): Promise<string | undefined> {
+  const direct = await firstLine(path.join(git, 'HEAD'))
+  if (direct !== undefined) return direct
+  const elsewhere = /^gitdir: (.+)$/.exec((await firstLine(git)) ?? '')?.[1]
+  if (elsewhere === undefined) return undefined
+  return firstLine(path.join(path.resolve(path.dirname(git), elsewhere), 'HEAD'))
+}
+
+async function firstLine(file: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(file)
+    if (size > MAX_BYTES) return undefined
+    return (await readFile(file, 'utf8')).split('\n', 1)[0]?.trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { type CommandHandlers, CommandId, CommentMenuId } from '../../app/ids.ts'
+import type { CommentAction, CommentThreads, ShownComment } from '../../app/workbench.ts'
+import { Owner } from '../../common/disposable.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import { MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
+import { findLines, type Lines, linesOf, moveLines } from '../../editor/comment-lines.ts'
+import { readSetting } from '../settings.ts'
+
+/** Typing above a comment moves it with every line; the others hear of it when this has passed. Milliseconds. */
+const REST_MS = 200
+
+interface Thread {
+  comment: ShownComment
+  thread: vscode.CommentThread
+  /** what VS Code shows in it, and changes while the user edits it */
+  shown: vscode.Comment & { id: string }
+}
+
+/** The user's comments as VS Code shows them: one thread each, which moves with its lines. */
+export class VsCodeComments extends Owner implements CommentThreads {
+  readonly #controller: vscode.CommentController
+  readonly #threads = new Map<string, Thread>()
+  readonly #act = this.register(new Emitter<CommentAction>())
+  readonly #moved = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  readonly onDidAct = this.#act.event
+
+  constructor(controller: vscode.CommentController) {
+    super()
+    this.#controller = controller
+    controller.options = {
+      prompt: l10n.t('Comment for the agent'),
+      placeHolder: l10n.t('What should the agent do here?'),
+    }
+    this.register(vscode.workspace.onDidChangeTextDocument(event => this.#documentChanged(event)))
+    this.register(vscode.workspace.onDidRenameFiles(({ files }) => this.#filesRenamed(files)))
+    this.register({
+      dispose: () => {
+        clearTimeout(this.#timer)
+        for (const { thread } of this.#threads.values()) thread.dispose()
+      },
+    })
+  }
+
+  show(comment: ShownComment): void {
+    const known = this.#threads.get(comment.id)
+    const isMoved = known && known.comment.uri !== comment.uri
+    if (isMoved) known.thread.dispose()
+    const thread =
+      known && !isMoved
+        ? known.thread
+        : this.#controller.createCommentThread(vscode.Uri.parse(comment.uri), rangeOf(comment), [])
+    this.#draw(comment, thread, known?.comment)
+  }
+
+  hide(id: string): void {
+    this.#threads.get(id)?.thread.dispose()
+    this.#threads.delete(id)
+    this.#moved.delete(id)
+  }
+
+  async reveal(id: string): Promise<void> {
+    const { comment, thread } = this.#threads.get(id) ?? {}
+    if (!comment || !thread) throw new Error(l10n.t('This comment was removed.'))
+    const uri = vscode.Uri.parse(comment.uri)
+    const selection = rangeOf(comment)
+    try {
+      await vscode.window.showTextDocument(uri, { selection: new vscode.Range(selection.end, selection.end) })
+    } catch {
+      throw new Error(l10n.t("{0} can't be opened.", this.nameOf(comment.uri)))
+    }
+    thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded
+  }
+
+  nameOf(uri: string): string {
+    const parsed = vscode.Uri.parse(uri)
+    return parsed.scheme === 'file' ? vscode.workspace.asRelativePath(parsed) : parsed.path
+  }
+
+  /** The buttons of the threads. Their arguments come from VS Code, which passes the thread or the comment. */
+  get commands() {
+    const ofComment = (given: unknown) => this.#threads.get(String((given as { id?: unknown } | null)?.id))
+    const ofThread = (given: unknown) => [...this.#threads.values()].find(one => one.thread === given)
+    const isKnown = (given: unknown) => ofThread(given) ?? ofComment(given)
+    return {
+      [CommandId.addComment]: async () => {
+        if (!vscode.workspace.isTrusted)
+          throw new UnavailableError(
+            l10n.t("Agents don't start in Restricted Mode. Trust this workspace first."),
+          )
+        if (!readSetting('lineComments'))
+          throw new UnavailableError(
+            l10n.t('Turn on the setting {0} to comment on lines.', 'parley.lineComments'),
+          )
+        const editor = vscode.window.activeTextEditor
+        if (!editor) throw new UnavailableError(l10n.t('Open a file in an editor first.'))
+        const { start, end, isSingleLine } = editor.selection
+        // a selection that ends before the first character of a line doesn't include that line
+        const last = isSingleLine || end.character > 0 ? end.line : end.line - 1
+        const range = {
+          ...{ startLineNumber: start.line + 1, startColumn: 1 },
+          ...{ endLineNumber: last + 1, endColumn: 1 },
+        }
+        await vscode.commands.executeCommand('workbench.action.addComment', { range, fileComment: false })
+      },
+      [CommentMenuId.add]: async (given: unknown) => {
+        const { thread, text } = (given ?? {}) as Partial<vscode.CommentReply>
+        if (!thread || typeof text !== 'string') return
+        if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
+        await this.#add(thread, text)
+      },
+      [CommentMenuId.edit]: (given: unknown) => {
+        const found = ofComment(given)
+        if (!found) return
+        found.shown.mode = vscode.CommentMode.Editing
+        found.thread.comments = [found.shown]
+      },
+      [CommentMenuId.save]: (given: unknown) => {
+        const found = ofComment(given)
+        if (!found) return
+        const { body } = given as vscode.Comment
+        const text = (typeof body === 'string' ? body : body.value).slice(0, MAX_COMMENT_LENGTH)
+        if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
+        found.shown.mode = vscode.CommentMode.Preview
+        this.#act.fire({ type: 'edit', id: found.comment.id, text })
+        // it may have been sent meanwhile, and is then as it was
+        this.#draw(found.comment, found.thread)
+      },
+      [CommentMenuId.cancel]: (given: unknown) => {
+        const found = ofComment(given)
+        if (found) this.#draw(found.comment, found.thread)
+      },
+      [CommentMenuId.delete]: (given: unknown) => {
+        const found = isKnown(given)
+        if (found) this.#act.fire({ type: 'delete', id: found.comment.id })
+      },
+      [CommentMenuId.resolve]: (given: unknown) => {
+        const found = isKnown(given)
+        if (found) this.#act.fire({ type: 'resolve', id: found.comment.id })
+      },
+      [CommentMenuId.reopen]: (given: unknown) => {
+        const found = isKnown(given)
+        if (found) this.#act.fire({ type: 'reopen', id: found.comment.id })
+      },
+    } satisfies Partial<CommandHandlers>
+  }
+
+  async #add(thread: vscode.CommentThread, written: string): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(thread.uri)
+    const range = thread.range ?? new vscode.Range(0, 0, 0, 0)
+    const lines = { startLine: range.start.line + 1, endLine: range.end.line + 1 }
+    const text = written.slice(0, MAX_COMMENT_LENGTH)
+    const quote = linesOf(document.getText(), lines).slice(0, MAX_COMMENT_LENGTH)
+    const comment = { id: randomUUID(), uri: thread.uri.toString(), ...lines, quote, text }
+    this.#draw({ ...comment, state: 'draft' }, thread)
+    this.#act.fire({ type: 'add', ...comment })
+  }
+
+  #draw(comment: ShownComment, thread: vscode.CommentThread, before?: ShownComment): void {
+    const { id, text, state } = comment
+    const isDone = state === 'addressed' || state === 'resolved'
+    const wasDone = before?.state === 'addressed' || before?.state === 'resolved'
+    const edited = this.#threads.get(id)?.shown
+    const isEdited = edited?.mode === vscode.CommentMode.Editing && before !== undefined && state === 'draft'
+    const shown: Thread['shown'] = isEdited
+      ? edited
+      : {
+          id,
+          // shown as plain text
+          body: text,
+          mode: vscode.CommentMode.Preview,
+          author: { name: l10n.t('You') },
+          contextValue: state,
+          label: labelOf(comment),
+        }
+    const known = this.#threads.get(id)
+    if (known) Object.assign(known, { comment, thread, shown })
+    else this.#threads.set(id, { comment, thread, shown })
+    const range = rangeOf(comment)
+    if (!thread.range?.isEqual(range)) thread.range = range
+    thread.canReply = false
+    thread.contextValue = state
+    thread.label = l10n.t('Comment for the agent')
+    thread.state = isDone ? vscode.CommentThreadState.Resolved : vscode.CommentThreadState.Unresolved
+    // the user opens and closes it; what is done closes once
+    if (isDone && !wasDone) thread.collapsibleState = vscode.CommentThreadCollapsibleState.Collapsed
+    if (!isEdited) thread.comments = [shown]
+  }
+
+  #documentChanged({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    if (contentChanges.length === 0) return
+    const uri = document.uri.toString()
+    const edits = contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text }))
+    for (const [id, one] of this.#threads) {
+      const { comment } = one
+      if (comment.uri !== uri) continue
+      one.comment = { ...comment, ...linesAfter(comment, edits, document) }
+      one.thread.range = rangeOf(one.comment)
+      this.#moved.add(id)
+    }
+    if (this.#moved.size > 0) this.#timer ??= setTimeout(() => this.#reportMoved(), REST_MS)
+  }
+
+  #reportMoved(): void {
+    this.#timer = undefined
+    const ids = [...this.#moved]
+    this.#moved.clear()
+    for (const id of ids) {
+      const comment = this.#threads.get(id)?.comment
+      const document = vscode.workspace.textDocuments.find(one => one.uri.toString() === comment?.uri)
+      if (!comment || !document) continue
+      const quote = linesOf(document.getText(), comment).slice(0, MAX_COMMENT_LENGTH)
+      const { uri, startLine, endLine } = comment
+      this.#act.fire({ type: 'move', id, uri, startLine, endLine, quote })
+    }
+  }
+
+  #filesRenamed(files: ReadonlyArray<{ oldUri: vscode.Uri; newUri: vscode.Uri }>): void {
+    for (const { comment } of [...this.#threads.values()]) {
+      const { id, startLine, endLine, quote } = comment
+      const { path, scheme } = vscode.Uri.parse(comment.uri)
+      const rename = files.find(
+        ({ oldUri }) =>
+          oldUri.scheme === scheme && (oldUri.path === path || path.startsWith(`${oldUri.path}/`)),
+      )
+      if (!rename) continue
+      const { oldUri, newUri } = rename
+      const uri = newUri.with({ path: newUri.path + path.slice(oldUri.path.length) }).toString()
+      this.#act.fire({ type: 'move', id, uri, startLine, endLine, quote })
+    }
+  }
+}
+
+/** Where its lines are after edits. Those that replace all of them, as a formatter does, may contain them elsewhere. */
+function linesAfter(
+  comment: ShownComment,
+  edits: ReadonlyArray<{ start: vscode.Position; end: vscode.Position; text: string }>,
+  document: vscode.TextDocument,
+): Lines {
+  const { startLine, endLine, quote } = comment
+  const moved = moveLines(comment, edits)
+  const isReplaced = edits.some(({ start, end }) => start.line < startLine && end.line >= endLine - 1)
+  const found = isReplaced ? findLines(document.getText(), quote, moved.startLine) : undefined
+  if (found !== undefined) return { startLine: found, endLine: found + quote.split('\n').length - 1 }
+  const last = Math.min(moved.endLine, document.lineCount)
+  return { startLine: Math.min(moved.startLine, last), endLine: last }
+}
+
+function rangeOf({ startLine, endLine }: ShownComment): vscode.Range {
+  return new vscode.Range(startLine - 1, 0, endLine - 1, 0)
+}
+
+function labelOf({ state, agentName }: ShownComment): string {
+  switch (state) {
+    case 'draft':
+      return l10n.t('Sent with your next prompt')
+    case 'queued':
+      return l10n.t('Queued')
+    case 'sent':
+      return agentName === undefined ? l10n.t('Sent') : l10n.t('Sent to {0}', agentName)
+    case 'addressed':
+      return agentName === undefined ? l10n.t('Addressed') : l10n.t('Addressed by {0}', agentName)
+    case 'resolved':
+      return l10n.t('Resolved')
+  }
+}

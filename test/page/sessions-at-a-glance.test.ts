@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
+
+describe('the sessions of all windows', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': { one: fixtureAgent(root, 'One'), two: fixtureAgent(root, 'Two') },
+    }),
+  })
+  const folder = () =>
+    join(vscode.root.directory, 'user-data', 'User', 'globalStorage', 'parley.parley', 'windows')
+  const rows = (window: PageWindow) => window.palette.locator('.monaco-list-row')
+  const close = async (window: PageWindow) => {
+    await window.paletteInput.press('Escape')
+    await window.palette.waitFor({ state: 'hidden' })
+  }
+
+  it('are listed with what they do, are counted on the badge, and open where they are', async () => {
+    const first = await vscode.open()
+    const there = await ConversationPage.startSession(first, 'One')
+    await there.send('[[say Reading the files]] [[usage 100 1000]] [[gate]]')
+    await there.text('Reading the files').waitFor()
+
+    const second = await vscode.open()
+    const here = await ConversationPage.startSession(second, 'Two')
+    await second.runCommand('Parley: Open Session…')
+    const row = rows(second).filter({ hasText: 'in another window' })
+    await row.getByText('Running · One').waitFor()
+    await row.getByText('planets-api · Reading the files').waitFor()
+    // the list follows
+    await there.button(/^Stop/).waitFor()
+    openGate(vscode.root, 'One')
+    await row.waitFor({ state: 'detached' })
+    await close(second)
+
+    await there.send('[[permission planets.js]]')
+    await there.frame.locator('.permission').first().waitFor()
+    await second.page.locator('.action-item[data-badge="1"]').waitFor()
+    await first.runCommand('Parley: New Session')
+    await there.waitForPhase('ready')
+    await second.runCommand('Parley: Open Session…')
+    await row.getByText('Needs your answer · One').waitFor()
+    assert.match(await rows(second).first().innerText(), /Needs your answer/)
+    await second.paletteInput.press('Enter')
+    await second.page.getByText('is shown in the window where it runs').waitFor()
+    await there.frame.locator('.permission').first().waitFor()
+    assert.equal(await here.frame.locator('.permission').count(), 0)
+  })
+
+  it('are gone with a window that crashed, and damaged and hostile files are ignored', async () => {
+    const first = await vscode.open()
+    const there = await ConversationPage.startSession(first, 'One')
+    await there.send('[[gate]]')
+    const files = () => readdirSync(folder()).filter(name => name.endsWith('.json'))
+    await waitFor('the file of the window', () => existsSync(folder()) && files().length > 0)
+    const [file = ''] = files()
+    const state = await waitFor('its session', () => {
+      const read = JSON.parse(readFileSync(join(folder(), file), 'utf8'))
+      return read.sessions.length > 0 && read
+    })
+    const pid = process.pid
+    writeFileSync(join(folder(), `${pid}-torn.json`), JSON.stringify(state).slice(0, 50))
+    const hostile = { ...state.sessions[0], title: '$(trash) x\u202e', sessionId: 'other' }
+    const sessions = [hostile, { ...hostile, agentId: 5 }, { ...hostile, cwd: 'x'.repeat(100_000) }, null]
+    writeFileSync(join(folder(), `${pid}-bad.json`), JSON.stringify({ sessions }))
+
+    const second = await vscode.open()
+    await ConversationPage.startSession(second, 'Two')
+    await second.runCommand('Parley: Open Session…')
+    const others = rows(second).filter({ hasText: 'in another window' })
+    await waitFor('two sessions', async () => (await others.count()) === 2)
+    await others.getByText('$ (trash) x').waitFor()
+    await first.host.kill()
+    await close(second)
+    await waitFor('one session', async () => {
+      await second.runCommand('Parley: Open Session…')
+      const left = await others.count()
+      await close(second)
+      return left === 1
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, selectLines } from './support/editor.ts'
+import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const capable = { agentCapabilities: { promptCapabilities: { embeddedContext: true } } }
+
+describe('a comment on lines', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': { one: fixtureAgent(root, 'One', { results: { initialize: capable } }) },
+    }),
+  })
+
+  it('is written with the keyboard, edited in its thread, and sent with the next prompt', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'One')
+    const chip = (text: string) =>
+      conversation.frame.getByRole('list', { name: 'Attached' }).locator(`[title*="${text}"]`)
+    const { page } = workbench
+    await openFile(workbench, 'planets.js')
+    await selectLines(workbench, 2)
+    await page.keyboard.press("Control+'")
+    await page.keyboard.press('c')
+    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
+    await waitFor('the comment’s input', () => box.evaluate(form => form.contains(document.activeElement)))
+    await page.keyboard.type('Sort these.')
+    await page.keyboard.press('Control+Enter')
+    await chip('Sort these.').waitFor()
+    const thread = page.locator('.review-widget')
+    await thread.getByText('Sent with your next prompt').waitFor()
+
+    await thread.locator('.review-comment').hover()
+    await thread.getByRole('button', { name: 'Edit Comment' }).click()
+    const edited = thread.locator('.edit-textarea .monaco-editor')
+    await waitFor('the edited comment', () => edited.evaluate(form => form.contains(document.activeElement)))
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('Sort by mass.')
+    await thread.getByRole('button', { name: 'Save' }).click()
+    await chip('Sort by mass.').waitFor()
+    await thread.getByText('Sort by mass.').waitFor()
+
+    await conversation.send('as I wrote')
+    await thread.getByText('Sent to One').waitFor()
+    const prompt = await waitFor('the prompt', () =>
+      receivedParams(vscode.server.root, 'One', 'session/prompt').at(-1),
+    )
+    assert.match(JSON.stringify(prompt), /Comment on [^"]*planets\.js:1-2:\\n\\nSort by mass\./)
+    await thread.getByRole('button', { name: 'Resolve' }).click()
+    // a thread closes once it's resolved
+    await thread.getByText('Sort by mass.').waitFor({ state: 'hidden' })
+    await chip('Sort').waitFor({ state: 'detached' })
+  })
+})

@@ -35,6 +35,7 @@ import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { ContextKey } from './ids.ts'
 import { McpPage } from './mcp/mcp-page.ts'
+import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -257,6 +258,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     new McpPage({
       ...{ workbench, manager, log, nameOf },
       mcp: agentServices.mcp,
+      check: agentServices.checkMcpServer,
+      signIn: (key, name) => signInToMcpServer({ ...agentServices, workbench }, key, name),
+      signIns: agentServices.mcpSignIns,
       switches: agentServices.mcpSwitches,
     }),
   )

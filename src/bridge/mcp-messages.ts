@@ -23,6 +23,11 @@ export const mcpMessages = {
   'mcp/switchInSession': z.object({ session: id, key: id, on: z.boolean() }),
   /** Asks the user to agree to a server. */
   'mcp/allow': z.object({ key: id }),
+  /** Connects to a server once and lists its tools. */
+  'mcp/check': z.object({ key: id }),
+  /** Signs in to a server with OAuth. */
+  'mcp/signIn': z.object({ key: id }),
+  'mcp/signOut': z.object({ key: id }),
 } as const
 
 /** What the host sends to the MCP Servers page. */

@@ -1,3 +1,4 @@
+import type { ServerCheck } from '../mcp/server-check.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 
 /** A server as a place defines it. */
@@ -15,6 +16,10 @@ export interface McpServerRow {
   needsConsent?: true
   /** why no session gets it */
   reason?: string
+  /** The user has signed in to it with OAuth. */
+  isSignedIn?: true
+  checking?: true
+  check?: ServerCheck
 }
 
 /** A place that defines servers. */

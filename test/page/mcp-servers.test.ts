@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Frame } from 'playwright-core'
+import { testDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -74,6 +75,42 @@ describe('MCP Servers', () => {
     await workbench.screenshot('mcp-servers')
   })
 
+  it('checks a server on request: its tools, or what is wrong with its output', async () => {
+    const program = (...args: string[]) => ({
+      command: process.execPath,
+      args: [join(testDirectory, 'fixtures/mcp', args[0]!), ...args.slice(1)],
+    })
+    write(join(vscode.root.userData, 'User/mcp.json'), {
+      servers: {
+        good: program('stdio-server.mjs'),
+        bad: program('bad-server.mjs', 'exits'),
+        missing: { command: 'a-command-that-nobody-has' },
+      },
+    })
+    const page = await manage()
+    const server = (name: string) =>
+      place(page, 'mcp.json of the user').getByRole('listitem').filter({ hasText: name }).first()
+    for (const name of ['good', 'bad', 'missing'])
+      await page.getByRole('button', { name: `Check: ${name}` }).click()
+    await server('good')
+      .getByText(/· 6 tools$/)
+      .waitFor()
+    await server('good').getByText('Tools', { exact: true }).click()
+    await server('good').getByText('reverse_text').waitFor()
+    await server('bad').getByText('starting with no token').waitFor()
+    await server('missing')
+      .getByText(/wasn't found on the PATH/)
+      .waitFor()
+    await workbench.screenshot('mcp-servers-checked')
+
+    // a server of the workspace isn't started for a check without consent
+    await page.getByRole('button', { name: 'Check: theirs' }).click()
+    await workbench.page.getByText('Command: node theirs.mjs').waitFor()
+    await answer('Cancel')
+    await place(page, 'planets-api/.vscode/mcp.json').getByText("you haven't allowed it").waitFor()
+  })
+
+  // the last one: what it turns off stays off
   it('lets the user agree to a server, and turn servers, places, agents and sessions off', async () => {
     const page = await manage()
     const theirs = place(page, 'planets-api/.vscode/mcp.json')

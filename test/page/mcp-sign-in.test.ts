@@ -66,4 +66,21 @@ describe('the sign-in of an MCP server', () => {
     await ConversationPage.startSession(workbench, 'Wide')
     await waitFor('a session without the bridge', () => given()?.type === 'http')
   })
+
+  it('is offered by a check in MCP Servers, which then lists the tools', async () => {
+    const workbench = await vscode.open()
+    await workbench.runCommand('Parley: MCP Servers')
+    const page = await workbench.webview('body[data-view="mcp"]')
+    await page.getByRole('button', { name: 'Check: docs' }).click()
+    await page.getByText('The server requires you to sign in (status 401).').waitFor()
+    await page.getByRole('button', { name: 'Sign In…: docs' }).click()
+    await workbench.page.getByRole('button', { name: 'Open Browser' }).click()
+    const opened = async () => (await workbench.host.call('openedUrls')) as string[]
+    await waitFor('the browser', async () => (await opened()).length === 1)
+    await fetch((await opened())[0] ?? '')
+    await page.getByText('probe 1.2.3 · 6 tools').waitFor()
+    await workbench.screenshot('mcp-sign-in')
+    await page.getByRole('button', { name: 'Sign Out: docs' }).click()
+    await page.getByRole('button', { name: 'Sign Out: docs' }).waitFor({ state: 'detached' })
+  })
 })

@@ -19,8 +19,10 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
+import type { ServerCheck } from '../../mcp/server-check.ts'
 import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
@@ -55,6 +57,8 @@ export interface AgentServices {
   mcp: McpServers
   mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
+  /** Connects once to the MCP server with a key. */
+  checkMcpServer: (key: string) => Promise<ServerCheck>
   rules: PermissionRules
   ruleConsent: RuleConsent
   inputs: McpInputs
@@ -184,6 +188,24 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     }),
   )
   own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
+  const checkMcpServer = async (key: string): Promise<ServerCheck> => {
+    const resolution = await mcp.resolve(key)
+    if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
+    const { server } = resolution
+    const check = await checkServer(server, {
+      environment: await environment.get(),
+      cwd: workbench.folders()[0]?.path ?? homedir(),
+      version: platform.version,
+      guard: options.guard(),
+      secrets,
+      ...(server.type !== 'stdio' &&
+        (await mcpSignIns.isSignedIn(server.url)) && { token: () => mcpSignIns.token(server.url) }),
+    })
+    if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)
+    else log.info(`The check of the MCP server "${server.name}": ${check.server.tools.length} tools`)
+    if (check.stderr !== '') log.info(`The MCP server "${server.name}" wrote:\n${check.stderr}`)
+    return check
+  }
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
     new PermissionRules({
@@ -220,6 +242,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     mcp,
     mcpSignIns,
     mcpSwitches,
+    checkMcpServer,
     rules,
     ruleConsent: consent,
     inputs,

@@ -13,6 +13,8 @@ import {
   type McpSource,
 } from '../../mcp/mcp-settings.ts'
 import type { PlannedServer } from '../../mcp/plan-servers.ts'
+import type { ServerCheck } from '../../mcp/server-check.ts'
+import type { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import type { McpSwitches } from '../../mcp/switches.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
@@ -27,14 +29,23 @@ interface McpPageOptions extends WebviewTabOptions {
   switches: McpSwitches
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   nameOf: (agentId: string) => string
+  /** Connects once to the server with a key. */
+  check: (key: string) => Promise<ServerCheck>
+  /** Resolves to whether the user has signed in. */
+  signIn: (key: string, name: string) => Promise<boolean>
+  signIns: Pick<McpSignIns, 'urls' | 'signOut' | 'onDidChange'>
 }
 
 /** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
 export class McpPage extends WebviewTab<McpHostMessages> {
   readonly #options: McpPageOptions
+  /** by server; `running` until it's done */
+  readonly #checks = new Map<string, ServerCheck | 'running'>()
   #sources: McpSource[] = []
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
+  /** The URLs of servers. */
+  #signedIn: ReadonlySet<string> = new Set()
   #isLoading = false
   #isStale = false
 
@@ -44,7 +55,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   protected connect(connection: WebviewConnection<McpHostMessages>, own: DisposableStore): void {
-    const { mcp, switches, manager, workbench } = this.#options
+    const { mcp, signIns, switches, manager, workbench } = this.#options
     const server = (key: string) => this.#planned.find(one => one.key === key)
     connection.handle(mcpMessages, {
       'mcp/ready': () => this.#load(),
@@ -58,8 +69,23 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       'mcp/switchAgent': ({ agentId, on }) => switches.set({ agentId }, on),
       'mcp/switchInSession': ({ session, key, on }) => switches.set({ server: key, session }, on),
       'mcp/allow': ({ key }) => mcp.allow(key),
+      'mcp/check': ({ key }) => this.#check(key),
+      'mcp/signIn': async ({ key }) => {
+        const one = server(key)
+        if (!one) return
+        const isSignedIn = await this.#options.signIn(key, one.name).catch((error: unknown) => {
+          void workbench.dialogs.error(plainMessage(messageOf(error)))
+        })
+        if (isSignedIn) await this.#check(key)
+      },
+      'mcp/signOut': async ({ key }) => {
+        const definition = server(key)?.server
+        if (definition && definition.type !== 'stdio') await signIns.signOut(definition.url)
+        this.#checks.delete(key)
+      },
     })
     own.add(mcp.onDidChange(() => void this.#load()))
+    own.add(signIns.onDidChange(() => void this.#load()))
     own.add(manager.onDidChange(() => this.#send()))
     own.add(workbench.settings.onDidChange('mcpDiscovery', () => void this.#load()))
   }
@@ -78,6 +104,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         this.#isStale = false
         const { sources, planned } = await this.#options.mcp.plan()
         this.#notAgreed = await this.#options.mcp.notAgreed(planned)
+        this.#signedIn = new Set(await this.#options.signIns.urls())
         this.#sources = sources
         this.#planned = planned
       }
@@ -106,6 +133,15 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       .catch((error: unknown) => void dialogs.error(plainMessage(messageOf(error))))
   }
 
+  async #check(key: string): Promise<void> {
+    if (this.#checks.get(key) === 'running') return
+    this.#checks.set(key, 'running')
+    this.#send()
+    this.#checks.set(key, await this.#options.check(key))
+    // the user may have agreed to it
+    await this.#load()
+  }
+
   #send(): void {
     if (!this.isVisible) return
     const { manager, workbench } = this.#options
@@ -130,6 +166,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 
   #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
+    const check = this.#checks.get(key)
     return {
       key,
       name,
@@ -138,6 +175,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
+      ...(server && server.type !== 'stdio' && this.#signedIn.has(server.url) && { isSignedIn: true }),
+      ...(check === 'running' ? { checking: true } : check && { check }),
     }
   }
 

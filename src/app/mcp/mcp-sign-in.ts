@@ -27,7 +27,9 @@ export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
 }
 
 /** *Sign In to MCP Server…* and *Sign Out of MCP Server…*. */
-export function mcpSignInCommands({ mcp, mcpSignIns, workbench: { dialogs } }: McpSignInOptions) {
+export function mcpSignInCommands(options: McpSignInOptions) {
+  const { mcp, mcpSignIns, workbench } = options
+  const { dialogs } = workbench
   return {
     [CommandId.signInToMcpServer]: async () => {
       const { planned } = await mcp.plan()
@@ -36,7 +38,7 @@ export function mcpSignInCommands({ mcp, mcpSignIns, workbench: { dialogs } }: M
       )
       if (items.length === 0) throw new UnavailableError(l10n.t('No MCP server with a URL is configured.'))
       const picked = await dialogs.pick(items, { placeholder: l10n.t('Select an MCP server to sign in to') })
-      if (picked) await signIn(picked.key, picked.label)
+      if (picked) await signInToMcpServer(options, picked.key, picked.label)
     },
     [CommandId.signOutOfMcpServer]: async () => {
       const urls = await mcpSignIns.urls()
@@ -50,22 +52,28 @@ export function mcpSignInCommands({ mcp, mcpSignIns, workbench: { dialogs } }: M
       void dialogs.info(plainMessage(l10n.t('Signed out of {0}.', picked.label)))
     },
   } satisfies Partial<CommandHandlers>
+}
 
-  async function signIn(key: string, name: string): Promise<void> {
-    const resolution = await mcp.resolve(key)
-    if ('reason' in resolution) throw new UnavailableError(resolution.reason)
-    const { server } = resolution
-    if (server.type === 'stdio') return
-    const title = l10n.t('Signing in to {0}…', name)
-    try {
-      await dialogs.progress({ title, where: 'notification', cancellable: true }, (_, signal) =>
-        mcpSignIns.signIn(server, signal),
-      )
-    } catch (error) {
-      if (error instanceof CancelledError) return
-      void dialogs.error(plainMessage(l10n.t("Couldn't sign in to {0}: {1}", name, messageOf(error))))
-      return
-    }
-    void dialogs.info(plainMessage(l10n.t('Signed in to {0}. New sessions use it.', name)))
+/** Signs in to a server with its progress, and says how it ended. Resolves to whether the user has signed in. */
+export async function signInToMcpServer(
+  { mcp, mcpSignIns, workbench: { dialogs } }: McpSignInOptions,
+  key: string,
+  name: string,
+): Promise<boolean> {
+  const resolution = await mcp.resolve(key)
+  if ('reason' in resolution) throw new UnavailableError(resolution.reason)
+  const { server } = resolution
+  if (server.type === 'stdio') return false
+  const title = l10n.t('Signing in to {0}…', name)
+  try {
+    await dialogs.progress({ title, where: 'notification', cancellable: true }, (_, signal) =>
+      mcpSignIns.signIn(server, signal),
+    )
+  } catch (error) {
+    if (error instanceof CancelledError) return false
+    void dialogs.error(plainMessage(l10n.t("Couldn't sign in to {0}: {1}", name, messageOf(error))))
+    return false
   }
+  void dialogs.info(plainMessage(l10n.t('Signed in to {0}. New sessions use it.', name)))
+  return true
 }

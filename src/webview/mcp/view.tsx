@@ -8,7 +8,7 @@ import type {
 } from '../../bridge/mcp.ts'
 import type { McpMessages } from '../../bridge/mcp-messages.ts'
 import type { HostClient } from '../host/connection.ts'
-import { t } from '../l10n.ts'
+import { plural, t } from '../l10n.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
@@ -133,10 +133,86 @@ function Server({ server, trusted, host }: { server: McpServerRow; trusted: bool
             {t('Allow…')}
           </Button>
         )}
+        {isValid && (
+          <Button
+            label={`${server.checking ? t('Checking…') : t('Check')}: ${name}`}
+            title={t('Connects to the server once and lists its tools')}
+            disabled={!trusted}
+            onClick={() => host.send('mcp/check', { key })}
+          >
+            {server.checking ? t('Checking…') : t('Check')}
+          </Button>
+        )}
+        {server.check && 'problem' in server.check && server.check.problem === 'sign-in' && (
+          <Button
+            label={`${t('Sign In…')}: ${name}`}
+            disabled={!trusted}
+            onClick={() => host.send('mcp/signIn', { key })}
+          >
+            {t('Sign In…')}
+          </Button>
+        )}
+        {server.isSignedIn && (
+          <Button label={`${t('Sign Out')}: ${name}`} onClick={() => host.send('mcp/signOut', { key })}>
+            {t('Sign Out')}
+          </Button>
+        )}
         <Switch isOn={!isOff} name={name} onSwitch={on => host.send('mcp/switchServer', { key, on })} />
       </div>
+      {server.check && <CheckResult check={server.check} />}
     </li>
   )
+}
+
+function CheckResult({ check }: { check: NonNullable<McpServerRow['check']> }) {
+  const isOk = 'server' in check
+  return (
+    <div class="agent-check">
+      <div class="agents-note" role="status">
+        <Icon name={isOk ? 'pass' : 'error'} class={isOk ? 'agent-pass' : 'mcp-error'} />
+        <span dir="auto">{isOk ? answeredText(check.server) : check.message}</span>
+      </div>
+      {isOk &&
+        check.server.notes.map(note => (
+          <div key={note} class="agents-note">
+            <Icon name="warning" class="agents-warning" />
+            <span dir="auto">{note}</span>
+          </div>
+        ))}
+      {isOk && check.server.tools.length > 0 && (
+        <details class="mcp-more">
+          <summary>{t('Tools')}</summary>
+          <ul>
+            {check.server.tools.map((tool, at) => (
+              // a server may use a name twice
+              <li key={`${at} ${tool.name}`} dir="auto">
+                <code>{tool.name}</code> <span class="quiet">{tool.description ?? tool.title}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {check.stderr !== '' && (
+        <details class="mcp-more" open={!isOk}>
+          <summary>{t('Log')}</summary>
+          <pre dir="ltr">{check.stderr}</pre>
+        </details>
+      )}
+    </div>
+  )
+}
+
+function answeredText({
+  name,
+  version,
+  tools,
+}: {
+  name?: string
+  version?: string
+  tools: unknown[]
+}): string {
+  const program = [name, version].filter(Boolean).join(' ') || t('The server answered')
+  return `${program} · ${plural(tools.length, '1 tool', '{0} tools')}`
 }
 
 interface SwitchProps {

@@ -5,8 +5,10 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
 import { promptOf } from '../conversation/attachment.ts'
 import { makePrompt } from '../editor/mentions/make-prompt.ts'
+import { PathGuard } from '../editor/path-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
+import { EditorTools } from '../mcp/server/editor-tools.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { redactedStore } from '../sessions/open-session.ts'
@@ -70,6 +72,17 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     }),
   )
   const environment = agentServices.commandEnvironment
+  const editorTools = own.add(
+    new EditorTools({
+      features: workbench.features,
+      names: () => workbench.settings.read('editorTools'),
+      onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
+      guard: roots => new PathGuard(roots),
+      version: platform.version,
+      secrets,
+      log,
+    }),
+  )
   const manager: SessionManager = own.add(
     new SessionManager({
       runner: runners.get,
@@ -78,6 +91,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
         agentServices.mcp,
         storage.globalFolder,
         agentServices.systemPromptOf,
+        editorTools,
       ),
       services: { files, onDidSave: platform.onDidSaveFile, environment, guard },
       records,

@@ -15,6 +15,7 @@ import {
   type WorkspaceRoot,
 } from '../editor/roots.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
+import type { EditorTools } from '../mcp/server/editor-tools.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
 
@@ -24,18 +25,21 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #workbench: Workbench
   readonly #globalStorage: string
   readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
+  readonly #editorTools: Pick<EditorTools, 'offer'>
   readonly #rules = new PathRules()
 
   /**
    * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the user's system
-   * prompt for an agent.
+   * prompt for an agent. `editorTools`: the editor's own MCP server.
    */
   constructor(
     workbench: Workbench,
     mcp: McpServers,
     globalStorage: string,
     systemPromptOf: (agentId: string) => SystemPrompt | undefined,
+    editorTools: Pick<EditorTools, 'offer'>,
   ) {
+    this.#editorTools = editorTools
     this.#systemPromptOf = systemPromptOf
     this.#workbench = workbench
     this.#mcp = mcp
@@ -103,9 +107,13 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   ): Promise<SessionPlan> {
     const { passed, notes } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
     const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
-    const setup = { ...rootsOf(roots), mcpServers: passed, ...(given && { systemPrompt: given }) }
+    const taken = notes.map(({ name }) => name)
+    const { tools, note } = await this.#editorTools.offer(rootsOf(roots), capabilities.mcp, taken)
+    const mcpServers = tools ? [...passed, tools.server] : passed
+    const setup = { ...rootsOf(roots), mcpServers, ...(given && { systemPrompt: given }) }
     const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
-    return { setup, roots, mcpServers: notes, ...own, ...reported }
+    const all = note ? [...notes, note] : notes
+    return { setup, roots, mcpServers: all, ...(tools && { editorTools: tools }), ...own, ...reported }
   }
 }
 

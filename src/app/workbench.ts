@@ -7,6 +7,7 @@ import type { DiffTexts } from '../editor/diff-texts.ts'
 import type { ContextSources } from '../editor/mentions/make-prompt.ts'
 import type { WorkspaceRoot } from '../editor/roots.ts'
 import type { TokenColors } from '../editor/theme/token-colors.ts'
+import type { EditorFeatures } from '../mcp/server/editor-features.ts'
 import type { ShownTab, TabOptions } from './webviews.ts'
 
 /**
@@ -19,6 +20,8 @@ export interface Workbench {
   readonly editors: Editors
   readonly context: PromptContext
   readonly appearance: Appearance
+  /** What only the editor knows about files, for its MCP server. Loaded when it's called first. */
+  features(): Promise<EditorFeatures>
   /** Opens an editor tab with a page. */
   openTab(options: TabOptions): ShownTab
   /** The user trusts the workspace; agents start only then. */

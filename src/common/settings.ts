@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { EDITOR_TOOL_NAMES } from './editor-tool-names.ts'
 
 /**
  * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window
@@ -45,6 +46,8 @@ export const SETTINGS = {
     vscodeUser: true,
     mcpJson: true,
   }),
+  /** The tools of the editor's own MCP server that agents get; empty: none. */
+  editorTools: setting(z.array(z.string()), 'window', [...EDITOR_TOOL_NAMES]),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   addActiveContext: setting(z.boolean(), 'window', false),

@@ -7,6 +7,7 @@ import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import { detectChanges, followChanges, reportProtected } from './detect-changes.ts'
+import { EditorToolConversation } from './editor-tool-conversation.ts'
 import type { SavedConversations, SessionPlan } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
@@ -92,6 +93,10 @@ export class OpenSession extends Owner {
     const { agentId } = this
     if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
     session.queue = queue
+    if (plan.editorTools) {
+      this.register(plan.editorTools)
+      plan.editorTools.begin(new EditorToolConversation(session, services))
+    }
   }
 
   /** Ends the agent's services; its commands get time to exit, whereas `dispose` kills them. */

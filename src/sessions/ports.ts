@@ -15,6 +15,7 @@ import type { Attachment } from '../conversation/attachment.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 import type { LocalSessions } from '../history/local-sessions.ts'
 import type { Transcripts } from '../history/transcripts.ts'
+import type { SessionTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 
 /** An agent that a user can pick. */
@@ -63,6 +64,8 @@ export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: McpServerNote[]
+  /** The editor's own MCP server, if the agent gets it. Whoever has the plan disposes it, at the latest with the session. */
+  editorTools?: SessionTools
   /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
   /** What happened to the user's system prompt, if there is one. */

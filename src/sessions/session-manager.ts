@@ -116,14 +116,17 @@ export class SessionManager extends Owner {
     const { agent, sessions } = await runner.ensure(signal)
     const { planner } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
-    if (!plan || signal.aborted) throw new CancelledError()
-    progress.onPlan?.(plan)
-    return this.#arrivals.track(agentId, async () => {
-      const session = await sessions.newSession(plan.setup, signal)
-      if (queue !== undefined) {
-        this.#options.queues.rename(queue, sessionKey(agentId, session.sessionId))
-      }
-      return this.#begun(this.#opened(agentId, session, plan), progress)
+    if (!plan) throw new CancelledError()
+    return withPlan(plan, async () => {
+      if (signal.aborted) throw new CancelledError()
+      progress.onPlan?.(plan)
+      return this.#arrivals.track(agentId, async () => {
+        const session = await sessions.newSession(plan.setup, signal)
+        if (queue !== undefined) {
+          this.#options.queues.rename(queue, sessionKey(agentId, session.sessionId))
+        }
+        return this.#begun(this.#opened(agentId, session, plan), progress)
+      })
     })
   }
 
@@ -177,7 +180,12 @@ export class SessionManager extends Owner {
         continue
       }
       try {
-        const plan = await this.#options.planner.forExisting({ ...record, agentId }, agent.capabilities)
+        // the agent goes on with the MCP servers that it got when the session began
+        const { editorTools, ...plan } = await this.#options.planner.forExisting(
+          { ...record, agentId },
+          agent.capabilities,
+        )
+        editorTools?.dispose()
         const saved = this.#options.transcripts.read(agentId, one.sessionId)
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
         const state = saved ? continueState(saved) : createSessionState()
@@ -221,8 +229,19 @@ export class SessionManager extends Owner {
     progress: OpenProgress,
     previous: OpenSession | undefined,
   ): Promise<OpenSession> {
+    const reached = await this.#reach(reference, signal)
+    return withPlan(reached.plan, () => this.#reopenAt(how, reference, signal, progress, previous, reached))
+  }
+
+  async #reopenAt(
+    how: Reopening,
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress,
+    previous: OpenSession | undefined,
+    { agent, sessions, plan }: Reached,
+  ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
-    const { agent, sessions, plan } = await this.#reach(reference, signal)
     await this.#unarchive(agent, reference)
     if (signal.aborted) throw new CancelledError()
     progress.onPlan?.(plan)
@@ -255,7 +274,7 @@ export class SessionManager extends Owner {
   async #reach(
     { agentId, sessionId, cwd, additionalDirectories = [] }: SessionReference,
     signal: AbortSignal,
-  ) {
+  ): Promise<Reached> {
     const runner = this.#options.runner(agentId)
     const { agent, sessions } = await runner.ensure(signal)
     const record = this.#options.records.get(agentId, sessionId)
@@ -263,8 +282,10 @@ export class SessionManager extends Owner {
     const directories = { cwd, additionalDirectories: [...known] }
     const own = { agentId, sessionId, ...directories, systemPrompt: record?.systemPrompt }
     const plan = await this.#options.planner.forExisting(own, agent.capabilities)
-    if (signal.aborted) throw new CancelledError()
-    return { agent, sessions, plan }
+    return withPlan(plan, async () => {
+      if (signal.aborted) throw new CancelledError()
+      return { agent, sessions, plan }
+    })
   }
 
   /** Unarchives a session that is being reopened. If the agent refuses, it may still open the session. */
@@ -290,7 +311,7 @@ export class SessionManager extends Owner {
     progress.onPlan?.(plan)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
     const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId))
-    return this.#arrivals.track(agentId, async () => {
+    const fork = async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
       const { records, usage } = this.#options
       const open = this.#opened(agentId, session, plan)
@@ -302,7 +323,8 @@ export class SessionManager extends Owner {
       const isSettled = !this.find(agentId, sessionId)?.session.isWorking
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
       return this.#begun(open, progress, 'fork')
-    })
+    }
+    return withPlan(plan, () => this.#arrivals.track(agentId, fork))
   }
 
   /** The saved conversation of a session, readable without its agent. */
@@ -539,6 +561,22 @@ export class SessionManager extends Owner {
   #titleToRecord({ agentId, session }: OpenSession): string | undefined {
     if (session.state.title !== undefined) return session.state.title
     return this.#options.records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
+  }
+}
+
+interface Reached {
+  agent: Agent
+  sessions: AgentSessions
+  plan: SessionPlan
+}
+
+/** Does the work that opens the planned session. What was prepared for the session ends with a failure. */
+async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    plan.editorTools?.dispose()
+    throw error
   }
 }
 

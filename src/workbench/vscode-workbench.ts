@@ -25,12 +25,19 @@ export interface VsCodeWorkbenchOptions {
 
 /** VS Code, as the rest of Parley uses it. */
 export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
+  let features: ReturnType<Workbench['features']> | undefined
   return {
     dialogs,
     settings,
     editors: createEditors(options),
     openTab: tab => openTab(options.extensionUri, tab),
     context: createPromptContext(options.mentions),
+    features: () => {
+      features ??= import('./tools/editor-features.ts').then(loaded =>
+        loaded.createEditorFeatures(options.diffs),
+      )
+      return features
+    },
     appearance: { tokenColors: themeTokenColors, onDidChangeTokenColors },
     get isTrusted() {
       return vscode.workspace.isTrusted
@@ -53,7 +60,8 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
     linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
-    openExternal: async url => void (await vscode.env.openExternal(vscode.Uri.parse(url))),
+    // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.
+    openExternal: async url => void (await vscode.env.openExternal(url as unknown as vscode.Uri)),
     copy: async text => vscode.env.clipboard.writeText(text),
   }
 }

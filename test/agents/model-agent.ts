@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import type { SessionState } from '../../src/conversation/state.ts'
+import { FakeEditorFeatures } from '../support/fake-editor-features.ts'
+import { writeToolFiles } from '../support/tool-workspace.ts'
 import {
   messageTexts as allMessageTexts,
   assertSettled,
@@ -11,6 +13,7 @@ import {
   waitForState,
 } from './expect.ts'
 import type { AgentName } from './install.ts'
+import { EDITOR_CALLS } from './mock-model/scenarios.ts'
 import { AgentRig, reject, type Variant } from './rig.ts'
 
 /** How an agent differs from others. */
@@ -172,6 +175,58 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.equal(call.status, 'completed')
       assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
       assert.equal(messageTexts(state).at(-1), 'Turned around.')
+      assertSettled(state)
+    })
+
+    for (const transport of ['http', 'sse'] as const) {
+      it(`bridge ${transport}: calls a tool of an MCP server as an agent that only runs commands`, async () => {
+        rig.addsFolderAndServer = true
+        rig.serverTransport = transport
+        const open = await rig.create()
+        await rig.waitFor('the server', () => existsSync(rig.mcpCallLog))
+        const { params } = rig.sent('session/new').at(-1)!.message as {
+          params: { mcpServers: Array<{ command?: string }> }
+        }
+        assert.deepEqual(
+          params.mcpServers.map(({ command }) => command),
+          [process.execPath],
+        )
+        if (facts.callsServers === false) return
+        assert.deepEqual(await rig.promptScenario(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
+        assert.match(readFileSync(rig.mcpCallLog, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
+        const call = findToolCall(open.session.state, ({ title }) => /reverse_text/.test(title))
+        assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
+      })
+    }
+    it("editor: calls every tool of the editor's own MCP server", async function () {
+      if (facts.callsServers === false || !(await rig.running()).agent.capabilities.mcp.http)
+        return this.skip()
+      writeToolFiles(rig.workspace)
+      const features = new FakeEditorFeatures(rig.workspace)
+      features.tasksOfWorkspace = [{ name: 'test', source: 'npm', command: 'npm test' }]
+      features.commands = [
+        { terminal: 'bash', command: 'npm test', exitCode: 1, isRunning: false, output: 'failed here' },
+      ]
+      rig.editorFeatures = features
+      const open = await rig.create()
+      const { state } = open.session
+      assert.deepEqual(await rig.promptScenario(open, 'editor'), { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(messageTexts(state).at(-1), 'Asked the editor.')
+      for (const [name] of EDITOR_CALLS) {
+        const call = findToolCall(
+          state,
+          ({ title, toolCallId }) =>
+            new RegExp(`(?:\\b|__)${name}\\b`).test(title) && !toolCallId.startsWith('vscode.'),
+        )
+        assert.equal(call.status, 'completed', `${name}: ${JSON.stringify([call.content, call.rawOutput])}`)
+      }
+      const shown = findToolCall(state, ({ toolName }) => toolName === 'vscode.rename_symbol')
+      assert.equal(shown.title, 'Rename report to summary')
+      assert.equal(shown.status, 'completed')
+      assert.match(readFileSync(rig.file('main.ts'), 'utf8'), /function summary\(/)
+      assert.equal(features.shown.length, 1)
+      assert.equal(features.diffs.length, 1)
+      assert.deepEqual(features.ran, ['test'])
       assertSettled(state)
     })
 

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -7,16 +8,20 @@ import { startAgent } from '../../src/acp/start-agent.ts'
 import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
+import { EDITOR_TOOL_NAMES } from '../../src/common/editor-tool-names.ts'
 import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared } from '../../src/editor/files/files.ts'
+import { PathGuard } from '../../src/editor/path-guard.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
 import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
 import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
+import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
+import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
@@ -32,6 +37,7 @@ import { SchemaCheck } from '../support/schema-check.ts'
 import { memoryStore } from '../unit/sessions/sessions-fixture.ts'
 import { SETUPS } from './agents.ts'
 import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
+import { mcpServerArgs, startMcpServer } from './mcp-server.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
@@ -80,6 +86,20 @@ export class AgentRig {
   stderr = ''
   /** Gives new sessions a second folder and an MCP server, as in the settings of a workspace. */
   addsFolderAndServer = false
+  /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
+  serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
+  #remoteServer: ChildProcess | undefined
+  /** Gives new sessions the editor's own tools. */
+  editorFeatures: EditorFeatures | undefined
+  readonly #editorTools = new EditorTools({
+    features: async () => this.editorFeatures!,
+    names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
+    onDidChangeNames: () => ({ dispose() {} }),
+    guard: roots => new PathGuard(roots),
+    version: '0.0.0',
+    secrets: { add() {} },
+    log: silentLogger,
+  })
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -146,6 +166,10 @@ export class AgentRig {
     this.#scenario = scenario
     this.questions.length = 0
     this.addsFolderAndServer = false
+    this.serverTransport = 'stdio'
+    this.#remoteServer?.kill()
+    await fs.rm(this.mcpCallLog, { force: true })
+    this.editorFeatures = undefined
     this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
@@ -200,8 +224,10 @@ export class AgentRig {
   /** Stops everything, and fails if a message of Parley didn't match the official schema. */
   async close(): Promise<void> {
     await this.#stop()
+    this.#editorTools.dispose()
     await this.model.close()
     await this.#written
+    this.#remoteServer?.kill()
     await fs.rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
     this.#check.assertClean()
   }
@@ -262,6 +288,15 @@ export class AgentRig {
     })
   }
 
+  /** The MCP server as in the settings. */
+  async #server(sdk: string): Promise<object> {
+    const type = this.serverTransport
+    if (type === 'stdio') return { command: process.execPath, args: mcpServerArgs(sdk, this.mcpCallLog) }
+    const { child, url } = await startMcpServer(sdk, this.mcpCallLog, type)
+    this.#remoteServer = child
+    return { type, url }
+  }
+
   #newManager(): SessionManager {
     const rules = new PathRules()
     const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
@@ -279,8 +314,7 @@ export class AgentRig {
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
       const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
       if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
-      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.mcpCallLog]
-      const value = this.addsFolderAndServer ? { probe: { command: process.execPath, args } } : {}
+      const value = this.addsFolderAndServer ? { probe: await this.#server(sdk) } : {}
       const servers = new McpServers({
         settings: {
           layers: key => (key === 'mcpServers' ? [{ scope: 'user', value }] : []),
@@ -290,6 +324,7 @@ export class AgentRig {
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
         allow: async () => new Set(),
         switches: new McpSwitches(memoryStore(), memoryStore()),
+        signIns: { isSignedIn: async () => false, tokensFor: () => Promise.reject(new Error('signed out')) },
         bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
         locations: () => ({
           folders: folders(),
@@ -301,9 +336,13 @@ export class AgentRig {
         userHome: this.home,
         log: silentLogger,
       })
-      const { passed, notes } = await servers.select(mcp, { agentId: 'tested', cwd: roots.cwd })
+      const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
+      const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
-      return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
+      const { tools } = await this.#editorTools.offer(rootsOf(roots), mcp, [])
+      const mcpServers = tools ? [...passed, tools.server] : passed
+      const setup = { ...rootsOf(roots), mcpServers }
+      return { setup, roots, mcpServers: notes, ...(tools && { editorTools: tools }) }
     }
     return new SessionManager({
       runner: () => this.#runner,

@@ -24,6 +24,7 @@ import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
 import type { ServerResolution } from '../../mcp/resolve-server.ts'
 import type { ServerCheck } from '../../mcp/server-check.ts'
+import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -31,6 +32,7 @@ import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { inputPrompter } from '../mcp/mcp-inputs.ts'
+import { confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
@@ -54,6 +56,7 @@ export interface AgentServices {
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
+  mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
   /** Connects once to the MCP server with a key. */
   checkMcpServer: (key: string) => Promise<ServerCheck>
@@ -167,11 +170,20 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
+  const mcpSignIns = own.add(
+    new McpSignIns({
+      ...{ secretStore, secrets, log, fetch },
+      confirm: confirmMcpSignIn(dialogs),
+      openExternal: url => workbench.openExternal(url),
+      externalUrl: url => platform.externalUrl(url),
+    }),
+  )
   const mcp = own.add(
     new McpServers({
       ...{ settings, environment, inputs, log },
       allow: launches.mcpServers,
       switches: mcpSwitches,
+      signIns: mcpSignIns,
       bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
@@ -229,6 +241,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     definitions: () => catalog.agents,
     agents,
     mcp,
+    mcpSignIns,
     mcpSwitches,
     checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
     checkNewMcpServer: async (name, server, signal) =>

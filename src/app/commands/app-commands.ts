@@ -5,6 +5,7 @@ import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
 import { copyLink, linkCommands } from '../links.ts'
 import { mcpCommands } from '../mcp/mcp-commands.ts'
+import { mcpSignInCommands } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { backgroundCommand } from './background-command.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
@@ -49,6 +50,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...placeCommands(all),
     ...signInCommands(all),
     ...providerCommands(all),
+    ...mcpSignInCommands(all),
     ...installCommands({
       installs: services.installs,
       logs,

@@ -164,10 +164,13 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
 
 /** Whether the conditions of an allowing rule match; every command, if they are certain. */
 function matches(
-  { kinds, command, path }: PermissionRule,
+  { kinds, command, path, tool }: PermissionRule,
   { subject, lines, paths }: AnalyzedRequest,
 ): boolean {
-  if (subject.shown.includes('execute') && lines.length === 0) return false
+  if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
+  // what a task of the editor runs isn't known, so only a rule for the tool allows it
+  if (subject.kind === 'execute' && subject.tool !== undefined && !tool) return false
+  if (subject.shown.includes('execute') && lines.length === 0 && !tool) return false
   // a call that the agent reports as reading may include a command or an edit, which must be allowed, too
   if (kinds && !kinds.has(subject.kind)) return false
   if (kinds && !subject.shown.every(kind => kinds.has(kind) || (kind === 'execute' && command))) return false
@@ -191,8 +194,9 @@ function matches(
 }
 
 /** Whether an asking or rejecting rule matches anything that the request may be about. */
-function concerns({ kinds, command, path }: PermissionRule, analyzed: AnalyzedRequest): boolean {
+function concerns({ kinds, command, path, tool }: PermissionRule, analyzed: AnalyzedRequest): boolean {
   const { subject, possible, paths, ignoreCase } = analyzed
+  if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   if (kinds && !kinds.has(subject.kind) && !subject.shown.some(kind => kinds.has(kind))) return false
   if (command && !possible.some(words => fitsCommand(command, words, ignoreCase))) return false
   return !path || paths.some(({ relative }) => relative.some(path))

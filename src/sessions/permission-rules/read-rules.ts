@@ -25,6 +25,7 @@ const entry = z.object({
     .optional(),
   command: filledText.optional(),
   path: filledText.optional(),
+  tool: filledText.optional(),
   action: z.enum(ruleActions),
 })
 const known = Object.keys(entry.shape)
@@ -78,12 +79,12 @@ function readRule(
   }
   const setting = parsed.data
   const agent = setting.agent === undefined || setting.agent.trim() === '*' ? undefined : setting.agent.trim()
-  const { kind, command, path, action } = setting
-  if (agent === undefined && kind === undefined && command === undefined && path === undefined) {
+  const { kind, command, path, tool, action } = setting
+  if ([agent, kind, command, path, tool].every(condition => condition === undefined)) {
     return problem(
       [],
       l10n.t(
-        'expected an agent, a kind, a command or a path: without a condition, the rule would match everything',
+        'expected an agent, a kind, a command, a path or a tool: without a condition, the rule would match everything',
       ),
     )
   }
@@ -114,6 +115,7 @@ function readRule(
     ...(kinds && { kinds }),
     ...(pattern && { command: pattern }),
     ...(glob && { path: glob }),
+    ...(tool !== undefined && { tool: toolMatcher(tool) }),
     scope: scope === 'default' ? 'user' : scope,
     ...(folder !== undefined && { folder }),
     position,
@@ -123,10 +125,24 @@ function readRule(
 }
 
 /** A rule's conditions in a few words. */
-export function ruleText({ agent, kind, command, path }: Omit<PermissionRuleSetting, 'action'>): string {
+export function ruleText({
+  agent,
+  kind,
+  command,
+  path,
+  tool,
+}: Omit<PermissionRuleSetting, 'action'>): string {
   const kinds = typeof kind === 'string' ? kind : kind?.join(', ')
-  const parts = [kinds, command, path].filter(part => part !== undefined && part !== '')
+  const parts = [tool, kinds, command, path].filter(part => part !== undefined && part !== '')
   return parts.length > 0 ? parts.join(' ') : (agent ?? '*')
+}
+
+/** `vscode.rename_symbol`, or `vscode.*` with any rest. */
+function toolMatcher(tool: string): (name: string) => boolean {
+  const plain = tool.trim()
+  if (!plain.endsWith('*')) return name => name === plain
+  const start = plain.slice(0, -1)
+  return name => name.startsWith(start)
 }
 
 /** Matches paths relative to a root. `undefined` for a pattern that leads outside of it. */

@@ -16,6 +16,8 @@ import {
 /** What a permission request is about, as far as the agent reported. */
 export interface RuleSubject {
   kind: string
+  /** of the editor's own tools: `vscode.rename_symbol` */
+  tool?: string
   /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
   shown: string[]
   /** all reported command lines, nearly always one */
@@ -51,6 +53,7 @@ export function subjectOf(
   if (tool) fields.readTool(tool)
   return {
     kind,
+    ...(request.editorTool !== undefined && { tool: request.editorTool }),
     shown: [...(isCommand ? ['execute'] : []), ...(fields.edits ? ['edit'] : [])],
     commands,
     ...(title !== undefined && { title }),

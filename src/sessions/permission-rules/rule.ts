@@ -25,6 +25,8 @@ export interface PermissionRuleSetting {
   kind?: string | string[]
   command?: string
   path?: string
+  /** one of the editor's own tools, or several: `vscode.rename_symbol`, `vscode.*` */
+  tool?: string
   action: RuleAction
 }
 
@@ -37,6 +39,8 @@ export interface PermissionRule {
   command?: CommandPattern
   /** matches a path relative to a root, with `/` between names */
   path?: (relative: string) => boolean
+  /** matches the name of one of the editor's own tools */
+  tool?: (name: string) => boolean
   scope: 'user' | 'workspace' | 'folder'
   folder?: string
   /** its position in the setting's array of that scope */
@@ -85,8 +89,10 @@ export function ruleText({
   kind,
   command,
   path,
+  tool,
   action,
 }: Omit<PermissionRuleSetting, 'action'> & { action?: RuleAction }): string {
+  if (tool !== undefined) return l10n.t("The editor's tool {0}", tool)
   if (command !== undefined) {
     const pattern = parseCommandPattern(command)
     if (!pattern?.open) return l10n.t('The command {0}', command)

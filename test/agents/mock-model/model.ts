@@ -11,7 +11,7 @@ export type Work =
   /** For a subagent; the prompt is its task. */
   | { do: 'delegate'; task: string }
   /** A tool of an MCP server, by the end of its name, since agents add different prefixes. */
-  | { do: 'tool'; name: string; text: string }
+  | { do: 'tool'; name: string; input: Record<string, unknown> }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
 /** One answer of the model. */

@@ -1,5 +1,31 @@
 import path from 'node:path'
+import type { EditorToolName } from '../../../src/common/editor-tool-names.ts'
 import type { Step } from './model.ts'
+
+export const EDITOR_CALLS: ReadonlyArray<[EditorToolName, Record<string, unknown>]> = [
+  ['diagnostics', { files: ['main.ts'] }],
+  ['symbols', { query: 'total' }],
+  ['document_symbols', { file: 'shapes.ts' }],
+  ['definition', { name: 'totalArea', file: 'main.ts' }],
+  ['type_definition', { name: 'squares' }],
+  ['implementations', { name: 'Shape' }],
+  ['references', { name: 'totalArea' }],
+  ['hover', { name: 'report' }],
+  ['call_hierarchy', { name: 'totalArea' }],
+  ['type_hierarchy', { name: 'Shape' }],
+  ['open_editors', {}],
+  ['selection', {}],
+  ['unsaved_text', {}],
+  ['open_file', { file: 'main.ts', line: 5 }],
+  ['show_diff', { file: 'main.ts', text: 'other' }],
+  ['rename_symbol', { name: 'report', new_name: 'summary' }],
+  ['code_action', { file: 'main.ts', line: 9 }],
+  ['format', { file: 'main.ts' }],
+  ['organize_imports', { file: 'main.ts' }],
+  ['list_tasks', {}],
+  ['run_task', { name: 'test' }],
+  ['terminal_output', {}],
+]
 
 /**
  * The model's answers, by the name in double brackets in the latest prompt: `[[edit /workspace]]`. Each step is one
@@ -64,8 +90,18 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     { text: ['Command ', 'finished.'] },
   ],
   tool: () => [
-    { text: ['Turning it around.'], work: [{ do: 'tool', name: 'reverse_text', text: 'żółć PCA' }] },
+    {
+      text: ['Turning it around.'],
+      work: [{ do: 'tool', name: 'reverse_text', input: { text: 'żółć PCA' } }],
+    },
     { text: ['Turned ', 'around.'] },
+  ],
+  /** Calls every tool of the editor that needs no answer of the user. */
+  editor: () => [
+    ...EDITOR_CALLS.map(
+      ([name, input]): Step => ({ text: [`Calling ${name}.`], work: [{ do: 'tool', name, input }] }),
+    ),
+    { text: ['Asked ', 'the editor.'] },
   ],
   plan: () => [
     {

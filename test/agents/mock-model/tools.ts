@@ -1,7 +1,10 @@
 import type { JsonSchema, OfferedTool, ToolUse, Work } from './model.ts'
 
+/** Work that any suitable tool does. */
+type NamedWork = Exclude<Work, { do: 'tool' }>
+
 /** The names that agents give to the tools for each kind of work. The first one that an agent offers is used. */
-const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
+const NAMES: Record<NamedWork['do'], string[]> = {
   read: ['read_file', 'read', 'view'],
   edit: ['search_replace', 'replace', 'edit', 'edit_file'],
   write: ['write', 'write_file', 'create_file'],
@@ -12,8 +15,20 @@ const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
 
 /** The call of a tool that can do the work; `undefined` if the agent offers none. */
 export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
-  for (const wanted of work.do === 'tool' ? [work.name] : NAMES[work.do]) {
-    const tool = tools.find(({ name }) => name === wanted || (work.do === 'tool' && name.endsWith(wanted)))
+  if (work.do === 'tool') {
+    // the shortest, since the name of one tool may be the end of another's
+    const [tool] = tools
+      .filter(({ name }) => name.endsWith(work.name))
+      .toSorted((a, b) => a.name.length - b.name.length)
+    if (!tool) return undefined
+    return {
+      name: tool.name,
+      ...(tool.namespace ? { namespace: tool.namespace } : {}),
+      arguments: work.input,
+    }
+  }
+  for (const wanted of NAMES[work.do]) {
+    const tool = tools.find(({ name }) => name === wanted)
     if (!tool) continue
     const { name, namespace } = tool
     return { name, ...(namespace ? { namespace } : {}), arguments: argumentsFor(work, tool.schema) }
@@ -49,7 +64,7 @@ function commandFor(work: Work): string | undefined {
 }
 
 /** Fills in the arguments of a tool by the property names of its schema. */
-function argumentsFor(work: Work, schema: JsonSchema): Record<string, unknown> {
+function argumentsFor(work: NamedWork, schema: JsonSchema): Record<string, unknown> {
   const filled: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const known = valueFor(work, name.toLowerCase().replace(/[^a-z]/g, ''), property)
@@ -59,7 +74,7 @@ function argumentsFor(work: Work, schema: JsonSchema): Record<string, unknown> {
   return filled
 }
 
-function valueFor(work: Work, name: string, property: JsonSchema): unknown {
+function valueFor(work: NamedWork, name: string, property: JsonSchema): unknown {
   if (work.do === 'plan') {
     if (!['todos', 'plan', 'items'].includes(name)) return undefined
     const fields = property.items?.properties ?? {}
@@ -74,7 +89,6 @@ function valueFor(work: Work, name: string, property: JsonSchema): unknown {
       ),
     )
   }
-  if (work.do === 'tool') return name === 'text' ? work.text : undefined
   if (work.do === 'delegate') return name === 'message' ? work.task : undefined
   if (work.do === 'shell') return ['command', 'cmd'].includes(name) ? work.command : undefined
   if (['filepath', 'path', 'absolutepath', 'targetfile', 'file', 'filename'].includes(name)) return work.path

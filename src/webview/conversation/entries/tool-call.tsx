@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ContentBlock, ToolCallContent, ToolCallLocation, ToolKind } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
+import { editorToolCall, withoutDataMarks } from '../../../conversation/editor-tool-call.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { type ToolOutput, toolOutput, withoutEscapes } from '../../../conversation/tool-output.ts'
 import { t } from '../../l10n.ts'
@@ -182,6 +183,8 @@ function Failed({ children }: { children: ComponentChildren }) {
 function ToolBody({ slot, entry }: SlotOfTool) {
   const roots = useApp().store.head.value?.roots
   if (isCut(entry)) return <LoadingPart />
+  // places with lines of code, not Markdown
+  const isEditorTool = editorToolCall(entry) !== undefined
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)
   // text among other data, or only data
@@ -191,7 +194,13 @@ function ToolBody({ slot, entry }: SlotOfTool) {
       <FullTitle entry={entry} roots={roots} />
       <Decisions call={slot} tool={entry} />
       {entry.content.map((content, i) => (
-        <ToolContent key={i} slot={slot} content={content} position={i} kind={entry.toolKind} />
+        <ToolContent
+          key={i}
+          slot={slot}
+          content={content}
+          position={i}
+          kind={isEditorTool ? 'search' : entry.toolKind}
+        />
       ))}
       {output !== undefined && <Output text={withoutEscapes(output)} language={isData ? 'json' : ''} />}
       {!shown && output === undefined && (isRunning(entry) || isBare(entry)) && (
@@ -278,7 +287,10 @@ export function ToolContent({ slot, content, position, wrap, kind }: ToolContent
 
 function ToolContentBlock({ block, kind }: { block: ContentBlock; kind: ToolKind | undefined }) {
   const text = block.type === 'text' && !block.agentOnly ? block.text : undefined
-  const output = useMemo(() => (text === undefined ? undefined : toolOutput(text, kind)), [text, kind])
+  const output = useMemo(
+    () => (text === undefined ? undefined : toolOutput(withoutDataMarks(text), kind)),
+    [text, kind],
+  )
   if (output) return <Output {...output} />
   return (
     <div class="tool-content">

@@ -1,0 +1,174 @@
+import type { Disposable } from '../../common/disposable.ts'
+import type { Event } from '../../common/event.ts'
+
+/** A place in a text: line and column from 1, columns in UTF-16 units. */
+export interface Position {
+  line: number
+  column: number
+}
+
+/** From `start` up to `end`, which isn't part of it. */
+export interface Span {
+  start: Position
+  end: Position
+}
+
+export interface Place extends Span {
+  /** absolute */
+  path: string
+}
+
+export interface FoundSymbol {
+  name: string
+  /** in lower case, such as `class` or `enum member` */
+  kind: string
+  /** the symbol, or package, that contains it */
+  container?: string
+  /** of its name, or of its whole declaration where the language says no more */
+  place: Place
+}
+
+/** A symbol of one file, with those in it. */
+export interface OutlineSymbol {
+  name: string
+  kind: string
+  detail?: string
+  /** the whole declaration */
+  span: Span
+  /** of its name */
+  at: Position
+  children: OutlineSymbol[]
+}
+
+/** A symbol that calls, is called, extends or is extended. `uses`: where. */
+export interface RelatedSymbol extends FoundSymbol {
+  uses: Place[]
+}
+
+export type Severity = 'error' | 'warning' | 'information' | 'hint'
+
+export interface Problem extends Span {
+  severity: Severity
+  message: string
+  /** what reported it, such as `ts` or `eslint`, and its code */
+  source?: string
+  code?: string
+}
+
+export interface FileProblems {
+  path: string
+  problems: Problem[]
+}
+
+export interface TextChange extends Span {
+  text: string
+}
+
+export interface FileEdit {
+  path: string
+  changes: TextChange[]
+}
+
+export interface ProposedAction {
+  title: string
+  kind?: string
+  isPreferred?: boolean
+  /** Why it can't be used now. */
+  disabled?: string
+  /** What it changes; absent if it only runs a command of the editor, which Parley doesn't do. */
+  edit?: FileEdit[]
+}
+
+export interface OpenEditor {
+  path: string
+  isActive: boolean
+  /** It's the one shown in its group. */
+  isVisible: boolean
+  isDirty: boolean
+}
+
+export interface EditorSelection extends Place {
+  /** empty for a cursor */
+  text: string
+}
+
+export interface TaskInfo {
+  name: string
+  /** who offers it: `npm`, `Workspace`, … */
+  source: string
+  /** `build`, `test`, … */
+  group?: string
+  detail?: string
+  /** the command line, as far as the editor tells */
+  command?: string
+}
+
+export interface TaskRun {
+  /** absent: it hasn't ended when the time was over */
+  exitCode?: number
+  /** It ended without an exit code, as a task that isn't a process. */
+  ended?: true
+}
+
+export interface TerminalCommand {
+  /** the terminal's name */
+  terminal: string
+  command: string
+  cwd?: string
+  /** absent while it runs */
+  exitCode?: number
+  isRunning: boolean
+  output: string
+}
+
+export type PlaceKind = 'definition' | 'type_definition' | 'implementations' | 'references'
+export type HierarchyKind = 'callers' | 'callees' | 'supertypes' | 'subtypes'
+
+/**
+ * What only an editor knows about files, as the tools of the MCP server use it. Paths are absolute. `workbench/` implements it
+ * with VS Code. All methods also work for a file that no editor shows: it's opened in the background.
+ */
+export interface EditorFeatures {
+  /** The problems known now: of a file, or of all files that have any. */
+  problems(path?: string): FileProblems[]
+  /** The problems of these files may have changed. */
+  readonly onDidChangeProblems: Event<readonly string[]>
+  /**
+   * Opens a file so that languages know it as it is now: with unsaved changes, or else as it is on disk. Rejects with a
+   * sentence if it isn't a text file. `isNew`: it wasn't open before, so languages only begin to look at it.
+   */
+  open(path: string): Promise<{ text: string; isNew: boolean }>
+  /**
+   * Makes languages report the problems of a file until it's disposed: most do so only for files in tabs. The user's active editor
+   * stays what it is. `isNew`: they report nothing about it yet.
+   */
+  attend(path: string): Promise<Disposable & { isNew: boolean }>
+  /** Symbols whose names match, of all files. */
+  symbols(query: string): Promise<FoundSymbol[]>
+  outline(path: string): Promise<OutlineSymbol[]>
+  places(kind: PlaceKind, path: string, at: Position): Promise<Place[]>
+  /** Markdown. */
+  hover(path: string, at: Position): Promise<string[]>
+  /** `undefined` if there is no such symbol or the language has no such hierarchy. */
+  hierarchy(kind: HierarchyKind, path: string, at: Position): Promise<RelatedSymbol[] | undefined>
+  editors(): OpenEditor[]
+  /** The selection or cursor of the active editor, if it shows a file. */
+  selection(): EditorSelection | undefined
+  /** The files with unsaved changes. */
+  unsaved(): Array<{ path: string; text: string }>
+  /** Rejects with the language's sentence if the symbol can't be renamed. */
+  rename(path: string, at: Position, name: string): Promise<FileEdit[]>
+  /** `kind`: such as `quickfix` or `source.organizeImports`; by default those of the light bulb. */
+  actions(path: string, span: Span, kind?: string): Promise<ProposedAction[]>
+  /** The changes that format the file, or only `span` of it. */
+  format(path: string, span?: Span): Promise<TextChange[]>
+  /** Shows a file. */
+  show(path: string, at?: Position): Promise<void>
+  /** Shows a diff of a file, in which nothing is changed. */
+  showDiff(path: string, texts: { oldText: string; newText: string }, title: string): Promise<void>
+  tasks(): Promise<TaskInfo[]>
+  /** Runs a task and waits for its end, up to `waitMs`; ends the task when `signal` aborts. */
+  runTask(task: Pick<TaskInfo, 'name' | 'source'>, waitMs: number, signal: AbortSignal): Promise<TaskRun>
+  /** The last commands of the user's terminals, the newest first. Only those with shell integration since Parley follows them. */
+  terminalCommands(): TerminalCommand[]
+}

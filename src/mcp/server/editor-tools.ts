@@ -1,0 +1,215 @@
+import * as l10n from '@vscode/l10n'
+import type { McpServer, Roots as SessionRoots } from '../../acp/model.ts'
+import { deferred, raceAbort } from '../../common/async.ts'
+import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
+import { EDITOR_TOOL_NAMES, type EditorToolName } from '../../common/editor-tool-names.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+import type { McpServerNote } from '../server-note.ts'
+import type { EditorFeatures } from './editor-features.ts'
+import type { RootGuard } from './roots.ts'
+import type { ToolConversation } from './tool.ts'
+import type { Endpoint, ToolServer } from './tool-server.ts'
+
+export interface EditorToolsOptions {
+  /** Loaded with the first session that gets the tools. */
+  features: () => Promise<EditorFeatures>
+  /** `parley.editorTools` */
+  names: () => readonly string[]
+  onDidChangeNames: (listener: () => void) => Disposable
+  guard: (roots: SessionRoots) => RootGuard
+  version: string
+  secrets: Pick<SecretRegistry, 'add'>
+  log: Logger
+}
+
+/** The editor's tools for one session, from the plan until the session ends. */
+export interface SessionTools extends Disposable {
+  /** To send to the agent. */
+  readonly server: McpServer
+  /** The session is open: tools may ask in it and change files from now on. */
+  begin(conversation: ToolConversation): void
+  /** The user turns the tools off and on for this session. */
+  readonly isOn: boolean
+  turn(isOn: boolean): void
+  readonly onDidChange: Event<void>
+}
+
+export interface OfferedTools {
+  tools?: SessionTools
+  note?: McpServerNote
+}
+
+/**
+ * Offers the editor's own MCP server to sessions. Nothing of it is loaded, and nothing listens, before the first session of an
+ * agent that takes it and after the last one.
+ */
+export class EditorTools extends Owner {
+  readonly #options: EditorToolsOptions
+  readonly #open = new Set<OpenTools>()
+  #starting = 0
+  #server: Promise<ToolServer> | undefined
+
+  constructor(options: EditorToolsOptions) {
+    super()
+    this.#options = options
+    this.register(
+      options.onDidChangeNames(() => {
+        for (const tools of this.#open) tools.changed()
+      }),
+    )
+    this.register(
+      toDisposable(() => {
+        for (const tools of [...this.#open]) tools.dispose()
+      }),
+    )
+  }
+
+  /** The tools that the settings turn on, in the order of the list. */
+  get #names(): EditorToolName[] {
+    const wanted = new Set(this.#options.names())
+    return EDITOR_TOOL_NAMES.filter(name => wanted.has(name))
+  }
+
+  /** The tools for a session with these folders. `taken`: names of the session's other MCP servers. Never rejects. */
+  async offer(
+    roots: SessionRoots,
+    capabilities: { http: boolean },
+    taken: readonly string[],
+  ): Promise<OfferedTools> {
+    if (!capabilities.http || this.#names.length === 0 || this.owned.isDisposed) return {}
+    const name = taken.includes('vscode') ? 'vscode-editor' : 'vscode'
+    this.#starting += 1
+    try {
+      const tools = await this.#start(name, roots)
+      return {
+        tools,
+        note: {
+          name,
+          type: 'http',
+          source: 'parley.editorTools',
+          passed: true,
+          reason: l10n.t("The editor's own tools."),
+        },
+      }
+    } catch (error) {
+      this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
+      const reason = l10n.t("The editor's own tools couldn't be started: {0}", messageOf(error))
+      return { note: { name, type: 'http', source: 'parley.editorTools', passed: false, reason } }
+    } finally {
+      this.#starting -= 1
+      this.#closeUnused()
+    }
+  }
+
+  async #start(name: string, roots: SessionRoots): Promise<SessionTools> {
+    const { features, guard, secrets, log } = this.#options
+    const [server, { Roots }, loaded] = await Promise.all([
+      this.#listening(),
+      import('./roots.ts'),
+      features(),
+    ])
+    if (this.owned.isDisposed) throw new CancelledError()
+    const tools = new OpenTools(() => {
+      this.#open.delete(tools)
+      this.#closeUnused()
+    })
+    const endpoint = server.add({
+      features: loaded,
+      roots: new Roots(guard(roots)),
+      conversation: () => tools.conversation(),
+      tools: () => (tools.isOn ? this.#names : []),
+    })
+    // it's in the message that starts the session, and agents may repeat it
+    secrets.add(endpoint.token)
+    tools.started(name, endpoint)
+    this.#open.add(tools)
+    log.debug(`The editor's MCP server has an address for a session in ${roots.cwd}.`)
+    return tools
+  }
+
+  #listening(): Promise<ToolServer> {
+    const { version, log } = this.#options
+    if (!this.#server) {
+      const listening = import('./tool-server.ts').then(({ ToolServer }) => ToolServer.listen(version, log))
+      this.#server = listening
+      listening.catch(() => {
+        if (this.#server === listening) this.#server = undefined
+      })
+    }
+    return this.#server
+  }
+
+  #closeUnused(): void {
+    const listening = this.#server
+    if (!listening || this.#open.size > 0 || this.#starting > 0) return
+    this.#server = undefined
+    void listening.then(
+      server => server.close(),
+      () => {},
+    )
+  }
+}
+
+/** How long a tool that asks the user waits for the session, whose agent may call it before it has answered `session/new`. */
+const SESSION_MS = 30_000
+
+class OpenTools implements SessionTools {
+  readonly #closed: () => void
+  readonly #conversation = deferred<ToolConversation>()
+  readonly #over = new AbortController()
+  readonly #change = new Emitter<void>()
+  readonly onDidChange = this.#change.event
+  #endpoint: Endpoint | undefined
+  #name = ''
+  #isOn = true
+
+  constructor(closed: () => void) {
+    this.#closed = closed
+  }
+
+  started(name: string, endpoint: Endpoint): void {
+    this.#name = name
+    this.#endpoint = endpoint
+  }
+
+  get server(): McpServer {
+    const { url, token } = this.#endpoint!
+    const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
+    return { type: 'http', name: this.#name, url, headers }
+  }
+
+  begin(conversation: ToolConversation): void {
+    this.#conversation.resolve(conversation)
+  }
+
+  conversation(): Promise<ToolConversation> {
+    const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(SESSION_MS)])
+    return raceAbort(this.#conversation.promise, signal)
+  }
+
+  get isOn(): boolean {
+    return this.#isOn
+  }
+
+  turn(isOn: boolean): void {
+    if (this.#isOn === isOn) return
+    this.#isOn = isOn
+    this.changed()
+    this.#change.fire()
+  }
+
+  changed(): void {
+    this.#endpoint?.toolsChanged()
+  }
+
+  dispose(): void {
+    if (this.#over.signal.aborted) return
+    this.#over.abort()
+    this.#endpoint?.close()
+    this.#change.dispose()
+    this.#closed()
+  }
+}

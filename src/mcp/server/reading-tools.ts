@@ -1,0 +1,348 @@
+import * as z from 'zod'
+import type { EditorToolName } from '../../common/editor-tool-names.ts'
+import { lineAt, placeText, startOf } from './answer.ts'
+import type {
+  FileProblems,
+  HierarchyKind,
+  OutlineSymbol,
+  Place,
+  PlaceKind,
+  Problem,
+  Severity,
+} from './editor-features.ts'
+import { fileInput, findSymbol, offsetInput, symbolInput } from './find-place.ts'
+import { withSettledProblems } from './settled-problems.ts'
+import type { EditorTool, ToolAnswer, ToolContext } from './tool.ts'
+import { ToolError } from './tool-error.ts'
+
+/** Files whose lines an answer with places quotes; opening more takes too long. */
+const MAX_QUOTED_FILES = 60
+/** Places of an answer that are looked up at all. */
+const MAX_PLACES = 5000
+
+const SEVERITIES: readonly Severity[] = ['error', 'warning', 'information', 'hint']
+
+export function tool<Input>(definition: EditorTool<Input>): EditorTool<Input> {
+  return definition
+}
+
+const diagnostics = tool({
+  name: 'diagnostics',
+  title: 'Problems',
+  description:
+    'The errors and warnings that the language servers and linters of the editor report: type errors, unresolved imports, lint. Call it after edits: it waits until the language server has looked at the files as they are now. With "files", also for files that aren\'t open; without, of all files that the editor knows problems of.',
+  input: z.object({
+    files: z.array(fileInput).min(1).max(50).optional(),
+    severity: z
+      .enum(['error', 'warning', 'information', 'hint'])
+      .optional()
+      .describe('The least severity to report. Default: warning'),
+    offset: offsetInput,
+  }),
+  readOnly: true,
+  async run({ files, severity = 'warning', offset }, { features, roots, signal }) {
+    const least = SEVERITIES.indexOf(severity)
+    let found: FileProblems[]
+    let isSettled = true
+    if (files) {
+      const paths = await Promise.all(files.map(file => roots.file(file)))
+      const settled = await withSettledProblems(features, [...new Set(paths)], signal, result => result)
+      found = settled.files
+      isSettled = settled.isSettled
+    } else found = await roots.within(features.problems(), ({ path }) => path)
+    const data = found.flatMap(({ path, problems }) =>
+      problems
+        .filter(problem => SEVERITIES.indexOf(problem.severity) <= least)
+        .toSorted((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
+        .map(problem => problemText(placeText(roots, path, problem.start), problem)),
+    )
+    const late = isSettled ? '' : ' A language server is still busy, so there may be more.'
+    return {
+      text: data.length === 0 ? `No problems.${late}` : `${counted(data.length, 'problem')}.${late}`,
+      data,
+      ...at(offset),
+    }
+  },
+})
+
+function problemText(place: string, { severity, source, code, message }: Problem): string {
+  const from = [source, code].filter(Boolean).join(' ')
+  return `${place}: ${severity}${from && ` [${from}]`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
+}
+
+const symbols = tool({
+  name: 'symbols',
+  title: 'Workspace symbols',
+  description:
+    'Finds declarations in the whole workspace by their name: classes, functions, types, variables. Unlike a text search it finds only declarations, as the language servers know them.',
+  input: z.object({ query: z.string().min(1).max(500), offset: offsetInput }),
+  readOnly: true,
+  async run({ query, offset }, { features, roots }) {
+    const found = await roots.within(
+      (await features.symbols(query)).slice(0, MAX_PLACES),
+      ({ place }) => place.path,
+    )
+    const data = found.map(
+      ({ name, kind, container, place }) =>
+        `${startOf(roots, place)}: ${kind} ${container ? `${container}.` : ''}${name}`,
+    )
+    return {
+      text:
+        data.length === 0
+          ? 'No symbol found. Language servers know only files of languages that are in use: open a file of that language first, or search the text.'
+          : `${counted(data.length, 'symbol')}.`,
+      data,
+      ...at(offset),
+    }
+  },
+})
+
+const documentSymbols = tool({
+  name: 'document_symbols',
+  title: 'Symbols of a file',
+  description: 'The outline of a file: its classes, functions and other declarations with their lines.',
+  input: z.object({ file: fileInput, offset: offsetInput }),
+  readOnly: true,
+  async run({ file, offset }, { features, roots }) {
+    const path = await roots.file(file)
+    await features.open(path)
+    const outline = await features.outline(path)
+    const data: string[] = []
+    const add = (symbol: OutlineSymbol, depth: number) => {
+      const { name, kind, detail, at, span } = symbol
+      const lines = span.end.line > span.start.line ? ` (to line ${span.end.line})` : ''
+      data.push(
+        `${'  '.repeat(depth)}${at.line}:${at.column} ${kind} ${name}${detail ? ` ${detail}` : ''}${lines}`,
+      )
+      for (const child of symbol.children) add(child, depth + 1)
+    }
+    for (const symbol of outline) add(symbol, 0)
+    const name = roots.name(path)
+    return {
+      text: data.length === 0 ? `No symbols in ${name}, or its language has none.` : `Symbols of ${name}:`,
+      data,
+      ...at(offset),
+    }
+  },
+})
+
+const placeInput = z.object({ ...symbolInput, offset: offsetInput })
+
+function placesTool(name: EditorToolName & PlaceKind, title: string, description: string, none: string) {
+  return tool({
+    name,
+    title,
+    description: `${description} Name the symbol, or give its position.`,
+    input: placeInput,
+    readOnly: true,
+    async run({ offset, ...symbol }, context) {
+      const { features, roots } = context
+      const { path, at: position } = await findSymbol(symbol, context)
+      const places = await features.places(name, path, position)
+      return placesAnswer(
+        places,
+        context,
+        `of the symbol at ${placeText(roots, path, position)}`,
+        none,
+        offset,
+      )
+    },
+  })
+}
+
+async function placesAnswer(
+  places: readonly Place[],
+  { features, roots }: ToolContext,
+  what: string,
+  none: string,
+  offset: number | undefined,
+): Promise<ToolAnswer> {
+  const inside = await roots.within(places.slice(0, MAX_PLACES), ({ path }) => path)
+  const outside = places.length - inside.length
+  const texts = new Map<string, string>()
+  for (const { path } of inside) {
+    if (texts.has(path) || texts.size >= MAX_QUOTED_FILES) continue
+    // a place may be in a file that is gone
+    texts.set(
+      path,
+      await features.open(path).then(
+        ({ text }) => text,
+        () => '',
+      ),
+    )
+  }
+  const data = inside.map(place => {
+    const quoted = lineAt(texts.get(place.path) ?? '', place.start.line)
+    return quoted === '' ? startOf(roots, place) : `${startOf(roots, place)}: ${quoted}`
+  })
+  const more = outside === 0 ? '' : ` ${counted(outside, 'more')} outside of the folders of this session.`
+  return {
+    text:
+      inside.length === 0 ? `${none} ${what}.${more}` : `${counted(inside.length, 'place')} ${what}.${more}`,
+    data,
+    ...at(offset),
+  }
+}
+
+const hover = tool({
+  name: 'hover',
+  title: 'Hover',
+  description:
+    'The type and the documentation of a symbol, as the editor shows it when the mouse hovers over it. Name the symbol, or give its position.',
+  input: placeInput,
+  readOnly: true,
+  async run({ offset, ...symbol }, context) {
+    const { path, at: position } = await findSymbol(symbol, context)
+    const parts = await context.features.hover(path, position)
+    const data = parts.join('\n\n').trim()
+    return {
+      text: data === '' ? 'The language says nothing about it.' : placeText(context.roots, path, position),
+      data: data === '' ? [] : data.split('\n'),
+      ...at(offset),
+    }
+  },
+})
+
+function hierarchyTool(
+  name: EditorToolName,
+  title: string,
+  description: string,
+  directions: readonly [HierarchyKind, HierarchyKind],
+) {
+  return tool({
+    name,
+    title,
+    description: `${description} Name the symbol, or give its position.`,
+    input: z.object({
+      ...symbolInput,
+      direction: z.enum(directions).optional().describe(`Default: ${directions[0]}`),
+      offset: offsetInput,
+    }),
+    readOnly: true,
+    async run({ offset, direction = directions[0], ...symbol }, context) {
+      const { features, roots } = context
+      const { path, at: position } = await findSymbol(symbol, context)
+      const related = await features.hierarchy(direction, path, position)
+      if (!related) throw new ToolError('The language has no such hierarchy for that symbol.')
+      const found = await roots.within(related.slice(0, MAX_PLACES), ({ place }) => place.path)
+      const data = found.map(({ name: own, kind, container, place, uses }) => {
+        const lines = [...new Set(uses.map(({ start }) => start.line))].slice(0, 20)
+        return `${startOf(roots, place)}: ${kind} ${own}${container ? ` in ${container}` : ''}${lines.length > 0 ? ` (line ${lines.join(', ')})` : ''}`
+      })
+      const outside = related.length - found.length
+      const more = outside > 0 ? ` ${counted(outside, 'more')} outside of the folders of this session.` : ''
+      return {
+        text: `${found.length === 0 ? 'No' : found.length} ${direction} of the symbol at ${placeText(roots, path, position)}.${more}`,
+        data,
+        ...at(offset),
+      }
+    },
+  })
+}
+
+const openEditors = tool({
+  name: 'open_editors',
+  title: 'Open editors',
+  description:
+    'The files that the user has open in editor tabs, and which of them is active or has unsaved changes.',
+  input: z.object({ offset: offsetInput }),
+  readOnly: true,
+  async run({ offset }, { features, roots }) {
+    const editors = await roots.within(features.editors(), ({ path }) => path)
+    const data = editors.map(({ path, isActive, isVisible, isDirty }) => {
+      const notes = [isActive ? 'active' : isVisible ? 'visible' : '', isDirty ? 'unsaved changes' : '']
+      const text = notes.filter(Boolean).join(', ')
+      return `${roots.name(path)}${text && ` (${text})`}`
+    })
+    return { text: data.length === 0 ? 'No file of this session is open.' : undefined, data, ...at(offset) }
+  },
+})
+
+const selection = tool({
+  name: 'selection',
+  title: 'Selection',
+  description:
+    "What the user has selected in the active editor, or where the cursor is. Use it when the user says 'this' or 'here'.",
+  input: z.object({ offset: offsetInput }),
+  readOnly: true,
+  async run({ offset }, { features, roots }) {
+    const selected = features.selection()
+    if (!selected) return { text: 'No file is active in the editor.' }
+    if (!(await roots.has(selected.path)))
+      return { text: 'The active file is outside of the folders of this session.' }
+    const place = placeText(roots, selected.path, selected.start)
+    if (selected.text === '') return { text: `Nothing is selected. The cursor is at ${place}.` }
+    return {
+      text: `Selected from ${place} to ${selected.end.line}:${selected.end.column}:`,
+      data: selected.text.split('\n'),
+      ...at(offset),
+    }
+  },
+})
+
+const unsavedText = tool({
+  name: 'unsaved_text',
+  title: 'Unsaved text',
+  description:
+    'The text of a file with the changes that the user has not saved yet, which are not on disk. Without "file", which files have unsaved changes.',
+  input: z.object({ file: fileInput.optional(), offset: offsetInput }),
+  readOnly: true,
+  async run({ file, offset }, { features, roots }) {
+    const unsaved = await roots.within(features.unsaved(), ({ path }) => path)
+    if (file === undefined)
+      return {
+        text: unsaved.length === 0 ? 'No file has unsaved changes.' : 'Files with unsaved changes:',
+        data: unsaved.map(({ path }) => roots.name(path)),
+        ...at(offset),
+      }
+    const path = await roots.file(file)
+    const found = unsaved.find(one => one.path === path)
+    if (!found) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
+    return { text: `${roots.name(path)}, unsaved:`, data: found.text.split('\n'), ...at(offset) }
+  },
+})
+
+export const readingTools = [
+  diagnostics,
+  symbols,
+  documentSymbols,
+  placesTool('definition', 'Definition', 'Where a symbol is defined.', 'No definition'),
+  placesTool(
+    'type_definition',
+    'Type definition',
+    'Where the type of a symbol is defined.',
+    'No type definition',
+  ),
+  placesTool(
+    'implementations',
+    'Implementations',
+    'What implements an interface, or overrides a method.',
+    'No implementations',
+  ),
+  placesTool(
+    'references',
+    'References',
+    'All uses of a symbol in the workspace, as the language server knows them: unlike a text search it leaves out other symbols of the same name, comments and strings.',
+    'No references',
+  ),
+  hover,
+  hierarchyTool('call_hierarchy', 'Call hierarchy', 'The functions that call a function, or that it calls.', [
+    'callers',
+    'callees',
+  ]),
+  hierarchyTool('type_hierarchy', 'Type hierarchy', 'The types that extend a type, or that it extends.', [
+    'subtypes',
+    'supertypes',
+  ]),
+  openEditors,
+  selection,
+  unsavedText,
+]
+
+export function at(offset: number | undefined): { offset?: number } {
+  return offset === undefined ? {} : { offset }
+}
+
+function counted(count: number, what: string): string {
+  return what === 'more' ? `${count} more` : `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,275 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type McpHttpHandler,
+  Server,
+  type Tool,
+} from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { EditorToolName } from '../../common/editor-tool-names.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { answerText, DataMark } from './answer.ts'
+import { editingTools } from './editing-tools.ts'
+import { readingTools } from './reading-tools.ts'
+import type { EditorTool, ToolContext } from './tool.ts'
+import { ToolError } from './tool-error.ts'
+import { windowTools } from './window-tools.ts'
+
+/** Bytes of a request's body; a whole file for `show_diff` fits. */
+const MAX_BODY = 2 * 1024 * 1024
+/** Connections of all agents together; further ones are refused. */
+const MAX_CONNECTIONS = 256
+/** Requests of one session that are answered at the same time. */
+const MAX_REQUESTS = 64
+/** Calls of one session that are in progress at the same time. */
+const MAX_CALLS = 16
+
+const ALL_TOOLS: ReadonlyMap<string, EditorTool<never>> = new Map(
+  [...readingTools, ...editingTools, ...windowTools].map(tool => [
+    tool.name,
+    tool as unknown as EditorTool<never>,
+  ]),
+)
+
+/** What a session's address leads to. */
+export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'> {
+  /** The tools that it offers now. */
+  tools: () => readonly EditorToolName[]
+}
+
+export interface Endpoint {
+  url: string
+  token: string
+  /** The tools that it offers have changed. */
+  toolsChanged(): void
+  /** Nothing is answered anymore, and calls in progress are aborted. */
+  close(): void
+}
+
+/**
+ * The editor's MCP server: one listener on this machine's loopback address, with one address and one token for each session. What
+ * a request can reach is decided by its token alone, so no session can reach another's.
+ */
+export class ToolServer {
+  readonly #http: HttpServer
+  readonly #log: Logger
+  readonly #version: string
+  /** by the path of the address */
+  readonly #endpoints = new Map<string, SessionEndpoint>()
+
+  private constructor(http: HttpServer, version: string, log: Logger) {
+    this.#http = http
+    this.#version = version
+    this.#log = log
+  }
+
+  static async listen(version: string, log: Logger): Promise<ToolServer> {
+    const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
+    const server = new ToolServer(http, version, log)
+    http.maxConnections = MAX_CONNECTIONS
+    http.on('request', (request, response) => void server.#answer(request, response))
+    // nothing may listen for an upgrade, and a broken request concerns nobody else
+    http.on('clientError', (_error, socket) => socket.destroy())
+    await new Promise<void>((resolve, reject) => {
+      http.once('error', reject)
+      http.listen({ host: '127.0.0.1', port: 0 }, () => {
+        http.off('error', reject)
+        resolve()
+      })
+    })
+    http.on('error', error => log.error(`The editor's MCP server: ${messageOf(error)}`))
+    // the window may close without waiting for it
+    http.unref()
+    return server
+  }
+
+  get port(): number {
+    return (this.#http.address() as AddressInfo).port
+  }
+
+  add(options: EndpointOptions): Endpoint {
+    const path = `/${randomBytes(12).toString('hex')}`
+    const token = randomBytes(32).toString('base64url')
+    const endpoint = new SessionEndpoint(options, token, this.#version, this.#log)
+    this.#endpoints.set(path, endpoint)
+    return {
+      url: `http://127.0.0.1:${this.port}${path}`,
+      token,
+      toolsChanged: () => endpoint.toolsChanged(),
+      close: () => {
+        if (this.#endpoints.get(path) !== endpoint) return
+        this.#endpoints.delete(path)
+        endpoint.close()
+      },
+    }
+  }
+
+  close(): void {
+    for (const endpoint of this.#endpoints.values()) endpoint.close()
+    this.#endpoints.clear()
+    this.#http.close()
+    this.#http.closeAllConnections()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // a web page may reach this port, also under a name of its own (DNS rebinding)
+    if (!this.#isOwnHost(request.headers.host) || !isOwnOrigin(request.headers.origin))
+      return refuse(request, response, 403)
+    const endpoint = this.#endpoints.get((request.url ?? '').split('?', 1)[0]!)
+    const given = /^Bearer ([\w-]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+    // the same answer for an address that doesn't exist: which do is nobody's business
+    if (!endpoint?.accepts(given)) return refuse(request, response, 401)
+    if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) return refuse(request, response, 413)
+    await endpoint.answer(request, response)
+  }
+
+  #isOwnHost(host: string | undefined): boolean {
+    return host === `127.0.0.1:${this.port}` || host === `localhost:${this.port}`
+  }
+}
+
+/** Programs send no origin; only pages of this machine may. */
+function isOwnOrigin(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(origin)
+}
+
+/** Answers with a status alone. The body isn't read, however long it is. */
+function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+  response.writeHead(status, {
+    'content-length': '0',
+    connection: 'close',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  })
+  response.end(() => request.socket.destroy())
+}
+
+class SessionEndpoint {
+  readonly #options: EndpointOptions
+  readonly #token: Buffer
+  readonly #log: Logger
+  readonly #mark = new DataMark()
+  readonly #allowed = new Set<EditorToolName>()
+  readonly #end = new AbortController()
+  readonly #mcp: McpHttpHandler
+  readonly #handle: ReturnType<typeof toNodeHandler>
+  #requests = 0
+  #calls = 0
+
+  constructor(options: EndpointOptions, token: string, version: string, log: Logger) {
+    this.#options = options
+    this.#token = digest(token)
+    this.#log = log
+    const report = (error: unknown) => log.debug(`The editor's MCP server: ${messageOf(error)}`)
+    this.#mcp = createMcpHandler(() => this.#server(version), {
+      maxRequestBodySize: MAX_BODY,
+      maxSubscriptions: 8,
+      onerror: report,
+    })
+    this.#handle = toNodeHandler(this.#mcp, { maxRequestBodySize: MAX_BODY, onerror: report })
+  }
+
+  /** Whether this is the token, in a time that doesn't depend on how much of it is right. */
+  accepts(token: string): boolean {
+    return timingSafeEqual(digest(token), this.#token)
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#requests >= MAX_REQUESTS) return refuse(request, response, 503)
+    this.#requests += 1
+    response.once('close', () => {
+      this.#requests -= 1
+    })
+    await this.#handle(request, response)
+  }
+
+  toolsChanged(): void {
+    this.#mcp.notify.toolsChanged()
+  }
+
+  close(): void {
+    this.#end.abort()
+    void this.#mcp.close()
+  }
+
+  /** The SDK has one for each request. */
+  #server(version: string): Server {
+    const server = new Server(
+      { name: 'vscode', title: 'VS Code', version },
+      { capabilities: { tools: { listChanged: true } }, instructions: this.#instructions },
+    )
+    server.setRequestHandler('tools/list', () => ({ tools: this.#tools() }))
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+      this.#call(params.name, params.arguments ?? {}, mcpReq.signal),
+    )
+    return server
+  }
+
+  get #instructions(): string {
+    return `These tools know what only the editor knows: what language servers say about the code, what the user has open and selected, unsaved text, tasks and terminals. Prefer them to a text search for definitions, references and renames, and call "diagnostics" after edits. Lines and columns count from 1; "path:line:column" names a place. ${this.#mark.explanation}`
+  }
+
+  #tools(): Tool[] {
+    return this.#options.tools().flatMap(name => {
+      const tool = ALL_TOOLS.get(name)
+      return tool ? [describeTool(tool)] : []
+    })
+  }
+
+  async #call(name: string, input: unknown, signal: AbortSignal): Promise<CallToolResult> {
+    const tool = ALL_TOOLS.get(name)
+    if (!tool || !this.#options.tools().includes(tool.name))
+      return failure('There is no such tool, or the user has turned it off for this session.')
+    if (this.#calls >= MAX_CALLS)
+      return failure('Too many calls at the same time. Wait for some answers first.')
+    const parsed = tool.input.safeParse(input)
+    if (!parsed.success) return failure(`The arguments are wrong: ${z.prettifyError(parsed.error)}`)
+    this.#calls += 1
+    try {
+      const over = AbortSignal.any([signal, this.#end.signal])
+      const context = { ...this.#options, allowed: this.#allowed, signal: over }
+      const answer = await tool.run(parsed.data, context)
+      return { content: [{ type: 'text', text: answerText(answer, this.#mark) }] }
+    } catch (error) {
+      if (error instanceof ToolError)
+        return failure(answerText({ text: error.message, data: error.data }, this.#mark))
+      this.#log.warn(`The editor's tool ${name} failed: ${messageOf(error)}`)
+      // a language server's words
+      return failure(
+        answerText({ text: 'The editor reports a failure.', data: [messageOf(error)] }, this.#mark),
+      )
+    } finally {
+      this.#calls -= 1
+    }
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: 'text', text: text.slice(0, 30_000) }], isError: true }
+}
+
+const described = new Map<string, Tool>()
+
+function describeTool(tool: EditorTool<never>): Tool {
+  const known = described.get(tool.name)
+  if (known) return known
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input' })
+  const { name, title, description, readOnly } = tool
+  const made = {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema as Tool['inputSchema'],
+    annotations: { title, readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+  }
+  described.set(name, made)
+  return made
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

@@ -1,0 +1,60 @@
+import type * as z from 'zod'
+import type { ElicitationOutcome, ElicitationRequest, FileChange } from '../../acp/model.ts'
+import type { EditorToolName } from '../../common/editor-tool-names.ts'
+import type { EditorFeatures } from './editor-features.ts'
+import type { Roots } from './roots.ts'
+
+/** What a tool asks the user to allow. */
+export interface ToolPermission {
+  tool: EditorToolName
+  /** what it does, as a title: `Rename parse to parseAll` */
+  title: string
+  kind: 'edit' | 'execute' | 'other'
+  description?: string
+  changes?: FileChange[]
+}
+
+/** The conversation whose agent called the tool. Each method rejects with a sentence if it has ended. */
+export interface ToolConversation {
+  /** Consults the rules, then asks the user. `work`, done if it's allowed, decides how the call is shown: failed if it rejects. */
+  permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /** Writes a file as one that the agent writes through the client: tracked as the session's change. */
+  write(path: string, content: string, signal: AbortSignal): Promise<void>
+  /** Asks the user in the conversation. */
+  elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
+  readonly sessionId: string
+}
+
+/** What a tool works with. Nothing of it is shared between conversations, except the editor itself. */
+export interface ToolContext {
+  features: EditorFeatures
+  roots: Roots
+  /** The conversation; waits until the session is open. */
+  conversation(): Promise<ToolConversation>
+  /** The user has allowed this for the whole session. */
+  readonly allowed: Set<EditorToolName>
+  signal: AbortSignal
+}
+
+export interface EditorTool<Input = never> {
+  name: EditorToolName
+  title: string
+  /** for the model */
+  description: string
+  input: z.ZodType<Input>
+  /** It changes nothing. */
+  readOnly: boolean
+  /** Returns the answer. An expected failure throws a `ToolError`. */
+  run(input: Input, context: ToolContext): Promise<ToolAnswer>
+}
+
+/**
+ * `text`: what Parley says. `data`: lines that come from files, languages or terminals, or contain something that does; they
+ * are marked as data, since what they say isn't an instruction.
+ */
+export interface ToolAnswer {
+  text?: string | undefined
+  data?: readonly string[]
+  /** The data begins at this line of the whole. */
+  offset?: number
+}

@@ -1,0 +1,195 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { ElicitationField } from '../../acp/model.ts'
+import { fileInput, lineInput, offsetInput } from './find-place.ts'
+import { at, tool } from './reading-tools.ts'
+import { ToolError } from './tool-error.ts'
+
+/** How long a call waits for a task by default, and at most. Seconds. */
+const TASK_SECONDS = 120
+const MAX_TASK_SECONDS = 1800
+/** Characters of a proposed text. */
+const MAX_TEXT = 1_500_000
+
+const openFile = tool({
+  name: 'open_file',
+  title: 'Open file',
+  description:
+    'Shows a file to the user in the editor, at a line. Use it when the user asks to see something.',
+  input: z.object({ file: fileInput, line: lineInput.optional(), column: lineInput.optional() }),
+  readOnly: true,
+  async run({ file, line, column }, { features, roots }) {
+    const path = await roots.file(file)
+    await features.show(path, line === undefined ? undefined : { line, column: column ?? 1 })
+    return { text: `The editor shows ${roots.name(path)}${line === undefined ? '' : `:${line}`}.` }
+  },
+})
+
+const showDiff = tool({
+  name: 'show_diff',
+  title: 'Show diff',
+  description:
+    'Shows the user a diff between a file as it is and a text, without changing anything. Use it to discuss a change before making it.',
+  input: z.object({
+    file: fileInput,
+    text: z.string().max(MAX_TEXT).describe('The whole text to compare the file with'),
+    title: z.string().max(200).optional(),
+  }),
+  readOnly: true,
+  async run({ file, text, title }, { features, roots }) {
+    const path = await roots.file(file)
+    const { text: oldText } = await features.open(path)
+    await features.showDiff(
+      path,
+      { oldText, newText: text },
+      title ?? l10n.t('{0} (proposed)', roots.name(path)),
+    )
+    return { text: `The editor shows the diff of ${roots.name(path)}. Nothing was changed.` }
+  },
+})
+
+const askUser = tool({
+  name: 'ask_user',
+  title: 'Ask the user',
+  description:
+    "Asks the user a question in the conversation and waits for the answer: one of your choices, or a text. Use it when you can't go on without a decision.",
+  input: z.object({
+    question: z.string().min(1).max(4000),
+    choices: z.array(z.string().min(1).max(500)).min(2).max(20).optional(),
+    several: z.boolean().optional().describe('The user may choose several'),
+  }),
+  readOnly: true,
+  async run({ question, choices, several }, context) {
+    const conversation = await context.conversation()
+    const base = { key: 'answer', title: l10n.t('Answer'), required: true }
+    const values = [...new Set(choices)].map(value => ({ value, title: value }))
+    const field: ElicitationField =
+      choices === undefined
+        ? { ...base, type: 'text', minLength: 1 }
+        : several
+          ? { ...base, type: 'multi_select', choices: values, minItems: 1 }
+          : { ...base, type: 'select', choices: values }
+    const outcome = await conversation.elicit(
+      { mode: 'form', message: question, fields: [field] },
+      context.signal,
+    )
+    if (outcome.action !== 'accept')
+      throw new ToolError("The user didn't answer. Go on without an answer, or stop.")
+    const answer = outcome.content?.answer
+    return { text: `The user answered: ${Array.isArray(answer) ? answer.join(', ') : String(answer ?? '')}` }
+  },
+})
+
+const listTasks = tool({
+  name: 'list_tasks',
+  title: 'Tasks',
+  description:
+    'The tasks that the workspace defines (tasks.json) or that the editor finds (npm scripts, …), with what they run.',
+  input: z.object({ offset: offsetInput }),
+  readOnly: true,
+  async run({ offset }, { features }) {
+    const tasks = await features.tasks()
+    const data = tasks.map(({ name, source, group, command, detail }) => {
+      const notes = [source, group, command ?? detail].filter(Boolean).join(', ')
+      return `${name} (${notes})`
+    })
+    return { text: data.length === 0 ? 'The workspace has no tasks.' : undefined, data, ...at(offset) }
+  },
+})
+
+const runTask = tool({
+  name: 'run_task',
+  title: 'Run task',
+  description:
+    'Runs a task of "list_tasks" in the editor\'s terminal, where the user sees it, and waits for its exit code. The user is asked, unless a rule allows it. Its problems are in "diagnostics" afterwards.',
+  input: z.object({
+    name: z.string().min(1).max(500),
+    source: z.string().max(200).optional().describe('Needed if several tasks have that name'),
+    seconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_TASK_SECONDS)
+      .optional()
+      .describe(`How long to wait. Default: ${TASK_SECONDS}`),
+  }),
+  readOnly: false,
+  async run({ name, source, seconds = TASK_SECONDS }, context) {
+    const { features, signal } = context
+    const named = (await features.tasks()).filter(
+      one => one.name === name && (source === undefined || one.source === source),
+    )
+    const [task, ...others] = named
+    if (!task) throw new ToolError('There is no such task. Call "list_tasks".')
+    if (others.length > 0)
+      throw new ToolError(
+        'Several tasks have that name. Call again with "source".',
+        named.map(one => one.source),
+      )
+    const conversation = await context.conversation()
+    const permission = {
+      ...{
+        tool: 'run_task' as const,
+        title: l10n.t('Run the task {0}', task.name),
+        kind: 'execute' as const,
+      },
+      ...(task.command !== undefined && { description: task.command }),
+    }
+    const { exitCode, ended } = await conversation.permitted(permission, signal, () =>
+      features.runTask(task, seconds * 1000, signal),
+    )
+    if (exitCode !== undefined) return { text: `The task ended with exit code ${exitCode}.` }
+    return {
+      text: ended
+        ? 'The task ended.'
+        : `The task still runs after ${seconds} seconds. The user sees it in the terminal.`,
+    }
+  },
+})
+
+const terminalOutput = tool({
+  name: 'terminal_output',
+  title: 'Terminal output',
+  description:
+    "The last command of the user's terminals with its output and exit code: for 'why did that fail?'. The user is asked once for each session.",
+  input: z.object({
+    terminal: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('The name of the terminal. Default: that of the last command'),
+    offset: offsetInput,
+  }),
+  readOnly: true,
+  async run({ terminal, offset }, context) {
+    const { features, allowed, signal } = context
+    if (!allowed.has('terminal_output')) {
+      const conversation = await context.conversation()
+      const title = l10n.t('Read the output of your terminals in this session')
+      await conversation.permitted({ tool: 'terminal_output', title, kind: 'other' }, signal, async () => {
+        allowed.add('terminal_output')
+      })
+    }
+    const commands = features
+      .terminalCommands()
+      .filter(one => terminal === undefined || one.terminal === terminal)
+    const [last] = commands
+    if (!last)
+      return {
+        text: 'No command has run in a terminal with shell integration since this session of the editor began.',
+      }
+    const { isRunning, exitCode } = last
+    const state = isRunning
+      ? 'It still runs.'
+      : exitCode === undefined
+        ? 'It ended.'
+        : `It ended with exit code ${exitCode}.`
+    return {
+      text: state,
+      data: [`${last.cwd ?? ''}$ ${last.command}`, ...last.output.split('\n')],
+      ...at(offset),
+    }
+  },
+})
+
+export const windowTools = [openFile, showDiff, askUser, listTasks, runTask, terminalOutput]

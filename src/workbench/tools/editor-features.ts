@@ -1,0 +1,366 @@
+import { readFile } from 'node:fs/promises'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { delay } from '../../common/async.ts'
+import type { Event } from '../../common/event.ts'
+import { EDITOR_RELOAD_MS } from '../../common/limits.ts'
+import type {
+  EditorFeatures,
+  FileEdit,
+  FoundSymbol,
+  HierarchyKind,
+  OutlineSymbol,
+  Place,
+  PlaceKind,
+  Position,
+  Problem,
+  ProposedAction,
+  RelatedSymbol,
+  Severity,
+  Span,
+  TextChange,
+} from '../../mcp/server/editor-features.ts'
+import type { Diffs } from '../changes/diffs.ts'
+import { isUnsaved } from '../editor/files.ts'
+import { openFile } from '../editor/open.ts'
+import { listTasks, runTask } from './tasks.ts'
+import { followTerminals, terminalCommands } from './terminal-commands.ts'
+
+/** How often it's checked whether the editor has loaded a file that changed on disk. */
+const RELOAD_POLL_MS = 25
+/** Code actions whose edit is computed. */
+const MAX_RESOLVED = 30
+
+/** What only VS Code knows about files, for the tools of the editor's MCP server. */
+export function createEditorFeatures(diffs: Diffs): EditorFeatures {
+  followTerminals()
+  return {
+    problems(path) {
+      const all =
+        path === undefined
+          ? vscode.languages.getDiagnostics()
+          : [[vscode.Uri.file(path), vscode.languages.getDiagnostics(vscode.Uri.file(path))] as const]
+      return all
+        .filter(([uri, found]) => uri.scheme === 'file' && found.length > 0)
+        .map(([uri, found]) => ({ path: uri.fsPath, problems: found.map(problemOf) }))
+    },
+    onDidChangeProblems,
+    open: async path => {
+      const uri = vscode.Uri.file(path)
+      const isNew = !vscode.workspace.textDocuments.some(one => one.uri.toString() === uri.toString())
+      const document = await vscode.workspace.openTextDocument(uri)
+      await loaded(document)
+      return { text: document.getText(), isNew }
+    },
+    attend,
+    async symbols(query) {
+      const found = await execute<vscode.SymbolInformation[]>('vscode.executeWorkspaceSymbolProvider', query)
+      return (found ?? []).filter(({ location }) => location.uri.scheme === 'file').map(symbolOf)
+    },
+    async outline(path) {
+      const uri = vscode.Uri.file(path)
+      const found = await execute<Array<vscode.DocumentSymbol | vscode.SymbolInformation>>(
+        'vscode.executeDocumentSymbolProvider',
+        uri,
+      )
+      return (found ?? []).map(outlineOf)
+    },
+    async places(kind, path, at) {
+      const found = await execute<Array<vscode.Location | vscode.LocationLink>>(
+        PLACE_COMMANDS[kind],
+        vscode.Uri.file(path),
+        toPosition(at),
+      )
+      return (found ?? []).flatMap(placeOf)
+    },
+    async hover(path, at) {
+      const found = await execute<vscode.Hover[]>(
+        'vscode.executeHoverProvider',
+        vscode.Uri.file(path),
+        toPosition(at),
+      )
+      return (found ?? [])
+        .flatMap(({ contents }) => contents.map(markdownOf))
+        .filter(text => text.trim() !== '')
+    },
+    hierarchy,
+    editors,
+    selection() {
+      const editor = vscode.window.activeTextEditor
+      if (editor?.document.uri.scheme !== 'file') return undefined
+      const { document, selection } = editor
+      return { path: document.uri.fsPath, ...spanOf(selection), text: document.getText(selection) }
+    },
+    unsaved: () =>
+      vscode.workspace.textDocuments
+        .filter(document => document.uri.scheme === 'file' && isUnsaved(document))
+        .map(document => ({ path: document.uri.fsPath, text: document.getText() })),
+    async rename(path, at, name) {
+      const edit = await execute<vscode.WorkspaceEdit>(
+        'vscode.executeDocumentRenameProvider',
+        vscode.Uri.file(path),
+        toPosition(at),
+        name,
+      )
+      return edit ? editsOf(edit) : []
+    },
+    async actions(path, span, kind) {
+      const found = await execute<Array<vscode.CodeAction | vscode.Command>>(
+        'vscode.executeCodeActionProvider',
+        vscode.Uri.file(path),
+        toRange(span),
+        kind,
+        MAX_RESOLVED,
+      )
+      return (found ?? []).map(actionOf)
+    },
+    async format(path, span) {
+      const uri = vscode.Uri.file(path)
+      const { tabSize, insertSpaces } = formatting(uri)
+      const options = { tabSize, insertSpaces }
+      const edits = span
+        ? await execute<vscode.TextEdit[]>('vscode.executeFormatRangeProvider', uri, toRange(span), options)
+        : await execute<vscode.TextEdit[]>('vscode.executeFormatDocumentProvider', uri, options)
+      return (edits ?? []).map(changeOf)
+    },
+    show: (path, at) => openFile({ path, ...at }),
+    showDiff: async (path, texts, title) => void (await diffs.open(path, texts, { title })),
+    tasks: listTasks,
+    runTask,
+    terminalCommands,
+  }
+}
+
+const PLACE_COMMANDS: Readonly<Record<PlaceKind, string>> = {
+  definition: 'vscode.executeDefinitionProvider',
+  type_definition: 'vscode.executeTypeDefinitionProvider',
+  implementations: 'vscode.executeImplementationProvider',
+  references: 'vscode.executeReferenceProvider',
+}
+
+const SEVERITIES: Readonly<Record<vscode.DiagnosticSeverity, Severity>> = {
+  [vscode.DiagnosticSeverity.Error]: 'error',
+  [vscode.DiagnosticSeverity.Warning]: 'warning',
+  [vscode.DiagnosticSeverity.Information]: 'information',
+  [vscode.DiagnosticSeverity.Hint]: 'hint',
+}
+
+const onDidChangeProblems: Event<readonly string[]> = listener =>
+  vscode.languages.onDidChangeDiagnostics(({ uris }) =>
+    listener(uris.filter(({ scheme }) => scheme === 'file').map(({ fsPath }) => fsPath)),
+  )
+
+async function execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
+  return vscode.commands.executeCommand<T | undefined>(command, ...args)
+}
+
+/** Waits until the document has what is on disk, unless it has unsaved changes: the editor needs a moment to see a change. */
+async function loaded(document: vscode.TextDocument): Promise<void> {
+  const end = Date.now() + EDITOR_RELOAD_MS
+  for (;;) {
+    if (isUnsaved(document) || document.isClosed) return
+    const bytes = await readFile(document.uri.fsPath).catch(() => undefined)
+    if (!bytes) return
+    const onDisk = await vscode.workspace.decode(bytes, { encoding: document.encoding })
+    if (plain(onDisk) === plain(document.getText()) || Date.now() > end) return
+    await delay(RELOAD_POLL_MS)
+  }
+}
+
+/** Opens a tab behind the active one, if the file is in none. */
+async function attend(path: string): ReturnType<EditorFeatures['attend']> {
+  const uri = vscode.Uri.file(path)
+  if (tabsOf(uri).length > 0) return { isNew: false, dispose() {} }
+  // `background` is documented for vscode.open only
+  const options = { background: true, preserveFocus: true, preview: false }
+  await vscode.commands.executeCommand('vscode.open', uri, options)
+  return {
+    isNew: true,
+    dispose() {
+      // unless the user has begun to use it
+      const unused = tabsOf(uri).filter(({ isActive, isDirty }) => !isActive && !isDirty)
+      if (unused.length > 0) void vscode.window.tabGroups.close(unused, true)
+    },
+  }
+}
+
+function tabsOf(uri: vscode.Uri): vscode.Tab[] {
+  return vscode.window.tabGroups.all
+    .flatMap(({ tabs }) => tabs)
+    .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.toString() === uri.toString())
+}
+
+function plain(text: string): string {
+  return text.replaceAll('\r\n', '\n')
+}
+
+async function hierarchy(
+  kind: HierarchyKind,
+  path: string,
+  at: Position,
+): Promise<RelatedSymbol[] | undefined> {
+  const isCalls = kind === 'callers' || kind === 'callees'
+  const [item] =
+    (await execute<Array<vscode.CallHierarchyItem | vscode.TypeHierarchyItem>>(
+      isCalls ? 'vscode.prepareCallHierarchy' : 'vscode.prepareTypeHierarchy',
+      vscode.Uri.file(path),
+      toPosition(at),
+    )) ?? []
+  if (!item) return undefined
+  if (kind === 'callers') {
+    const calls = await execute<vscode.CallHierarchyIncomingCall[]>('vscode.provideIncomingCalls', item)
+    return (calls ?? []).map(({ from, fromRanges }) => related(from, from.uri, fromRanges))
+  }
+  if (kind === 'callees') {
+    const calls = await execute<vscode.CallHierarchyOutgoingCall[]>('vscode.provideOutgoingCalls', item)
+    return (calls ?? []).map(({ to, fromRanges }) => related(to, item.uri, fromRanges))
+  }
+  const command = kind === 'supertypes' ? 'vscode.provideSupertypes' : 'vscode.provideSubtypes'
+  const types = await execute<vscode.TypeHierarchyItem[]>(command, item)
+  return (types ?? []).map(type => related(type, type.uri, []))
+}
+
+/** `ranges`: of the uses, in the file `uri`. */
+function related(
+  item: vscode.CallHierarchyItem | vscode.TypeHierarchyItem,
+  uri: vscode.Uri,
+  ranges: readonly vscode.Range[],
+): RelatedSymbol {
+  return {
+    name: item.name,
+    kind: kindOf(item.kind),
+    ...(item.detail && { container: item.detail }),
+    place: { path: item.uri.fsPath, ...spanOf(item.selectionRange) },
+    uses: ranges.map(range => ({ path: uri.fsPath, ...spanOf(range) })),
+  }
+}
+
+function editors(): ReturnType<EditorFeatures['editors']> {
+  const { all, activeTabGroup } = vscode.window.tabGroups
+  const found = new Map<string, ReturnType<EditorFeatures['editors']>[number]>()
+  for (const group of [activeTabGroup, ...all.filter(one => one !== activeTabGroup)]) {
+    for (const { input, isActive, isDirty } of group.tabs) {
+      const uri =
+        input instanceof vscode.TabInputText ||
+        input instanceof vscode.TabInputNotebook ||
+        input instanceof vscode.TabInputCustom
+          ? input.uri
+          : input instanceof vscode.TabInputTextDiff
+            ? input.modified
+            : undefined
+      if (uri?.scheme !== 'file') continue
+      const before = found.get(uri.fsPath)
+      found.set(uri.fsPath, {
+        path: uri.fsPath,
+        isActive: before?.isActive || (isActive && group === activeTabGroup),
+        isVisible: before?.isVisible || isActive,
+        isDirty: before?.isDirty || isDirty,
+      })
+    }
+  }
+  return [...found.values()]
+}
+
+function formatting(uri: vscode.Uri): { tabSize: number; insertSpaces: boolean } {
+  const shown = vscode.window.visibleTextEditors.find(
+    ({ document }) => document.uri.toString() === uri.toString(),
+  )
+  const settings = vscode.workspace.getConfiguration('editor', uri)
+  const tabSize = Number(shown?.options.tabSize ?? settings.get('tabSize')) || 4
+  const insertSpaces = shown?.options.insertSpaces ?? settings.get('insertSpaces')
+  return { tabSize, insertSpaces: insertSpaces !== false }
+}
+
+function problemOf({ severity, message, source, code, range }: vscode.Diagnostic): Problem {
+  const plainCode = typeof code === 'object' ? code.value : code
+  return {
+    severity: SEVERITIES[severity],
+    message,
+    ...(source !== undefined && { source }),
+    ...(plainCode !== undefined && { code: String(plainCode) }),
+    ...spanOf(range),
+  }
+}
+
+function symbolOf({ name, kind, containerName, location }: vscode.SymbolInformation): FoundSymbol {
+  return {
+    name,
+    kind: kindOf(kind),
+    ...(containerName && { container: containerName }),
+    place: { path: location.uri.fsPath, ...spanOf(location.range) },
+  }
+}
+
+function outlineOf(symbol: vscode.DocumentSymbol | vscode.SymbolInformation): OutlineSymbol {
+  const isDocumentSymbol = 'selectionRange' in symbol
+  const range = isDocumentSymbol ? symbol.range : symbol.location.range
+  return {
+    name: symbol.name,
+    kind: kindOf(symbol.kind),
+    ...(isDocumentSymbol && symbol.detail && { detail: symbol.detail }),
+    span: spanOf(range),
+    at: fromPosition(isDocumentSymbol ? symbol.selectionRange.start : range.start),
+    children: isDocumentSymbol ? symbol.children.map(outlineOf) : [],
+  }
+}
+
+function placeOf(found: vscode.Location | vscode.LocationLink): Place[] {
+  const isLink = 'targetUri' in found
+  const uri = isLink ? found.targetUri : found.uri
+  if (uri.scheme !== 'file') return []
+  const range = isLink ? (found.targetSelectionRange ?? found.targetRange) : found.range
+  return [{ path: uri.fsPath, ...spanOf(range) }]
+}
+
+function markdownOf(content: vscode.MarkdownString | vscode.MarkedString): string {
+  if (typeof content === 'string') return content
+  return 'language' in content ? `\`\`\`${content.language}\n${content.value}\n\`\`\`` : content.value
+}
+
+function editsOf(edit: vscode.WorkspaceEdit): FileEdit[] {
+  const outside = edit.entries().find(([uri]) => uri.scheme !== 'file')
+  if (outside) throw new Error(l10n.t("The change affects {0}, which isn't a file.", outside[0].toString()))
+  return edit.entries().map(([uri, edits]) => ({ path: uri.fsPath, changes: edits.map(changeOf) }))
+}
+
+/** The edit of a code action may have a snippet: its placeholders become their default texts. */
+function changeOf(edit: vscode.TextEdit | vscode.SnippetTextEdit): TextChange {
+  const text =
+    'snippet' in edit
+      ? edit.snippet.value.replace(/\$\{\d+:([^}]*)\}|\$\{?\d+\}?/g, '$1').replace(/\\([\\$}])/g, '$1')
+      : edit.newText
+  return { ...spanOf(edit.range), text }
+}
+
+function actionOf(action: vscode.CodeAction | vscode.Command): ProposedAction {
+  if (typeof action.command === 'string') return { title: action.title }
+  const { title, kind, isPreferred, disabled, edit } = action as vscode.CodeAction
+  return {
+    title,
+    ...(kind && { kind: kind.value }),
+    ...(isPreferred && { isPreferred }),
+    ...(disabled && { disabled: disabled.reason }),
+    ...(edit && edit.size > 0 && { edit: editsOf(edit) }),
+  }
+}
+
+/** `EnumMember` becomes `enum member`. */
+function kindOf(kind: vscode.SymbolKind): string {
+  return (vscode.SymbolKind[kind] ?? 'symbol').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+}
+
+function fromPosition({ line, character }: vscode.Position): Position {
+  return { line: line + 1, column: character + 1 }
+}
+
+function toPosition({ line, column }: Position): vscode.Position {
+  return new vscode.Position(line - 1, column - 1)
+}
+
+function spanOf({ start, end }: vscode.Range): Span {
+  return { start: fromPosition(start), end: fromPosition(end) }
+}
+
+function toRange({ start, end }: Span): vscode.Range {
+  return new vscode.Range(toPosition(start), toPosition(end))
+}

@@ -1,0 +1,59 @@
+import * as vscode from 'vscode'
+import { withoutEscapes } from '../../conversation/tool-output.ts'
+import type { TerminalCommand } from '../../mcp/server/editor-features.ts'
+
+const MAX_COMMANDS = 20
+/** Characters of a command's output that are kept: its end. */
+const MAX_OUTPUT = 200_000
+
+interface Followed {
+  execution: vscode.TerminalShellExecution
+  terminal: vscode.Terminal
+  exitCode: number | undefined
+  isRunning: boolean
+  output: string
+}
+
+/** the newest first */
+let commands: Followed[] = []
+let follows = false
+
+/** Remembers the commands that run in terminals from now on, of which VS Code otherwise keeps nothing for extensions. */
+export function followTerminals(): void {
+  if (follows) return
+  follows = true
+  vscode.window.onDidStartTerminalShellExecution(({ execution, terminal }) => {
+    const followed: Followed = { execution, terminal, exitCode: undefined, isRunning: true, output: '' }
+    commands = [followed, ...commands].slice(0, MAX_COMMANDS)
+    void readOutput(followed)
+  })
+  vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode }) => {
+    const followed = commands.find(one => one.execution === execution)
+    if (!followed) return
+    followed.isRunning = false
+    followed.exitCode = exitCode
+  })
+}
+
+export function terminalCommands(): TerminalCommand[] {
+  return commands.map(({ execution, terminal, exitCode, isRunning, output }) => ({
+    terminal: terminal.name,
+    command: execution.commandLine.value,
+    ...(execution.cwd?.scheme === 'file' && { cwd: execution.cwd.fsPath }),
+    ...(exitCode !== undefined && { exitCode }),
+    isRunning,
+    output: withoutEscapes(output)
+      .replaceAll('\r\n', '\n')
+      .replace(/^.*\r(?=[^\n])/gm, ''),
+  }))
+}
+
+async function readOutput(followed: Followed): Promise<void> {
+  try {
+    for await (const chunk of followed.execution.read()) {
+      followed.output = (followed.output + chunk).slice(-MAX_OUTPUT)
+    }
+  } catch {
+    // the terminal was closed
+  }
+}

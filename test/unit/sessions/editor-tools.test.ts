@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client } from '@modelcontextprotocol/client'
+import type { McpServer } from '../../../src/acp/model.ts'
+import { redact } from '../../../src/acp/redact.ts'
+import { EDITOR_TOOL_NAMES } from '../../../src/common/editor-tool-names.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import type { PermissionEntry, ToolCallEntry } from '../../../src/conversation/state.ts'
+import { PathGuard } from '../../../src/editor/path-guard.ts'
+import { EditorTools, type SessionTools } from '../../../src/mcp/server/editor-tools.ts'
+import { PermissionRules } from '../../../src/sessions/permission-rules/permission-rules.ts'
+import { FakeEditorFeatures } from '../../support/fake-editor-features.ts'
+import { connect } from '../../support/tool-rig.ts'
+import { toolWorkspace } from '../../support/tool-workspace.ts'
+import { until } from '../../support/until.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
+
+describe("the editor's tools of a session", () => {
+  let folder: string
+  let remove: () => void
+  let names: readonly string[]
+  let loaded: number
+  let secrets: SecretRegistry
+  let features: FakeEditorFeatures
+  let editorTools: EditorTools
+  let clients: Client[]
+  const changed = new Emitter<void>()
+
+  beforeEach(() => {
+    ;({ folder, remove } = toolWorkspace())
+    names = EDITOR_TOOL_NAMES
+    loaded = 0
+    secrets = new SecretRegistry()
+    features = new FakeEditorFeatures(folder)
+    clients = []
+    editorTools = new EditorTools({
+      features: async () => {
+        loaded += 1
+        return features
+      },
+      names: () => names,
+      onDidChangeNames: changed.event,
+      guard: roots => new PathGuard(roots),
+      version: '1',
+      secrets,
+      log: silentLogger,
+    })
+  })
+  afterEach(async () => {
+    for (const client of clients) await client.close()
+    editorTools.dispose()
+    remove()
+  })
+
+  const roots = () => ({ cwd: folder, additionalDirectories: [] })
+  const offer = (http = true, taken: string[] = []) => editorTools.offer(roots(), { http }, taken)
+  const offered = async (): Promise<SessionTools> => (await offer()).tools!
+  const endpointOf = (server: McpServer) => {
+    assert.equal(server.type, 'http')
+    const token = server.headers[0]!.value.replace('Bearer ', '')
+    return { url: server.url, token }
+  }
+  const clientOf = async ({ server }: SessionTools) => {
+    const client = await connect(endpointOf(server))
+    clients.push(client)
+    return client
+  }
+  /** A session of a fake agent that has the tools, and a client as the agent's. */
+  const session = async () => {
+    const fixture = new SessionsFixture()
+    const tools = await offered()
+    fixture.plan = { ...fixture.plan!, setup: { ...roots(), mcpServers: [tools.server] }, editorTools: tools }
+    const starting = fixture.controller.opener.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    const client = await clientOf(tools)
+    fixture.agent.newSessions[0]?.resolve({ sessionId: 's1' })
+    await starting
+    const open = fixture.controller.current!
+    const entries = <K extends 'permission' | 'tool_call' | 'elicitation'>(kind: K) =>
+      open.session.state.entries.filter(entry => entry.kind === kind)
+    return { fixture, tools, client, open, entries }
+  }
+  const rename = (client: Client) =>
+    client.callTool({ name: 'rename_symbol', arguments: { name: 'report', new_name: 'summary' } })
+  const main = () => readFileSync(join(folder, 'main.ts'), 'utf8')
+
+  it('cost nothing if the agent does not take them or the setting is empty', async () => {
+    assert.deepEqual(await offer(false), {})
+    names = []
+    assert.deepEqual(await offer(), {})
+    assert.equal(loaded, 0)
+  })
+
+  it('are an MCP server named vscode, unless the user has one', async () => {
+    const { tools, note } = await offer()
+    assert.deepEqual(note, { name: 'vscode', type: 'http', passed: true, reason: "The editor's own tools." })
+    assert.equal(tools?.server.name, 'vscode')
+    assert.equal((await offer(true, ['other', 'vscode'])).tools?.server.name, 'vscode-editor')
+  })
+
+  it('are not offered, with the reason, if the editor fails', async () => {
+    const failing = new EditorTools({
+      features: () => Promise.reject(new Error('broken')),
+      names: () => ['hover'],
+      onDidChangeNames: changed.event,
+      guard: one => new PathGuard(one),
+      version: '1',
+      secrets,
+      log: silentLogger,
+    })
+    const { tools, note } = await failing.offer(roots(), { http: true }, [])
+    assert.equal(tools, undefined)
+    assert.equal(note?.passed, false)
+    assert.match(note?.reason ?? '', /broken/)
+    failing.dispose()
+  })
+
+  it('have a token that appears in no log, trace or saved conversation', async () => {
+    const { server } = await offered()
+    const { token } = endpointOf(server)
+    const frame = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'session/new',
+      params: { cwd: folder, mcpServers: [server] },
+    }
+    assert.ok(JSON.stringify(frame).includes(token))
+    // as the view of protocol traffic writes it, and without the names of the fields
+    const shown = secrets.redactJson(JSON.stringify(redact(frame, { secrets })))
+    assert.ok(!shown.includes(token), shown)
+    for (const text of [
+      `Bearer ${token}`,
+      `curl -H 'Authorization: ${token}'`,
+      encodeURIComponent(`x ${token}`),
+    ])
+      assert.ok(!secrets.redact(text).includes(token))
+    assert.ok(
+      !JSON.stringify(secrets.redactAll({ content: [{ text: `my token is ${token}` }] })).includes(token),
+    )
+    const said = secrets.stream()
+    assert.ok(![said.push(token.slice(0, 9)), said.push(token.slice(9)), said.end()].join('').includes(token))
+  })
+
+  it('end with the session, and the listener with the last one', async () => {
+    const [one, two] = [await offered(), await offered()]
+    assert.equal(new URL(endpointOf(one.server).url).port, new URL(endpointOf(two.server).url).port)
+    const client = await clientOf(two)
+    one.dispose()
+    await assert.rejects(connect(endpointOf(one.server)))
+    assert.equal((await client.listTools()).tools.length, EDITOR_TOOL_NAMES.length)
+    two.dispose()
+    const isClosed = () =>
+      fetch(endpointOf(two.server).url).then(
+        () => false,
+        () => true,
+      )
+    await until(isClosed, 'the listener to end')
+    // and begins again
+    assert.equal((await (await clientOf(await offered())).listTools()).tools.length, EDITOR_TOOL_NAMES.length)
+  })
+
+  it('end if the session could not be started', async () => {
+    const fixture = new SessionsFixture()
+    const tools = await offered()
+    fixture.plan = { ...fixture.plan!, editorTools: tools }
+    const starting = fixture.controller.opener.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.newSessions.length > 0)
+    fixture.agent.newSessions[0]?.reject(new Error('no'))
+    await starting
+    await assert.rejects(connect(endpointOf(tools.server)))
+  })
+
+  it('end when the agent does', async () => {
+    const { fixture, tools } = await session()
+    fixture.agent.exit()
+    await assert.rejects(connect(endpointOf(tools.server)))
+  })
+
+  it('follow the setting, and are turned off and on for a session', async () => {
+    const tools = await offered()
+    const client = await clientOf(tools)
+    names = ['hover', 'unknown']
+    changed.fire()
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['hover'],
+    )
+    tools.turn(false)
+    assert.deepEqual((await client.listTools()).tools, [])
+    const refused = await client.callTool({ name: 'hover', arguments: { name: 'report' } })
+    assert.match(JSON.stringify(refused), /turned it off for this session/)
+    tools.turn(true)
+    assert.equal((await client.listTools()).tools.length, 1)
+  })
+
+  it("ask in the conversation before they change files, which are the session's changes", async () => {
+    const { client, open, entries } = await session()
+    const call = rename(client)
+    await until(() => entries('permission').length === 1, 'the question')
+    const [question] = entries('permission') as PermissionEntry[]
+    const [shown] = entries('tool_call') as ToolCallEntry[]
+    assert.equal(shown?.title, 'Rename report to summary')
+    assert.equal(shown?.toolKind, 'edit')
+    assert.equal(question?.toolCallId, shown?.toolCallId)
+    assert.doesNotMatch(main(), /summary/)
+    assert.ok(open.session.answerPermission(question!.requestId, 'once'))
+    assert.match(JSON.stringify(await call), /Changed and saved 1 file/)
+    assert.match(main(), /function summary/)
+    assert.equal((entries('tool_call') as ToolCallEntry[])[0]?.status, 'completed')
+    await until(() => open.changes.list().length === 1, 'the change')
+    assert.equal(open.changes.list()[0]?.path, join(folder, 'main.ts'))
+  })
+
+  it('change nothing if the user rejects it', async () => {
+    const { client, open, entries } = await session()
+    const call = rename(client)
+    await until(() => entries('permission').length === 1, 'the question')
+    const [question] = entries('permission') as PermissionEntry[]
+    open.session.answerPermission(question!.requestId, 'refuse')
+    const { content, isError } = await call
+    assert.ok(isError)
+    assert.match(JSON.stringify(content), /rejected it. Nothing was done/)
+    assert.doesNotMatch(main(), /summary/)
+    assert.equal(open.changes.list().length, 0)
+  })
+
+  it('obey permission rules', async () => {
+    const { client, open, entries } = await session()
+    let rules: object[] = [{ tool: 'vscode.rename_symbol', action: 'allow' }]
+    const answerBy = () =>
+      new PermissionRules({
+        settings: { layers: () => [{ scope: 'user', value: rules }], onDidChange: new Emitter<void>().event },
+        trusted: () => true,
+        log: silentLogger,
+      }).answersFor('one', () => roots())
+    open.session.answerByRule = answerBy()
+    assert.match(JSON.stringify(await rename(client)), /Changed and saved/)
+    assert.match(main(), /function summary/)
+    rules = [{ tool: 'vscode.*', action: 'reject' }]
+    open.session.answerByRule = answerBy()
+    const back = await client.callTool({
+      name: 'rename_symbol',
+      arguments: { name: 'summary', new_name: 'x' },
+    })
+    assert.match(JSON.stringify(back), /rule of the user, rejected/)
+    // a rule for edits in a folder fits, too
+    rules = [{ kind: 'edit', path: '*.ts', action: 'allow' }]
+    open.session.answerByRule = answerBy()
+    await client.callTool({ name: 'rename_symbol', arguments: { name: 'summary', new_name: 'again' } })
+    assert.match(main(), /function again/)
+    // but a task runs what no other rule knows
+    features.tasksOfWorkspace = [{ name: 'test', source: 'npm', command: 'npm test' }]
+    rules = [
+      { kind: 'execute', action: 'allow' },
+      { command: 'npm test *', action: 'allow' },
+    ]
+    open.session.answerByRule = answerBy()
+    const asked = () => (entries('permission') as PermissionEntry[]).filter(({ outcome }) => !outcome)
+    const run = client.callTool({ name: 'run_task', arguments: { name: 'test' } })
+    await until(() => asked().length === 1, 'the question about the task')
+    open.session.answerPermission(asked()[0]!.requestId, 'refuse')
+    await run
+    assert.deepEqual(features.ran, [])
+    rules = [{ tool: 'vscode.run_task', action: 'allow' }]
+    open.session.answerByRule = answerBy()
+    await client.callTool({ name: 'run_task', arguments: { name: 'test' } })
+    assert.deepEqual(features.ran, ['test'])
+  })
+
+  it('ask the user in the conversation', async () => {
+    const { client, open, entries } = await session()
+    const call = client.callTool({ name: 'ask_user', arguments: { question: 'Which?', choices: ['a', 'b'] } })
+    await until(() => entries('elicitation').length === 1, 'the question')
+    const [question] = open.session.pendingRequests
+    assert.ok(
+      open.session.answerElicitation(question!.requestId, { action: 'accept', content: { answer: 'b' } }),
+    )
+    assert.match(JSON.stringify(await call), /The user answered: b/)
+  })
+})

@@ -84,7 +84,7 @@ export class EditorTools extends Owner {
     this.#starting += 1
     try {
       const tools = await this.#start(name, roots)
-      return { tools, note: { name, type: 'http', passed: true, reason: l10n.t("The editor's own tools.") } }
+      return { tools, note: { name, type: 'http', passed: true } }
     } catch (error) {
       this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
       const reason = l10n.t("The editor's own tools couldn't be started: {0}", messageOf(error))

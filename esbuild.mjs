@@ -3,9 +3,10 @@
 //   dist/services.js         the rest of the extension, and what it loads when needed in dist/chunks/
 //   dist/code-actions.js     the code actions, which VS Code asks for before anything else of Parley is used
 //   dist/search-worker.js    the thread that indexes and searches conversations
+//   dist/mcp-bridge.js       the program that connects an agent to an MCP server over HTTP or SSE
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/agent-host.mjs      the program that runs agents that outlive their window
-//   dist/demo-agent.mjs      the demo agent, a program of its own
+//   dist/demo-agent.js       the demo agent, a program of its own that shares code with the extension
 //   dist/agent-icons.json    the icons of well-known agents
 //   dist/webview/            the browser side, one entry for each view
 //   dist/THIRD_PARTY_NOTICES.txt
@@ -17,7 +18,9 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import * as esbuild from 'esbuild'
 import satisfies from 'spdx-satisfies'
+import subsetFont from 'subset-font'
 import { fewIcons } from './test/package/few-icons.mjs'
+import { keptFile } from './test/package/kept-file.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -69,27 +72,65 @@ const oneLanguageOfZod = {
   },
 }
 
+/**
+ * The MCP SDK brings a validator of the results of tools and forms, a third of its code. Parley has none of them checked by it.
+ * @type {esbuild.Plugin}
+ */
+const withoutToolValidator = {
+  name: 'without-tool-validator',
+  setup(build) {
+    build.onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, ({ path }) => ({
+      path,
+      namespace: 'without-tool-validator',
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'without-tool-validator' }, () => ({
+      contents: `export const CORS_IS_POSSIBLE = false
+        export class DefaultJsonSchemaValidator {}
+        export { default as process } from 'node:process'`,
+    }))
+  },
+}
+
 /** @type {esbuild.BuildOptions} */
 const node = {
   ...common,
-  plugins: [oneLanguageOfZod],
+  plugins: [oneLanguageOfZod, withoutToolValidator],
   platform: 'node',
   target: 'node22',
+  // signs requests for a way to sign in to an MCP server that isn't used
+  external: ['jose'],
   // its first form for Node asks for its parts in a way that no bundler follows
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 }
 
+/** Every character that KaTeX's fonts may have: the basic plane, and letters for mathematics. */
+const CHARACTERS = [0x20, 0xe000, 0x1d400]
+  .flatMap((from, i) => Array.from({ length: [0xd800, 0xffff, 0x1d800][i] - from }, (_, at) => from + at))
+  .map(point => String.fromCodePoint(point))
+  .join('')
+
 /**
- * KaTeX names each of its fonts in three formats; VS Code reads the smallest.
+ * KaTeX names each of its fonts in three formats; VS Code reads the smallest. A fifth of it is hints for screens with few
+ * pixels, which most systems ignore.
  * @type {esbuild.Plugin}
  */
-const oneFontFormat = {
-  name: 'one-font-format',
+const smallFonts = {
+  name: 'small-fonts',
   setup(build) {
     build.onLoad({ filter: /[\\/]katex(\.min)?\.css$/ }, async ({ path }) => ({
       loader: 'css',
       contents: (await readFile(path, 'utf8')).replace(/,url\([^)]*\.(woff|ttf)\) ?format\("\w+"\)/g, ''),
     }))
+    build.onLoad({ filter: /[\\/]KaTeX_[\w-]+\.woff2$/ }, async ({ path }) => {
+      const font = await readFile(path)
+      const packages = await readFile('package-lock.json')
+      const how = { targetFormat: 'woff2', noHinting: true }
+      const cut = () => subsetFont(font, CHARACTERS, how)
+      return {
+        loader: 'file',
+        contents: await keptFile('out/fonts', [JSON.stringify(how), font, CHARACTERS, packages], cut),
+      }
+    })
   },
 }
 
@@ -110,6 +151,24 @@ const dropUnusedParsers = {
         pluginData: dropUnusedParsers,
       })
       return { path, errors, sideEffects: false }
+    })
+  },
+}
+
+/**
+ * Mermaid's parser contains all of the language server protocol, a sixth of it, for an error that only a server reports.
+ * @type {esbuild.Plugin}
+ */
+const noLanguageServer = {
+  name: 'no-language-server',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]@mermaid-js[\\/]parser[\\/]dist[\\/].*\.mjs$/ }, async ({ path }) => {
+      const code = await readFile(path, 'utf8')
+      return {
+        contents: code
+          .replace(/(?<=\bvar import_vscode_languageserver_protocol = )__toESM\(\w+\(\), 1\)/, '{}')
+          .replace(/(?<=^var \w+ = )(?=__commonJS\()/gm, '/* @__PURE__ */ '),
+      }
     })
   },
 }
@@ -152,6 +211,9 @@ const laterModules = {
   },
 }
 
+/** Large packages whose errors say enough without the names of their functions. All are ES modules. */
+const TERSE = /[\\/]node_modules[\\/](zod|@agentclientprotocol|@modelcontextprotocol)[\\/].*\.m?js$/
+
 /**
  * Shortens what is named inside functions, a quarter of the extension's code. Functions, classes and methods keep their
  * names, so stack traces stay readable in a user's log.
@@ -165,6 +227,8 @@ const shortLocals = {
         loader: path.endsWith('ts') ? 'ts' : 'js',
         target: node.target,
         minifyIdentifiers: true,
+        // only then, what is named at the top is shortened
+        ...(TERSE.test(path) && { format: 'esm' }),
         sourcefile: path,
       })
       return { contents: code, loader: 'js' }
@@ -177,7 +241,7 @@ const host = {
   ...node,
   plugins: [...node.plugins, ...(options.production ? [shortLocals] : [])],
   outdir: 'dist',
-  external: ['vscode'],
+  external: ['vscode', ...node.external],
   // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
   define: { ...common.define, navigator: 'undefined' },
   minify: false,
@@ -201,6 +265,9 @@ const services = {
     services: 'src/services.ts',
     'code-actions': 'src/workbench/code-actions.ts',
     'search-worker': 'src/history/search/search-worker.ts',
+    'demo-agent': 'src/demo-agent/main.ts',
+    // a program of its own, here because it shares the MCP SDK
+    'mcp-bridge': 'src/mcp/bridge/main.ts',
   },
   format: 'esm',
   splitting: true,
@@ -232,7 +299,13 @@ const conversation = {
   loader: { '.ttf': 'file', '.woff2': 'file' },
   // the browser knows the names of all characters by itself
   alias: { entities: './src/webview/markdown/entities.ts' },
-  plugins: [oneFontFormat, dropUnusedParsers, fewIcons, lazyAfter('./src/webview/conversation/main.tsx')],
+  plugins: [
+    smallFonts,
+    dropUnusedParsers,
+    noLanguageServer,
+    fewIcons,
+    lazyAfter('./src/webview/conversation/main.tsx'),
+  ],
   jsx: 'automatic',
   jsxImportSource: 'preact',
 }
@@ -242,7 +315,7 @@ const conversation = {
  * these would be in five.
  * @type {esbuild.BuildOptions}
  */
-const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents']) }
+const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents', 'mcp']) }
 
 /** Programs of their own. @type {esbuild.BuildOptions[]} */
 const programs = [
@@ -256,13 +329,6 @@ const programs = [
     ...node,
     entryPoints: ['src/agent-host/main.ts'],
     outfile: 'dist/agent-host.mjs',
-    format: 'esm',
-    banner: requireInModules,
-  },
-  {
-    ...node,
-    entryPoints: ['src/demo-agent/main.ts'],
-    outfile: 'dist/demo-agent.mjs',
     format: 'esm',
     banner: requireInModules,
   },
@@ -403,7 +469,7 @@ function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
     return seen
   }
   // lazy parts are entry points as well
-  const pages = ['conversation', 'history', 'agents']
+  const pages = ['conversation', 'history', 'agents', 'mcp']
     .map(page => `dist/webview/${page}.js`)
     .filter(file => file in outputs)
   return Object.fromEntries(

@@ -8,6 +8,7 @@ import {
   HISTORY_TAB_TYPE,
   HiddenCommandId,
   MANAGE_AGENTS_VIEW_TYPE,
+  MCP_SERVERS_VIEW_TYPE,
   TAB_VIEW_TYPE,
   ViewId,
 } from './app/ids.ts'
@@ -24,6 +25,7 @@ import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
+  MCP_PAGE,
   WebviewPage,
   type WebviewPageOptions,
 } from './workbench/webviews/webview-page.ts'
@@ -118,6 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
   )
   restoreTabs(HISTORY_TAB_TYPE, panel => openPage(panel, HISTORY_PAGE()))
   restoreTabs(MANAGE_AGENTS_VIEW_TYPE, panel => openPage(panel, AGENTS_PAGE()))
+  restoreTabs(MCP_SERVERS_VIEW_TYPE, panel => openPage(panel, MCP_PAGE()))
 }
 
 /** Registers every command. The handlers are loaded by the first command that runs; they report their own errors. */

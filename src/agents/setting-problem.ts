@@ -13,6 +13,8 @@ export interface SettingProblem {
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
+  /** The file that it is in, if not the settings. */
+  file?: string
   /** What is wrong, expected and found, without a period at the end. Never contains a value that may be a secret. */
   message: string
   /** `true`: the whole entry is ignored. `false`: the entry works nevertheless. */
@@ -23,7 +25,7 @@ export interface SettingProblem {
 export function settingProblem(
   setting: string,
   path: ReadonlyArray<string | number>,
-  layer: SettingLayer | undefined,
+  layer: Pick<SettingLayer, 'scope' | 'folder'> | undefined,
   message: string,
   fatal = true,
 ): SettingProblem {
@@ -47,11 +49,12 @@ export function settingPath(setting: string, path: ReadonlyArray<string | number
 
 /** One sentence: the place, the scope, what is wrong. */
 export function describeProblem(problem: SettingProblem): string {
+  if (problem.file !== undefined) return l10n.t('{0}: {1}.', problem.where, problem.message)
   return l10n.t('{0} ({1}): {2}.', problem.where, describeScope(problem), problem.message)
 }
 
 /** `user settings`, `workspace settings`, `settings of the folder "api"` */
-function describeScope(place: { scope: SettingScope; folder?: string }): string {
+export function describeScope(place: { scope: SettingScope; folder?: string }): string {
   switch (place.scope) {
     case 'default':
       return l10n.t('default settings')

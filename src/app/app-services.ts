@@ -30,6 +30,7 @@ import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
+import { McpPage } from './mcp/mcp-page.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -77,6 +78,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       names: () => workbench.settings.read('editorTools'),
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
+      bridge: agentServices.bridged,
       version: platform.version,
       secrets,
       log,
@@ -217,6 +219,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       log,
     }),
   )
+  const mcpPage = own.add(
+    new McpPage({
+      ...{ workbench, manager, log, nameOf },
+      mcp: agentServices.mcp,
+      switches: agentServices.mcpSwitches,
+    }),
+  )
   // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
   own.add(hosted)
   return {
@@ -231,6 +240,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     indicators,
     manageAgents,
     manager,
+    mcpPage,
     optionMemory: composer.optionMemory,
     organizer,
     pageFocus,

@@ -64,6 +64,7 @@ export const CommandId = {
   newSessionWithConversation: 'parley.newSessionWithConversation',
   quoteSelection: 'parley.quoteSelection',
   manageAgents: 'parley.manageAgents',
+  showMcpServers: 'parley.showMcpServers',
   selectDefaultAgent: 'parley.selectDefaultAgent',
   installAgent: 'parley.installAgent',
   updateAgent: 'parley.updateAgent',
@@ -185,6 +186,7 @@ export const HISTORY_TAB_TYPE = 'parley.historyTab'
 /** The type of the editor tabs that show a conversation. */
 export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
+export const MCP_SERVERS_VIEW_TYPE = 'parley.mcpServers'
 
 export const ContextKey = {
   /** A turn is running in the active conversation. */

@@ -8,6 +8,7 @@ import type { SecretRegistry } from '../common/secrets.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import type { ProtectedFiles } from '../editor/protected-files.ts'
 import type { SecretStore } from '../mcp/inputs.ts'
+import type { McpFileLocations } from '../mcp/mcp-files.ts'
 import type { NativeElicitation, SignInTerminal } from '../sessions/ports.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import type { WindowStorage } from './storage/stores.ts'
@@ -40,6 +41,8 @@ export interface Platform {
   workspaceIdentity: string
   /** The folders of the editor's own settings. */
   settingsFolders: string[]
+  /** Where the editor's files with MCP servers are, besides the workspace folders. */
+  mcpLocations: Omit<McpFileLocations, 'folders'>
   /** What all sessions of this window share to read and write files. */
   createFiles(protectedFiles: ProtectedFiles): FilesShared
   /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
+import { sessionKey } from '../common/session-key.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
   ensureScratchFolder,
@@ -13,7 +14,7 @@ import {
   rootsOf,
   type WorkspaceRoot,
 } from '../editor/roots.ts'
-import type { McpServers } from '../mcp/mcp-servers.ts'
+import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools } from '../mcp/server/editor-tools.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
@@ -54,12 +55,18 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
       cwd === undefined
         ? await this.#newRoots(capabilities)
         : rootsIn(cwd, await this.#existingInput(capabilities))
-    return roots && this.#planned(roots, capabilities, this.#systemPromptOf(agentId) ?? null)
+    return roots && this.#planned({ agentId }, roots, capabilities, this.#systemPromptOf(agentId) ?? null)
   }
 
   async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
     const roots = rootsForExisting(session, await this.#existingInput(capabilities))
-    return this.#planned(roots, capabilities, session.systemPrompt)
+    const { agentId, sessionId } = session
+    return this.#planned(
+      { agentId, session: sessionKey(agentId, sessionId) },
+      roots,
+      capabilities,
+      session.systemPrompt,
+    )
   }
 
   async #existingInput(capabilities: AgentCapabilities) {
@@ -93,11 +100,12 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 
   async #planned(
+    session: Omit<McpSession, 'cwd'>,
     roots: RootsPlan,
     capabilities: AgentCapabilities,
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
-    const { passed, notes } = await this.#mcp.select(capabilities.mcp, roots.cwd)
+    const { passed, notes } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
     const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
     const taken = notes.map(({ name }) => name)
     const { tools, note } = await this.#editorTools.offer(rootsOf(roots), capabilities.mcp, taken)

@@ -21,7 +21,7 @@ import type {
   ToolCallEntry,
 } from '../conversation/state.ts'
 import { isShownPrompt } from '../conversation/user-prompts.ts'
-import type { McpServerNote } from '../mcp/mcp-settings.ts'
+import type { McpServerNote } from '../mcp/server-note.ts'
 import type { CardAction } from './card-action.ts'
 import type { HistoryRow } from './history.ts'
 

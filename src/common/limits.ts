@@ -156,3 +156,24 @@ export const MAX_EARLY_BYTES = 64 * 1024 * 1024
 export const UNREAD_ANSWERS_MS = 10_000
 /** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100
+
+// ---- MCP servers --------------------------------------------------------------------------------------------------
+
+/** Servers in one file or one scope of the settings; further ones are left out. Real ones have fewer than 20. */
+export const MAX_MCP_SERVERS = 100
+/** Maximum size in bytes of a file that defines MCP servers. */
+export const MAX_MCP_FILE_BYTES = 1024 * 1024
+/** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
+export const CHECK_MCP_SERVER_MS = 60_000
+/** How long a checked MCP server may take to exit once its input ended, and how long its last output may take. */
+export const MCP_SERVER_EXIT_MS = 2000
+/** The times before each attempt to reach an MCP server that doesn't run at the moment. */
+export const MCP_RECONNECT_MS: readonly number[] = [250, 500, 1000, 2000, 4000, 8000]
+/** How many of them there are before it has answered once. */
+export const MCP_FIRST_ATTEMPTS = 3
+/** Maximum size in bytes of all that an MCP server may send while it's checked. */
+export const MAX_CHECK_BYTES = 32 * 1024 * 1024
+/** Maximum number of an MCP server's tools that a check reads. Real servers have up to 200. */
+export const MAX_CHECKED_TOOLS = 2000
+/** Several models and VS Code accept at most this number of tools. */
+export const MANY_TOOLS = 128

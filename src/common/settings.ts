@@ -40,6 +40,12 @@ export const SETTINGS = {
   defaultAgent: setting(z.string(), 'window', ''),
   agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
   mcpServers: setting(layered, 'machine-overridable', {}),
+  mcpDiscovery: setting(z.record(z.string(), z.boolean()), 'application', {
+    vscodeFolder: true,
+    vscodeWorkspace: true,
+    vscodeUser: true,
+    mcpJson: true,
+  }),
   /** The tools of the editor's own MCP server that agents get; empty: none. */
   editorTools: setting(z.array(z.string()), 'window', [...EDITOR_TOOL_NAMES]),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),

@@ -49,7 +49,11 @@ export class McpInputs {
   /** The value of an input that a server uses. Rejects only if the secret store does. */
   async value(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
     const input = inputs.find(
-      each => each.id === id && each.scope === server.scope && each.folder === server.folder,
+      each =>
+        each.id === id &&
+        each.scope === server.scope &&
+        each.folder === server.folder &&
+        each.file === server.file,
     )
     if (!input) return { missing: notDefined(id, inputs) }
     const key = this.#key(input)
@@ -87,8 +91,14 @@ export class McpInputs {
   }
 
   #key(input: McpInput): string {
-    if (input.scope === 'user' || input.scope === 'default') return `${PREFIX}/user/${input.id}`
-    return `${PREFIX}/${JSON.stringify([this.#workspace, input.folder ?? null, input.id])}`
+    const { id, scope, folder, file } = input
+    const isOfUser = scope === 'user' || scope === 'default'
+    // keys from before there were files stay as they are
+    if (file !== undefined)
+      return `${PREFIX}/${JSON.stringify([isOfUser ? '' : this.#workspace, { file }, id])}`
+    return isOfUser
+      ? `${PREFIX}/user/${id}`
+      : `${PREFIX}/${JSON.stringify([this.#workspace, folder ?? null, id])}`
   }
 
   async #keys(): Promise<string[]> {

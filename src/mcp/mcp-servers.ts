@@ -1,116 +1,348 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
-import type { SettingsSource } from '../agents/setting-layers.ts'
+import { mergeLayers, type SettingsSource } from '../agents/setting-layers.ts'
 import { describeProblem, type SettingProblem } from '../agents/setting-problem.ts'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
-import type { McpInputs } from './inputs.ts'
+import { type BridgeProgram, bridgedServer } from './bridge/bridged-server.ts'
+import type { InputAnswer, McpInputs } from './inputs.ts'
+import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
+  describePlace,
+  isOfWorkspace,
   type McpServerDefinition,
-  type McpServerNote,
-  type McpSettings,
-  readMcpSettings,
+  type McpSource,
+  readMcpSource,
+  serverKey,
 } from './mcp-settings.ts'
-import { resolveServer, type ServerResolution } from './resolve-server.ts'
+import { type LeftOut, type PlannedServer, planServers } from './plan-servers.ts'
+import { readEnvFile, resolveServer, type ServerContext, type ServerResolution } from './resolve-server.ts'
+import type { McpServerNote } from './server-note.ts'
+import type { McpSwitch, McpSwitches } from './switches.ts'
+
+/** A server that may only be started after the user agreed to it. */
+export interface ServerToAllow {
+  key: string
+  server: McpServerDefinition
+  /** Everything that determines what it does. A change asks again. */
+  content: unknown
+}
+
+/**
+ * Asks whether servers may be passed to an agent, and resolves to the keys of those that the user agreed to, now or before.
+ * `once`: doesn't ask again about what the user declined in this window.
+ */
+export type AllowServers = (
+  servers: readonly ServerToAllow[],
+  asks: 'once' | 'again' | 'never',
+) => Promise<ReadonlySet<string>>
 
 export interface McpServersOptions {
   settings: SettingsSource
   environment: { get(): Promise<LaunchEnvironment> }
   inputs: McpInputs
-  /** Asks whether servers that the workspace defines may be passed to an agent. */
-  allowWorkspaceServers: (servers: readonly McpServerDefinition[]) => Promise<boolean>
-  /** The workspace folders on this machine's disk, absolute. */
-  folders: () => ReadonlyArray<{ name: string; path: string }>
+  allow: AllowServers
+  switches: McpSwitches
+  /** Connects an agent to a server whose transport it lacks. */
+  bridge: BridgeProgram
+  /** Where the files with servers are. */
+  locations: () => McpFileLocations
+  /** The user trusts the workspace. */
+  trusted: () => boolean
   userHome: string
   log: Logger
 }
 
-/** The MCP servers of `parley.mcpServers`, resolved for a session. */
+/** The session that servers are for. */
+export interface McpSession {
+  agentId: string
+  /** Its key; absent for a new one. */
+  session?: string
+  /** `${workspaceFolder}` is the folder with that path, or else the first one. */
+  cwd?: string
+}
+
+/** The servers of a session, and a note for each entry of each place. */
+interface ServerSelection {
+  passed: McpServer[]
+  notes: McpServerNote[]
+}
+
+/**
+ * The MCP servers of the settings and of the files that users already have. The only one that decides which of them a session
+ * gets, and why it doesn't get the others; the views show that.
+ */
 export class McpServers extends Owner {
   readonly #options: McpServersOptions
   readonly #changed = this.register(new Emitter<void>())
-  #settings: McpSettings
+  #fromSettings: McpSource[]
+  /** The files, as read last. */
+  #files: readonly string[] = []
+  /** Servers from files that lacked an input: the user isn't asked at each start of a session. */
+  readonly #withoutInput = new Set<string>()
 
   constructor(options: McpServersOptions) {
     super()
     this.#options = options
-    this.#settings = this.#read()
+    this.#fromSettings = this.#readSettings()
     this.register(
       options.settings.onDidChange(() => {
-        this.#settings = this.#read()
+        this.#fromSettings = this.#readSettings()
         this.#changed.fire()
       }),
     )
+    this.register(options.switches.onDidChange(() => this.#changed.fire()))
   }
 
   get onDidChange(): Event<void> {
     return this.#changed.event
   }
 
-  get definitions(): readonly McpServerDefinition[] {
-    return this.#settings.servers
+  /** Problems of `parley.mcpServers`. Those of files are shown with their place only, since others may have written them. */
+  get problems(): SettingProblem[] {
+    return this.#fromSettings.flatMap(({ problems }) => problems)
   }
 
-  get problems(): SettingProblem[] {
-    return [...this.#settings.problems]
+  /** The user saved a file. */
+  fileSaved(file: string): void {
+    if (this.#files.includes(file)) this.#changed.fire()
+  }
+
+  /** Everything that defines servers, in order of precedence. Reads the files. */
+  async sources(): Promise<McpSource[]> {
+    const { settings, locations } = this.#options
+    const wanted = mergeLayers(settings.layers('mcpDiscovery'))
+    const files = await mcpFiles(locations())
+    this.#files = files.map(({ file }) => file)
+    const read = await Promise.all(
+      files.map(async place => {
+        const source = await readMcpFile(place)
+        if (!source || wanted[place.kind] !== false) return source
+        const off: McpSource = { ...place, entries: [], inputs: [], problems: [], off: true }
+        return off
+      }),
+    )
+    return [...this.#fromSettings, ...read.filter(source => source !== undefined)]
+  }
+
+  /** Each entry of each place once, and why it's for no session, if so. */
+  async plan(): Promise<{ sources: McpSource[]; planned: PlannedServer[] }> {
+    const sources = await this.sources()
+    return { sources, planned: this.#plan(sources) }
   }
 
   /**
-   * The servers to send with `session/new`, `load` and `resume`, and the notes about each server. May ask the user for
-   * inputs. Never rejects.
-   *
-   * @param cwd the session's; `${workspaceFolder}` is the folder with that path, or else the first one
+   * The servers to send with `session/new`, `load` and `resume`, and the notes about each server. May ask the user to agree
+   * and for inputs. Never rejects.
    */
-  async select(capabilities: AgentCapabilities['mcp'], cwd?: string): Promise<ServerSelection> {
-    const { servers, inputs } = this.#settings
-    const { environment, folders, userHome, log } = this.#options
-    const ofWorkspace = servers.filter(server => isOfWorkspace(server) && capabilities[server.type])
-    const isAllowed = ofWorkspace.length === 0 || (await this.#mayPass(ofWorkspace))
-    const selection = await selectServers(servers, capabilities, async server => {
-      if (!isAllowed && isOfWorkspace(server))
-        return {
-          reason: l10n.t(
-            "Defined in workspace settings, which you didn't allow. Reload the window to be asked again.",
-          ),
-        }
-      return resolveServer(server, {
-        environment: await environment.get(),
-        folders: folders().toSorted((a, b) => Number(b.path === cwd) - Number(a.path === cwd)),
-        userHome,
-        input: (id, of) => this.#options.inputs.value(id, of, inputs),
-      })
-    })
-    for (const { name, passed, reason } of selection.notes) {
+  async select(capabilities: AgentCapabilities['mcp'], session: McpSession): Promise<ServerSelection> {
+    const { log } = this.#options
+    const sources = await this.sources()
+    // the bridge is a server that runs a command
+    const reachable = capabilities.stdio ? { stdio: true, http: true, sse: true } : capabilities
+    const planned = this.#plan(sources, session, reachable)
+    const candidates = planned.filter(({ leftOut }) => !leftOut)
+    const allowed = await this.#allowed(candidates, session, 'once')
+    const passed: McpServer[] = []
+    const notes: McpServerNote[] = []
+    // resolved one after the other, since each may ask
+    for (const one of planned) {
+      const resolution = await this.#resolve(one, session, allowed)
+      const { key, name, source, server } = one
+      const note = { key, name, type: server?.type ?? 'unknown', source: describePlace(source) }
+      if ('reason' in resolution) {
+        const leftOut = one.leftOut?.because
+        notes.push({ ...note, passed: false, ...(leftOut && { leftOut }), reason: resolution.reason })
+      } else {
+        const bridged = await this.#bridged(resolution.server, capabilities)
+        passed.push(bridged?.server ?? resolution.server)
+        const reason = [bridged?.reason, resolution.note].filter(text => text !== undefined).join(' ')
+        notes.push({
+          ...note,
+          passed: true,
+          ...(bridged && { isBridged: true }),
+          ...(reason === '' ? {} : { reason }),
+        })
+      }
+    }
+    for (const source of sources) {
+      const problem = problemOfAll(source)
+      if (problem === undefined) continue
+      const name = describePlace(source)
+      notes.push({ name, type: '', source: name, passed: false, reason: problem })
+    }
+    for (const { name, passed, reason } of notes) {
       if (!passed) log.warn(`The MCP server "${name}" wasn't passed to the agent: ${reason}`)
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
     }
-    // Invalid entries are also shown with the session, not only in the log.
-    for (const problem of this.#settings.problems) {
-      if (!problem.fatal) continue
-      const name = nameIn(problem)
-      if (name === undefined || selection.notes.some(note => note.name === name)) continue
-      selection.notes.push({ name, type: 'unknown', passed: false, reason: describeProblem(problem) })
-    }
-    return selection
+    return { passed, notes }
   }
 
-  async #mayPass(servers: readonly McpServerDefinition[]): Promise<boolean> {
+  /** The bridge to a server whose transport the agent lacks. */
+  async #bridged(
+    server: McpServer,
+    capabilities: AgentCapabilities['mcp'],
+  ): Promise<{ server: McpServer; reason: string } | undefined> {
+    const { bridge, environment } = this.#options
+    if (server.type === 'stdio' || capabilities[server.type]) return undefined
+    const reason =
+      server.type === 'http'
+        ? l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over HTTP.")
+        : l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over SSE.")
+    return { server: bridgedServer(server, bridge, await environment.get()), reason }
+  }
+
+  /** A server as an agent would get it, for a check: asks the user to agree and for inputs, also if they declined before. */
+  async resolve(key: string): Promise<ServerResolution> {
+    const one = this.#plan(await this.sources()).find(each => each.key === key)
+    if (!one?.server) return { reason: l10n.t('This server is no longer defined, or its entry is invalid.') }
+    if (!this.#options.trusted())
+      return { reason: l10n.t("Servers don't start until you trust this workspace.") }
+    this.#withoutInput.delete(key)
+    // whichever session uses it
+    const { leftOut: _, ...candidate } = one
+    const allowed = await this.#allowed([candidate], {}, 'again')
+    return this.#resolve(candidate, {}, allowed)
+  }
+
+  /** Asks the user to agree to a server, also if they declined before. */
+  async allow(key: string): Promise<void> {
+    const one = this.#plan(await this.sources()).find(each => each.key === key)
+    if (!one?.server || !this.#options.trusted()) return
+    await this.#allowed([one], {}, 'again')
+    this.#changed.fire()
+  }
+
+  /** The servers of a plan that the user still has to agree to. */
+  async notAgreed(planned: readonly PlannedServer[]): Promise<ReadonlySet<string>> {
+    const candidates = planned.filter(({ server }) => server)
+    const allowed = await this.#allowed(candidates, {}, 'never')
+    return new Set(candidates.filter(one => needsConsent(one) && !allowed.has(one.key)).map(({ key }) => key))
+  }
+
+  #plan(
+    sources: readonly McpSource[],
+    session: Omit<McpSwitch, 'server'> = {},
+    capabilities?: AgentCapabilities['mcp'],
+  ): PlannedServer[] {
+    const { switches, trusted } = this.#options
+    return planServers(sources, {
+      ...(capabilities && { capabilities }),
+      isOff: key => switches.isOff(key, session),
+      trusted: trusted(),
+    })
+  }
+
+  async #allowed(
+    planned: readonly PlannedServer[],
+    session: Pick<McpSession, 'cwd'>,
+    asks: Parameters<AllowServers>[1],
+  ): Promise<ReadonlySet<string>> {
+    const needing = planned.filter(needsConsent)
+    if (needing.length === 0) return new Set()
     try {
-      return await this.#options.allowWorkspaceServers(servers)
+      const servers = await Promise.all(
+        needing.map(async ({ key, server }): Promise<ServerToAllow[]> => {
+          if (!server) return []
+          const context = await this.#context(server, session)
+          return [{ key, server, content: contentOf(server, await readEnvFile(server, context)) }]
+        }),
+      )
+      return await this.#options.allow(servers.flat(), asks)
     } catch (error) {
       this.#options.log.error(`The MCP servers of the workspace weren't passed: ${messageOf(error)}`)
-      return false
+      return new Set()
     }
   }
 
-  #read(): McpSettings {
-    const settings = readMcpSettings(this.#options.settings.layers('mcpServers'))
-    for (const problem of settings.problems) this.#options.log.warn(describeProblem(problem))
-    return settings
+  async #resolve(
+    one: PlannedServer,
+    session: Pick<McpSession, 'cwd'>,
+    allowed: ReadonlySet<string>,
+  ): Promise<ServerResolution> {
+    const { server, source, leftOut, key } = one
+    if (leftOut) return { reason: leftOutReason(leftOut, source, one.name) }
+    if (!server) return { reason: invalidReason(source, one.name) }
+    if (needsConsent(one) && !allowed.has(key)) return { reason: notAgreedReason(source) }
+    try {
+      return await resolveServer(server, await this.#context(server, session, source))
+    } catch (error) {
+      return { reason: l10n.t("The server couldn't be prepared: {0}", messageOf(error)) }
+    }
   }
+
+  async #context(
+    server: McpServerDefinition,
+    { cwd }: Pick<McpSession, 'cwd'>,
+    source?: McpSource,
+  ): Promise<ServerContext> {
+    const { environment, locations, userHome } = this.#options
+    // a file's variables are about its own folder
+    const isFirst = (folder: { name: string; path: string }) =>
+      server.file !== undefined && server.folder !== undefined
+        ? server.folder === folder.name
+        : folder.path === cwd
+    return {
+      environment: await environment.get(),
+      folders: locations().folders.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
+      userHome,
+      input: (id, of) => this.#input(id, of, source),
+    }
+  }
+
+  async #input(id: string, server: McpServerDefinition, source: McpSource | undefined): Promise<InputAnswer> {
+    const key = serverKey(server, server.name)
+    const isOfFile = server.file !== undefined
+    if (isOfFile && this.#withoutInput.has(key))
+      return { missing: l10n.t('No value was entered for "{0}". Select Check to enter it.', id) }
+    const inputs = this.#fromSettings.flatMap(one => one.inputs)
+    const answer = await this.#options.inputs.value(id, server, [...(source?.inputs ?? []), ...inputs])
+    if (isOfFile && 'missing' in answer) this.#withoutInput.add(key)
+    return answer
+  }
+
+  #readSettings(): McpSource[] {
+    const { settings, log } = this.#options
+    const sources = settings
+      .layers('mcpServers')
+      .map(({ scope, folder, value }) =>
+        readMcpSource(
+          {
+            kind: 'settings',
+            label: 'parley.mcpServers',
+            scope,
+            ...(folder !== undefined && { folder }),
+          },
+          value,
+        ),
+      )
+      .filter(({ scope, entries }) => scope !== 'default' || entries.length > 0)
+      .reverse()
+    for (const { problems } of sources) for (const problem of problems) log.warn(describeProblem(problem))
+    return sources
+  }
+}
+
+/** Servers of the workspace, which others may have written, and those that lose the sandbox that they're meant to have. */
+function needsConsent({ source, server }: PlannedServer): boolean {
+  return isOfWorkspace(source) || (server?.type === 'stdio' && server.sandboxEnabled === true)
+}
+
+/** The place doesn't matter: the same server may move between the workspace's files. */
+function contentOf(
+  { scope: _scope, folder: _folder, file: _file, disabled: _disabled, ...server }: McpServerDefinition,
+  envFile: string | undefined,
+): unknown {
+  return { mcpServer: server, ...(envFile !== undefined && { envFile }) }
+}
+
+/** What is wrong with a whole file, if it is. */
+function problemOfAll({ problems, file }: McpSource): string | undefined {
+  const problem = problems.find(({ fatal, path }) => fatal && path.length <= 1)
+  return file !== undefined && problem ? describeProblem(problem) : undefined
 }
 
 /** The server that a problem is about, if it is about one. */
@@ -121,65 +353,48 @@ function nameIn({ path }: SettingProblem): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Whether a server that is turned on comes from the files of the workspace, which others may have written. */
-function isOfWorkspace({ scope, disabled }: McpServerDefinition): boolean {
-  return !disabled && (scope === 'workspace' || scope === 'folder')
+function invalidReason({ problems }: McpSource, name: string): string {
+  const problem = problems.find(one => one.fatal && nameIn(one) === name)
+  return problem ? describeProblem(problem) : l10n.t('Its entry is invalid.')
 }
 
-/** The servers of a session, and a note for each configured server. */
-interface ServerSelection {
-  passed: McpServer[]
-  notes: McpServerNote[]
+function notAgreedReason(source: McpSource): string {
+  return isOfWorkspace(source)
+    ? l10n.t("Defined in the workspace, and you haven't allowed it. Allow it in MCP Servers.")
+    : l10n.t("It's meant to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.")
 }
 
-/**
- * Selects the servers that an agent can connect to and that can be resolved. The others aren't resolved, so that the user
- * isn't asked for values that have no use. Never rejects.
- */
-async function selectServers(
-  servers: readonly McpServerDefinition[],
-  capabilities: AgentCapabilities['mcp'],
-  resolve: (server: McpServerDefinition) => Promise<ServerResolution>,
-): Promise<ServerSelection> {
-  const passed: McpServer[] = []
-  const notes: McpServerNote[] = []
-  for (const server of servers) {
-    const { name, type } = server
-    const resolution = await selectOne(server, capabilities, resolve)
-    if ('reason' in resolution) {
-      notes.push({ name, type, passed: false, reason: resolution.reason })
-      continue
-    }
-    passed.push(resolution.server)
-    const { note } = resolution
-    notes.push({ name, type, passed: true, ...(note === undefined ? {} : { reason: note }) })
-  }
-  return { passed, notes }
-}
-
-async function selectOne(
-  server: McpServerDefinition,
-  capabilities: AgentCapabilities['mcp'],
-  resolve: (server: McpServerDefinition) => Promise<ServerResolution>,
-): Promise<ServerResolution> {
-  if (server.disabled) return { reason: l10n.t('Disabled in settings.') }
-  if (!capabilities[server.type]) {
-    return { reason: unable(server.type) }
-  }
-  try {
-    return await resolve(server)
-  } catch (error) {
-    return { reason: l10n.t("The server couldn't be prepared: {0}", messageOf(error)) }
-  }
-}
-
-function unable(type: McpServerDefinition['type']): string {
-  switch (type) {
-    case 'stdio':
-      return l10n.t("The agent doesn't support MCP servers that run a command.")
-    case 'http':
-      return l10n.t("The agent doesn't support MCP servers over HTTP.")
-    case 'sse':
-      return l10n.t("The agent doesn't support MCP servers over SSE.")
+/** Why a server is left out, as a sentence. */
+export function leftOutReason(leftOut: LeftOut, source: McpSource, name: string): string {
+  switch (leftOut.because) {
+    case 'invalid':
+      return invalidReason(source, name)
+    case 'disabled':
+      return source.file === undefined
+        ? l10n.t('Disabled in settings.')
+        : l10n.t('Disabled in {0}.', source.label)
+    case 'off':
+      switch (leftOut.where) {
+        case 'everywhere':
+          return l10n.t('Turned off in MCP Servers.')
+        case 'agent':
+          return l10n.t('Turned off for this agent.')
+        case 'session':
+          return l10n.t('Turned off for this session.')
+      }
+      break
+    case 'shadowed':
+      return l10n.t('{0} defines a server with the same name, which is used instead.', leftOut.by)
+    case 'restricted':
+      return l10n.t("Servers of the workspace aren't passed until you trust it.")
+    case 'transport':
+      switch (leftOut.type) {
+        case 'stdio':
+          return l10n.t("The agent doesn't support MCP servers that run a command.")
+        case 'http':
+          return l10n.t("The agent doesn't support MCP servers over HTTP.")
+        case 'sse':
+          return l10n.t("The agent doesn't support MCP servers over SSE.")
+      }
   }
 }

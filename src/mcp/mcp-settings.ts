@@ -1,17 +1,17 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { filledText, isEnvironmentName, notAnEnvironmentName, processText } from '../agents/agent-settings.ts'
-import type { SettingLayer, SettingScope } from '../agents/setting-layers.ts'
+import type { SettingScope } from '../agents/setting-layers.ts'
 import {
   describeIssue,
+  describeScope,
   issuePath,
   kindOf,
   type SettingProblem,
   settingProblem,
 } from '../agents/setting-problem.ts'
 import { isRecord } from '../common/is-record.ts'
-
-const SETTING = 'parley.mcpServers'
+import { MAX_MCP_SERVERS } from '../common/limits.ts'
 
 /** As in `mcp.json`: a number becomes text, `null` means that the variable isn't set. */
 const environment = z
@@ -28,6 +28,7 @@ const stdioEntry = z.object({
   env: environment,
   envFile: filledText.optional(),
   cwd: filledText.optional(),
+  sandboxEnabled: z.boolean().optional(),
 })
 const remoteEntry = z.object({
   url: filledText,
@@ -55,9 +56,12 @@ const ofOthers = new Set([
   'dev',
   'disabled',
   'gallery',
+  'oauth',
   'timeout',
   'version',
 ])
+/** At the top level: `sandbox` configures VS Code's sandbox. */
+const topLevelOfOthers = new Set(['$schema', 'sandbox'])
 const stdioKeys = Object.keys(stdioEntry.shape)
 const remoteKeys = Object.keys(remoteEntry.shape)
 
@@ -70,66 +74,93 @@ const typeNames: Record<string, 'stdio' | 'http' | 'sse'> = {
   streamableHttp: 'http',
 }
 
-export interface McpSettings {
-  /** One for each name, from the innermost scope. */
-  servers: McpServerDefinition[]
-  /** From all scopes; an id may occur once in each. */
+/** The kinds of places that define servers. Each but the settings can be turned off with `parley.mcpDiscovery`. */
+export const DISCOVERED_SOURCES = ['vscodeFolder', 'vscodeWorkspace', 'vscodeUser', 'mcpJson'] as const
+export type McpSourceKind = 'settings' | (typeof DISCOVERED_SOURCES)[number]
+
+/** A place that defines servers. */
+export interface McpPlace {
+  kind: McpSourceKind
+  /** As users know it: the setting's id, or the file's name after that of its folder. */
+  label: string
+  scope: SettingScope
+  /** The workspace folder's name, for the scope `folder`. */
+  folder?: string
+  /** The file that contains it; absent for `parley.mcpServers`. */
+  file?: string
+}
+
+/** One server as written, valid or not. */
+export interface McpEntry {
+  name: string
+  /** Absent: it's invalid. */
+  server?: McpServerDefinition
+}
+
+/** What a place defines. */
+export interface McpSource extends McpPlace {
+  entries: McpEntry[]
+  /** An id may occur once. */
   inputs: McpInput[]
   problems: SettingProblem[]
+  /** The user turned it off: it wasn't read. */
+  off?: true
 }
 
 /**
- * Reads `parley.mcpServers`. Three formats are supported, since users paste what they have:
+ * Reads the value of `parley.mcpServers` in one scope, or the content of a file. Three formats are supported, since users
+ * paste what they have:
  *
  * - VS Code's `mcp.json`: `{ "servers": { "name": {…} }, "inputs": […] }`
- * - most other clients': `{ "mcpServers": { "name": {…} } }`
+ * - most other clients', also `.mcp.json`: `{ "mcpServers": { "name": {…} } }`
  * - a plain map: `{ "name": { "command": … } }`
  *
  * A server is `{ type?: "stdio", command, args, env, envFile, cwd }` or `{ type: "http" | "sse", url, headers }`; the
- * type may be omitted. Each scope is read separately: a server of an inner scope replaces one with the same name entirely
- * and can only use inputs of its own scope. So a workspace can't send a secret that was entered for a server of the user
- * settings to another address. Invalid entries are skipped, and the others work.
+ * type may be omitted. Each place is read by itself: a server can only use inputs of its own place. So a workspace can't
+ * send a secret that was entered for a server of the user settings to another address. Invalid entries have no server,
+ * and the others work.
  */
-export function readMcpSettings(layers: readonly SettingLayer[]): McpSettings {
-  const servers = new Map<string, McpServerDefinition>()
-  const inputs: McpInput[] = []
-  const problems: SettingProblem[] = []
-  for (const layer of layers) {
-    const reader = new LayerReader(layer)
-    const read = reader.read()
-    inputs.push(...read.inputs)
-    problems.push(...reader.problems)
-    // An invalid entry also overrides that of an outer scope, which the user didn't intend to start.
-    for (const name of read.names) servers.delete(name)
-    for (const server of read.servers) servers.set(server.name, server)
-  }
-  return { servers: [...servers.values()], inputs, problems }
+export function readMcpSource(place: McpPlace, value: unknown): McpSource {
+  return new SourceReader(place).read(value)
 }
 
 type Path = Array<string | number>
 
-class LayerReader {
-  readonly problems: SettingProblem[] = []
-  readonly #layer: SettingLayer
+class SourceReader {
+  readonly #problems: SettingProblem[] = []
+  readonly #place: McpPlace
+  /** The scope, as servers and inputs have it. */
+  readonly #origin: Pick<McpServerDefinition, 'scope' | 'folder' | 'file'>
 
-  constructor(layer: SettingLayer) {
-    this.#layer = layer
+  constructor(place: McpPlace) {
+    const { scope, folder, file } = place
+    this.#place = place
+    this.#origin = { scope, ...(folder !== undefined && { folder }), ...(file !== undefined && { file }) }
   }
 
-  read(): { servers: McpServerDefinition[]; names: string[]; inputs: McpInput[] } {
-    const { value } = this.#layer
-    const servers: McpServerDefinition[] = []
-    const names: string[] = []
+  read(value: unknown): McpSource {
+    const entries = new Map<string, McpEntry>()
     let inputs: McpInput[] = []
+    let surplus = 0
     const readServer = (path: Path, name: string, raw: unknown) => {
-      names.push(name)
+      if (entries.size >= MAX_MCP_SERVERS && !entries.has(name)) {
+        surplus++
+        return
+      }
       const server = this.#readServer(path, name, raw)
-      if (server) servers.push(server)
+      // a plain map beside "servers" may repeat a name; the first one counts
+      if (!entries.has(name)) entries.set(name, { name, ...(server && { server }) })
     }
-    if (value === undefined) return { servers, names, inputs }
+    const all = () => ({
+      ...this.#place,
+      entries: [...entries.values()],
+      inputs,
+      problems: this.#problems,
+    })
+    if (value === undefined) return all()
     if (!isRecord(value)) {
       this.#problem([], l10n.t('expected an object with "servers", found {0}', kindOf(value)))
-      return { servers, names, inputs }
+      return all()
     }
     for (const [key, raw] of Object.entries(value)) {
       if (key === 'servers' || key === 'mcpServers') {
@@ -142,7 +173,7 @@ class LayerReader {
         inputs = this.#readInputs(raw)
       } else if (isRecord(raw) && ('command' in raw || 'url' in raw)) {
         readServer([key], key, raw)
-      } else {
+      } else if (!topLevelOfOthers.has(key)) {
         this.#problem(
           [key],
           l10n.t('expected "servers" or "inputs" here, or a server with a "command" or a "url"'),
@@ -150,7 +181,13 @@ class LayerReader {
         )
       }
     }
-    return { servers, names, inputs }
+    if (surplus > 0)
+      this.#problem(
+        [],
+        l10n.t('expected at most {0} servers, found {1} more', MAX_MCP_SERVERS, surplus),
+        false,
+      )
+    return all()
   }
 
   #readServer(path: Path, name: string, raw: unknown): McpServerDefinition | undefined {
@@ -175,8 +212,7 @@ class LayerReader {
     }
     const base = {
       name,
-      scope: this.#layer.scope,
-      ...(this.#layer.folder === undefined ? {} : { folder: this.#layer.folder }),
+      ...this.#origin,
       disabled: raw.disabled === true,
     }
     if (type === 'stdio') {
@@ -189,7 +225,15 @@ class LayerReader {
         }
         if (value !== null) env[key] = String(value)
       }
-      return { ...base, type, ...entry, command: entry.command.trim(), env }
+      const { sandboxEnabled, ...rest } = entry
+      return {
+        ...base,
+        type,
+        ...rest,
+        command: entry.command.trim(),
+        env,
+        ...(sandboxEnabled && { sandboxEnabled }),
+      }
     }
     const entry = this.#parse(remoteEntry, path, raw)
     return entry && { ...base, type, ...entry, url: entry.url.trim() }
@@ -238,8 +282,7 @@ class LayerReader {
       }
       inputs.push({
         ...entry,
-        scope: this.#layer.scope,
-        ...(this.#layer.folder === undefined ? {} : { folder: this.#layer.folder }),
+        ...this.#origin,
         options: entry.options.map(option =>
           typeof option === 'string' ? { label: option, value: option } : option,
         ),
@@ -258,9 +301,20 @@ class LayerReader {
   }
 
   #problem(path: Path, message: string, fatal = true): undefined {
-    this.problems.push(settingProblem(SETTING, path, this.#layer, message, fatal))
+    this.#problems.push(placeProblem(this.#place, path, message, fatal))
     return undefined
   }
+}
+
+/** A problem in the settings or in a file. */
+export function placeProblem(
+  place: McpPlace,
+  path: ReadonlyArray<string | number>,
+  message: string,
+  fatal = true,
+): SettingProblem {
+  const problem = settingProblem(place.label, path, place, message, fatal)
+  return place.file === undefined ? problem : { ...problem, file: place.file }
 }
 
 interface DefinitionBase {
@@ -269,6 +323,8 @@ interface DefinitionBase {
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
+  /** The file that defines it; absent for `parley.mcpServers`. */
+  file?: string
   /** It stays in the settings, but isn't passed on. */
   disabled: boolean
 }
@@ -281,6 +337,8 @@ export interface StdioServerDefinition extends DefinitionBase {
   /** A file of `NAME=value` lines, under `env`. */
   envFile?: string
   cwd?: string
+  /** It's meant to run in VS Code's sandbox, which agents don't have. */
+  sandboxEnabled?: true
 }
 /** A remote MCP server as configured, with unresolved variables. */
 export interface RemoteServerDefinition extends DefinitionBase {
@@ -290,11 +348,30 @@ export interface RemoteServerDefinition extends DefinitionBase {
 }
 export type McpServerDefinition = StdioServerDefinition | RemoteServerDefinition
 
+/** Identifies a server by its place and name, across windows. */
+export function serverKey(
+  { scope, folder, file }: Pick<McpPlace, 'scope' | 'folder' | 'file'>,
+  name: string,
+) {
+  return JSON.stringify([file ?? (scope === 'folder' ? `folder ${folder}` : scope), name])
+}
+
+/** `parley.mcpServers (user settings)`, `api/.mcp.json` */
+export function describePlace(place: McpPlace): string {
+  return place.file === undefined ? l10n.t('{0} ({1})', place.label, describeScope(place)) : place.label
+}
+
+/** Whether others may have written it: it comes from the files of the workspace. */
+export function isOfWorkspace({ scope }: Pick<McpPlace, 'scope'>): boolean {
+  return scope === 'workspace' || scope === 'folder'
+}
+
 /** A value to ask for once, referred to as `${input:id}` by servers of the same scope. */
 export interface McpInput {
   id: string
   scope: SettingScope
   folder?: string
+  file?: string
   type: 'promptString' | 'pickString'
   description?: string
   /** Hidden while the user types. */
@@ -302,13 +379,4 @@ export interface McpInput {
   default?: string
   /** The options of `pickString`; empty for `promptString`. */
   options: Array<{ label: string; value: string }>
-}
-
-/** One server of a session, as the view shows it. */
-export interface McpServerNote {
-  name: string
-  type: string
-  passed: boolean
-  /** Why it wasn't passed, or a note if it was; never contains a secret. */
-  reason?: string
 }

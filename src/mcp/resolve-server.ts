@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
@@ -8,7 +8,12 @@ import { isDirectory, mergeEnvironment } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
 import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
-import { type Environment, findCommand, pathOf } from '../common/processes/spawn-process.ts'
+import {
+  type Environment,
+  environmentLookUp,
+  findCommand,
+  pathOf,
+} from '../common/processes/spawn-process.ts'
 import type { InputAnswer } from './inputs.ts'
 import type { McpServerDefinition, RemoteServerDefinition, StdioServerDefinition } from './mcp-settings.ts'
 
@@ -43,13 +48,29 @@ export async function resolveServer(
     : resolveRemote(definition, texts)
 }
 
+/** The text of a server's `envFile`, which is part of what the user agrees to. `undefined`: none, or it can't be read. */
+export async function readEnvFile(
+  definition: McpServerDefinition,
+  context: ServerContext,
+): Promise<string | undefined> {
+  if (definition.type !== 'stdio' || definition.envFile === undefined) return undefined
+  const texts = new Texts(definition, context)
+  const file = resolve(rootOf(context), expandHome(texts.text(definition.envFile), context.userHome))
+  return readFile(file, 'utf8').catch(() => undefined)
+}
+
+/** The folder that relative paths start at. */
+function rootOf({ folders, userHome }: ServerContext): string {
+  return folders[0]?.path ?? userHome
+}
+
 async function resolveStdio(
   definition: StdioServerDefinition,
   texts: Texts,
   context: ServerContext,
 ): Promise<ServerResolution> {
   const { platform } = context.environment
-  const root = context.folders[0]?.path ?? context.userHome
+  const root = rootOf(context)
   const place = (path: string) => resolve(root, expandHome(texts.text(path), context.userHome))
   const ownPath = pathOf(definition.env, platform)
   const missing = await texts.ask([
@@ -97,6 +118,7 @@ async function resolveStdio(
   const args = definition.args.map(arg => texts.text(arg))
   const env = mergeEnvironment(fileEnv, texts.record(definition.env), platform)
   const start = startIn(cwd, search.path, args, platform)
+  if (definition.sandboxEnabled) texts.notes.push(l10n.t("Runs without VS Code's sandbox."))
   return {
     server: {
       type: 'stdio',
@@ -155,6 +177,9 @@ function noteOf(notes: string[]): { note?: string } {
   return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }
 
+/** A name with a default, as in `${NAME:-default}`. */
+const bareVariable = /^([A-Z_][A-Z0-9_]*)(?::-(.*))?$/s
+
 /** The strings of a server and the values of their variables. */
 class Texts {
   readonly notes: string[] = []
@@ -177,8 +202,11 @@ class Texts {
   /** What is wrong with a variable, before any input is asked for. */
   problem(): string | undefined {
     for (const text of this.#all()) {
-      for (const problem of substitute(text, this.#variables, name => (inputId(name) ? '' : undefined))
-        .problems) {
+      for (const problem of substitute(text, this.#variables, name =>
+        inputId(name) ? '' : this.#environmentValue(name),
+      ).problems) {
+        const unset = this.#isMcpJson && bareVariable.exec(problem.variable.slice(2, -1))?.[1]
+        if (unset) return l10n.t("The environment variable {0} isn't set.", unset)
         const sentence = l10n.t('{0}: {1}.', problem.variable, problem.message)
         if (problem.fatal) return sentence
         this.notes.push(sentence)
@@ -199,7 +227,23 @@ class Texts {
   }
 
   text(text: string): string {
-    return substitute(text, this.#variables, name => this.#inputs.get(inputId(name) ?? '')).text
+    return substitute(
+      text,
+      this.#variables,
+      name => this.#inputs.get(inputId(name) ?? '') ?? this.#environmentValue(name),
+    ).text
+  }
+
+  /** In `.mcp.json`, `${NAME}` and `${NAME:-default}` are environment variables, too. */
+  #environmentValue(name: string): string | undefined {
+    const [, variable, otherwise] = (this.#isMcpJson && bareVariable.exec(name)) || []
+    if (variable === undefined) return undefined
+    const { env, platform } = this.#context.environment
+    return environmentLookUp(env, variable, platform) ?? otherwise
+  }
+
+  get #isMcpJson(): boolean {
+    return basename(this.#definition.file ?? '') === '.mcp.json'
   }
 
   record(texts: Record<string, string>): Record<string, string> {

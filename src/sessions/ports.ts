@@ -15,8 +15,8 @@ import type { Attachment } from '../conversation/attachment.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 import type { LocalSessions } from '../history/local-sessions.ts'
 import type { Transcripts } from '../history/transcripts.ts'
-import type { McpServerNote } from '../mcp/mcp-settings.ts'
 import type { SessionTools } from '../mcp/server/editor-tools.ts'
+import type { McpServerNote } from '../mcp/server-note.ts'
 
 /** An agent that a user can pick. */
 export interface AgentEntry {
@@ -74,6 +74,8 @@ export interface SessionPlan {
 
 /** What a session keeps from its start. */
 export interface ExistingSession {
+  agentId: string
+  sessionId: string
   cwd: string
   additionalDirectories: readonly string[]
   /** `null` for none; absent if unknown, then none is sent */

@@ -180,7 +180,7 @@ export class SessionManager extends Owner {
         continue
       }
       try {
-        const planned = await this.#options.planner.forExisting(record, agent.capabilities)
+        const planned = await this.#options.planner.forExisting({ ...record, agentId }, agent.capabilities)
         const plan = withoutEditorTools(planned)
         const saved = this.#options.transcripts.read(agentId, one.sessionId)
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
@@ -275,7 +275,8 @@ export class SessionManager extends Owner {
     const { agent, sessions } = await runner.ensure(signal)
     const record = this.#options.records.get(agentId, sessionId)
     const known = new Set([...(record?.additionalDirectories ?? []), ...additionalDirectories])
-    const own = { cwd, additionalDirectories: [...known], systemPrompt: record?.systemPrompt }
+    const directories = { cwd, additionalDirectories: [...known] }
+    const own = { agentId, sessionId, ...directories, systemPrompt: record?.systemPrompt }
     const plan = await this.#options.planner.forExisting(own, agent.capabilities)
     return withPlan(plan, async () => {
       if (signal.aborted) throw new CancelledError()

@@ -73,6 +73,7 @@ export function createPlatform(
     network: networkSettings,
     workspaceIdentity: workspaceIdentity(),
     settingsFolders: settingsFolders(context),
+    mcpLocations: mcpLocations(context),
     createFiles: protectedFiles => vscodeFiles(log, protectedFiles),
     onDidSaveFile,
     trash: trashFile,
@@ -88,9 +89,23 @@ function workspaceIdentity(): string {
   return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''
 }
 
+/** In a remote window, that of the remote machine. */
+function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
+  // …/User/globalStorage/<extension>, whichever profile is used
+  return path.dirname(path.dirname(globalStorageUri.fsPath))
+}
+
 /** The folders of the editor's settings: the user's, and in a remote window the machine's. */
-function settingsFolders({ globalStorageUri }: vscode.ExtensionContext): string[] {
-  // …/User/globalStorage/<extension>
-  const user = path.dirname(path.dirname(globalStorageUri.fsPath))
+function settingsFolders(context: vscode.ExtensionContext): string[] {
+  const user = userFolder(context)
   return [user, path.join(path.dirname(user), 'Machine')]
+}
+
+function mcpLocations(context: vscode.ExtensionContext): Platform['mcpLocations'] {
+  const { workspaceFile } = vscode.workspace
+  return {
+    workspaceFile: workspaceFile?.scheme === 'file' ? workspaceFile.fsPath : undefined,
+    userFolder: userFolder(context),
+    workspaceIdentity: workspaceIdentity(),
+  }
 }

@@ -10,8 +10,11 @@ import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 /** `demo` is bundled with Parley. */
 export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
 
-/** The suites `<suite>.test.ts`, each with its agent; in `registry`, Parley installs the agents itself. */
-export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
+/** The SDK that the tests' MCP server uses. */
+export const MCP_SERVER = 'mcp-server'
+
+/** The suites `<suite>.test.ts`, each with what it needs; in `registry`, Parley installs the agents itself. */
+export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 'registry'>> = {
   'codex-v1': 'codex',
   'codex-v2': 'codex',
   grok: 'grok',
@@ -19,11 +22,9 @@ export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
   'sdk-example': 'sdk-example',
   demo: 'demo',
   commands: 'gemini',
+  'mcp-check': MCP_SERVER,
   registry: 'registry',
 }
-
-/** The SDK that the tests' MCP server uses. */
-export const MCP_SERVER = 'mcp-server'
 
 /**
  * Installs one agent from its lock file without running package scripts, and returns its folder. An existing

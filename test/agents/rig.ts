@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -21,18 +22,22 @@ import { McpInputs } from '../../src/mcp/inputs.ts'
 import { McpServers } from '../../src/mcp/mcp-servers.ts'
 import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
 import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
+import { McpSwitches } from '../../src/mcp/switches.ts'
 import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
 import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
+import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import { memoryTracker } from '../support/memory-tracker.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
+import { memoryStore } from '../unit/sessions/sessions-fixture.ts'
 import { SETUPS } from './agents.ts'
 import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
+import { mcpServerArgs, startMcpServer } from './mcp-server.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
@@ -88,10 +93,14 @@ export class AgentRig {
     names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
     onDidChangeNames: () => ({ dispose() {} }),
     guard: roots => new PathGuard(roots),
+    bridge: () => Promise.reject(new Error('The tests of agents use HTTP.')),
     version: '0.0.0',
     secrets: { add() {} },
     log: silentLogger,
   })
+  /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
+  serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
+  #remoteServer: ChildProcess | undefined
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -159,6 +168,9 @@ export class AgentRig {
     this.questions.length = 0
     this.addsFolderAndServer = false
     this.editorFeatures = undefined
+    this.serverTransport = 'stdio'
+    this.#remoteServer?.kill()
+    await fs.rm(this.mcpCallLog, { force: true })
     this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
@@ -216,6 +228,7 @@ export class AgentRig {
     this.#editorTools.dispose()
     await this.model.close()
     await this.#written
+    this.#remoteServer?.kill()
     await fs.rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
     this.#check.assertClean()
   }
@@ -276,6 +289,15 @@ export class AgentRig {
     })
   }
 
+  /** The MCP server as in the settings. */
+  async #server(sdk: string): Promise<object> {
+    const type = this.serverTransport
+    if (type === 'stdio') return { command: process.execPath, args: mcpServerArgs(sdk, this.mcpCallLog) }
+    const { child, url } = await startMcpServer(sdk, this.mcpCallLog, type)
+    this.#remoteServer = child
+    return { type, url }
+  }
+
   #newManager(): SessionManager {
     const rules = new PathRules()
     const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
@@ -293,8 +315,7 @@ export class AgentRig {
     const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
       const sdk = this.addsFolderAndServer ? await installAgent(MCP_SERVER) : ''
       if (this.addsFolderAndServer) await fs.mkdir(this.secondFolder, { recursive: true })
-      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.mcpCallLog]
-      const value = this.addsFolderAndServer ? { probe: { command: process.execPath, args } } : {}
+      const value = this.addsFolderAndServer ? { probe: await this.#server(sdk) } : {}
       const servers = new McpServers({
         settings: {
           layers: key => (key === 'mcpServers' ? [{ scope: 'user', value }] : []),
@@ -302,12 +323,21 @@ export class AgentRig {
         },
         environment: { get: async () => environment },
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
-        allowWorkspaceServers: async () => true,
-        folders,
+        allow: async () => new Set(),
+        switches: new McpSwitches(memoryStore(), memoryStore()),
+        bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
+        locations: () => ({
+          folders: folders(),
+          workspaceFile: undefined,
+          userFolder: this.home,
+          workspaceIdentity: '',
+        }),
+        trusted: () => true,
         userHome: this.home,
         log: silentLogger,
       })
-      const { passed, notes } = await servers.select(mcp, roots.cwd)
+      const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
+      const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
       const { tools } = await this.#editorTools.offer(rootsOf(roots), mcp, [])
       const mcpServers = tools ? [...passed, tools.server] : passed

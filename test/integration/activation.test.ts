@@ -14,6 +14,7 @@ describe('activation', () => {
       'onWebviewPanel:parley.historyTab',
       'onCommand:parley.history.focus',
       'onWebviewPanel:parley.manageAgents',
+      'onWebviewPanel:parley.mcpServers',
       'onFileSystem:parley-base',
       'onUri',
       'onStartupFinished',

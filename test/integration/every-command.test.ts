@@ -36,6 +36,7 @@ const ROUTINE = new Set([
   'appearance/diff',
   'history/state',
   'manageAgents/state',
+  'mcp/state',
 ])
 /** Commands for which it's enough to show a page, since they do nothing else. */
 const SHOWING = new Set([

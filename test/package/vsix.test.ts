@@ -15,12 +15,12 @@ const allowed = [
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
   /^media\/registry\.json$/,
-  /^dist\/(extension\.cjs|services\.js|code-actions\.js|search-worker\.js|process-guard\.cjs)$/,
+  /^dist\/(extension\.cjs|services\.js|code-actions\.js|demo-agent\.js|search-worker\.js|process-guard\.cjs|mcp-bridge\.js)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
-  /^dist\/(agent-host|demo-agent)\.mjs$/,
+  /^dist\/agent-host\.mjs$/,
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
-  /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
+  /^dist\/webview\/(conversation|history|agents|mcp)\.(js|css)$/,
   /^dist\/webview\/(icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
@@ -47,7 +47,8 @@ describe('the package', () => {
       'dist/process-guard.cjs',
       'dist/search-worker.js',
       'dist/agent-host.mjs',
-      'dist/demo-agent.mjs',
+      'dist/demo-agent.js',
+      'dist/mcp-bridge.js',
       'dist/agent-icons.json',
       'dist/webview/conversation.js',
       'dist/webview/conversation.css',
@@ -68,7 +69,7 @@ describe('the package', () => {
     const [, table] = /JSON\.parse\('(\{[^']*\})'\)/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
     const pages: Record<string, string[]> = JSON.parse(table)
-    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents'])
+    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents', 'mcp'])
     const files = Object.values(pages).flat()
     assert.ok(files.some(file => file.endsWith('.js')))
     assert.ok(files.some(file => file.endsWith('.woff2')))

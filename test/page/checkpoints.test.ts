@@ -128,7 +128,10 @@ describe('restoring a checkpoint', () => {
   it('shows Undo Restore, also in a long conversation', async () => {
     await open('Plain')
     await twoEdits()
-    await conversation.runTurn('long [[flood 600 8]]')
+    // its prompt may scroll out of the drawn rows before anything else is seen
+    await conversation.send('long [[flood 600 8]]')
+    await conversation.agentMessage('[end of flood]').waitFor()
+    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
     await conversation.composer.press('Alt+Home')
     await press(prompt('first'), 'Restore to Here…')
     await confirm(`Restore ${name} (+2 −2)`)

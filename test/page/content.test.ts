@@ -47,6 +47,36 @@ const rich = [
   'That was all.',
 ].join('\n')
 
+/** One of each kind. */
+const diagrams = [
+  'flowchart LR\n  A --> B',
+  'sequenceDiagram\n  A->>B: hello\n  Note over A: note',
+  'classDiagram\n  A <|-- B\n  A : int size',
+  'stateDiagram-v2\n  [*] --> A\n  A --> [*]',
+  'erDiagram\n  A ||--o{ B : has',
+  'gantt\n  dateFormat YYYY-MM-DD\n  section S\n  one :a, 2026-01-01, 3d',
+  'journey\n  title T\n  section S\n    Work: 5: Me',
+  'pie\n  "A" : 2\n  "B" : 1',
+  'quadrantChart\n  title T\n  x-axis Low --> High\n  A: [0.3, 0.6]',
+  'requirementDiagram\n  requirement r {\n    id: 1\n    text: t\n    risk: high\n    verifymethod: test\n  }',
+  'gitGraph\n  commit\n  branch b\n  commit\n  checkout main\n  merge b tag: "v1"',
+  'C4Context\n  Person(a, "A")\n  System(b, "B")\n  Rel(a, b, "uses")',
+  'mindmap\n  root\n    leaf',
+  'timeline\n  2026 : one : two',
+  'sankey-beta\nA,B,3\nA,C,2',
+  'xychart-beta\n  x-axis [a, b]\n  bar [1, 2]',
+  'block-beta\n  a b c',
+  'packet-beta\n  0-15: "A"\n  16-31: "B"',
+  'kanban\n  todo[To do]\n    a[A task]',
+  'architecture-beta\n  service db(database)[DB]',
+  'radar-beta\n  axis a, b, c\n  curve x{1, 2, 3}',
+  'treemap-beta\n"A"\n  "B": 3',
+]
+const fenced = (source: string) => `\`\`\`mermaid
+${source}
+\`\`\`
+`
+
 describe('message content', () => {
   const vscode = new PageSuite({
     settings: root => ({
@@ -54,6 +84,7 @@ describe('message content', () => {
         code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),
         edit: fixtureAgent(root, 'Editor', { prompt: [{ update: edit }, { say: 'Edited.' }] }),
         rich: fixtureAgent(root, 'Mathematician', { prompt: [{ say: rich }] }),
+        painter: fixtureAgent(root, 'Painter', { prompt: [{ say: diagrams.map(fenced).join('\n') }] }),
         runner: fixtureAgent(root, 'Runner'),
       },
     }),
@@ -66,6 +97,29 @@ describe('message content', () => {
 
   const tab = (name: string | RegExp): Locator =>
     workbench.page.locator('.part.editor .tabs-container .tab', { hasText: name }).first()
+
+  it('includes diagrams of all kinds', async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Painter')
+    await conversation.send('Diagrams, please')
+    const blocks = conversation.frame.locator('[data-rich]')
+    const drawn = new Set<string>()
+    await waitFor('all diagrams', async () => {
+      for (const block of await blocks.all()) {
+        const source = (await block.locator('code').textContent()) ?? ''
+        if ((await block.getAttribute('data-state')) === 'drawn') drawn.add(source.trimEnd())
+      }
+      // only what is near the view is drawn
+      await conversation.frame.locator('.transcript').evaluate(view => {
+        const isAtEnd = view.scrollTop + view.clientHeight >= view.scrollHeight - 1
+        view.scrollTop = isAtEnd ? 0 : view.scrollTop + view.clientHeight
+      })
+      return drawn.size === diagrams.length
+    }).catch(() => {})
+    assert.deepEqual(
+      diagrams.filter(source => !drawn.has(source)),
+      [],
+    )
+  })
 
   it('includes formulas, whose source is shown until their fonts are loaded', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Mathematician')

@@ -100,7 +100,7 @@ describe('the folders and servers of a session', () => {
     }
   })
 
-  it("don't include what the agent doesn't support, and the details explain what is missing and why", async () => {
+  it("don't include what the agent doesn't support, and the details explain what is bridged or missing and why", async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Narrow')
     const details = await conversation.openDetails()
     for (const name of ['planets-web', 'notes']) {
@@ -109,8 +109,10 @@ describe('the folders and servers of a session', () => {
       await unseen.getByText("The agent can't work in more than one folder.").waitFor()
     }
     const library = row(details, 'library')
-    await library.getByLabel('Not passed to the agent').waitFor()
-    await library.getByText("The agent doesn't support MCP servers over HTTP.").waitFor()
+    await library.getByLabel('Bridged to the agent').waitFor()
+    await library
+      .getByText("Bridged by Parley, because the agent doesn't support MCP servers over HTTP.")
+      .waitFor()
     const missing = row(details, 'missing')
     await missing.getByLabel('Not passed to the agent').waitFor()
     await missing.getByText(/a-command-that-nobody-has/).waitFor()
@@ -120,7 +122,7 @@ describe('the folders and servers of a session', () => {
     const servers = given?.mcpServers as Array<{ name: string }> | undefined
     assert.deepEqual(
       servers?.map(({ name }) => name),
-      ['clock'],
+      ['clock', 'library', 'vscode'],
     )
   })
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
+import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -17,7 +17,7 @@ const demoPackage = () => ({
   version: '1.0.0',
   bin: 'agent.mjs',
   files: {
-    'agent.mjs': `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`,
+    'agent.mjs': demoAgentProgram(),
   },
 })
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
-import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
+import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -45,8 +43,7 @@ describe('Manage Agents', () => {
       }))
       response.end(JSON.stringify({ version: '1.0.0', agents: entries, extensions: [] }))
     })
-    const program = readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')
-    const files = { 'agent.mjs': `#!/usr/bin/env node\n${program}` }
+    const files = { 'agent.mjs': demoAgentProgram() }
     for (const id of Object.keys(agents))
       for (const version of ['1.0.0', '1.1.0'])
         npm.publish({ name: `@example/${id}`, version, bin: 'agent.mjs', files })

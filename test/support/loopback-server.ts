@@ -20,6 +20,7 @@ export class LoopbackServer {
   static async start(
     answer: (request: IncomingMessage, response: ServerResponse) => void,
     certificate?: SelfSigned,
+    port = 0,
   ): Promise<LoopbackServer> {
     const server = certificate ? createSecureServer(certificate) : createServer()
     const loopback = new LoopbackServer(server, certificate ? 'https' : 'http')
@@ -28,7 +29,7 @@ export class LoopbackServer {
       loopback.requests.push(request)
       answer(request, response)
     })
-    server.listen(0, '127.0.0.1')
+    server.listen(port, '127.0.0.1')
     await once(server, 'listening')
     return loopback
   }

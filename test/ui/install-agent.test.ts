@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
+import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { chooseAction } from './support/agents-page.ts'
@@ -19,7 +17,7 @@ const demoPackage = () => ({
   version: '1.0.0',
   bin: 'agent.mjs',
   files: {
-    'agent.mjs': `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`,
+    'agent.mjs': demoAgentProgram(),
   },
 })
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
-import { projectDirectory } from '../host/paths.ts'
 import { processesStartedIn } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
+import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
 import { chooseAction } from './support/agents-page.ts'
@@ -44,8 +44,7 @@ describe('Manage Agents', () => {
       }))
       response.end(JSON.stringify({ version: '1.0.0', agents: entries, extensions: [] }))
     })
-    const program = readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')
-    const files = { 'agent.mjs': `#!/usr/bin/env node\n${program}` }
+    const files = { 'agent.mjs': demoAgentProgram() }
     for (const id of Object.keys(agents))
       for (const version of ['1.0.0', '1.1.0'])
         npm.publish({ name: `@example/${id}`, version, bin: 'agent.mjs', files })

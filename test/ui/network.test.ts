@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Frame } from 'playwright-core'
-import { projectDirectory } from '../host/paths.ts'
 import { selfSigned } from '../support/certificate.ts'
+import { demoAgentProgram } from '../support/demo-agent-program.ts'
 import { HttpProxy } from '../support/http-proxy.ts'
 import { LoopbackServer } from '../support/loopback-server.ts'
 import { NpmRegistry } from '../support/npm-registry.ts'
@@ -12,8 +12,6 @@ import { runInstall } from './support/run-install.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const version = '1.0.0'
-const program = () =>
-  `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`
 
 /** The registry, an archive and npm's packages are on servers whose names only the proxy can resolve. */
 describe("VS Code's network settings", () => {
@@ -26,7 +24,7 @@ describe("VS Code's network settings", () => {
     const vouched = selfSigned('vouched.example')
     const unknown = selfSigned('unknown.example', 'npm-unknown.example')
     const registry = (agents: object[]) => (url: string | undefined) =>
-      url === '/registry.json' ? JSON.stringify({ version, agents, extensions: [] }) : program()
+      url === '/registry.json' ? JSON.stringify({ version, agents, extensions: [] }) : demoAgentProgram()
     const agent = (name: string, distribution: object) => ({
       ...{ id: name.toLowerCase(), name, version, description: 'An agent', distribution },
     })
@@ -48,7 +46,7 @@ describe("VS Code's network settings", () => {
     )
     const npm = await NpmRegistry.start()
     const npmUnknown = await NpmRegistry.start(unknown)
-    const about = { version, bin: 'agent.mjs', files: { 'agent.mjs': program() } }
+    const about = { version, bin: 'agent.mjs', files: { 'agent.mjs': demoAgentProgram() } }
     npm.publish({ name: 'plain-package', ...about })
     npmUnknown.publish({ name: '@scope/package', ...about })
     const ports: Record<string, number> = {

@@ -3,7 +3,9 @@ import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as l10n from '@vscode/l10n'
-import semver from 'semver'
+import coerce from 'semver/functions/coerce.js'
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
 import * as z from 'zod'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
@@ -289,7 +291,7 @@ export class AgentInstaller {
     }
     const own = this.#options.editorNode ?? process.versions.node
     const wanted = manifest.engines?.node ?? '*'
-    if (semver.satisfies(own, wanted, { includePrerelease: true }))
+    if (satisfies(own, wanted, { includePrerelease: true }))
       return { type: 'script', path: relative(folder, file), args, env }
     throw new InstallError(
       'node-too-old',
@@ -304,12 +306,12 @@ export class AgentInstaller {
   ): Promise<boolean> {
     const node = await findCommand('node', { env, platform, cwd: homedir() })
     if (!('path' in node)) return false
-    if (wanted === undefined || semver.validRange(wanted) === null) return true
+    if (wanted === undefined || validRange(wanted) === null) return true
     const { output } = await this.#run(node.path, ['--version'], homedir(), env, {}).catch(() => ({
       output: '',
     }))
-    const version = semver.coerce(output)
-    return version !== null && semver.satisfies(version, wanted, { includePrerelease: true })
+    const version = coerce(output)
+    return version !== null && satisfies(version, wanted, { includePrerelease: true })
   }
 
   async #installWithUv(

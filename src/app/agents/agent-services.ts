@@ -19,14 +19,17 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { bridgedServer } from '../../mcp/bridge/bridged-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
+import type { EditorToolsOptions } from '../../mcp/server/editor-tools.ts'
+import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
-import { inputPrompter } from '../mcp-inputs.ts'
+import { inputPrompter } from '../mcp/mcp-inputs.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
@@ -50,6 +53,9 @@ export interface AgentServices {
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
+  /** A program that connects an agent without HTTP to a server. */
+  bridged: EditorToolsOptions['bridge']
+  mcpSwitches: McpSwitches
   rules: PermissionRules
   ruleConsent: RuleConsent
   inputs: McpInputs
@@ -140,7 +146,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       environment,
       trust,
       lastUsed: platform.lastUsedAgent,
-      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.mjs')),
+      demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
       log,
     }),
   )
@@ -157,14 +163,19 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     secrets,
   )
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
+  const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
+  const bridge = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
   const mcp = own.add(
     new McpServers({
-      ...{ settings, environment, inputs, log },
-      allowWorkspaceServers: launches.mcpServers,
-      folders: workbench.folders,
+      ...{ settings, environment, inputs, log, bridge },
+      allow: launches.mcpServers,
+      switches: mcpSwitches,
+      locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
+      trusted: () => trust.trusted,
       userHome: homedir(),
     }),
   )
+  own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
   const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
   const rules = own.add(
     new PermissionRules({
@@ -199,6 +210,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     definitions: () => catalog.agents,
     agents,
     mcp,
+    mcpSwitches,
+    bridged: async server => bridgedServer(server, bridge, await environment.get()),
     rules,
     ruleConsent: consent,
     inputs,

@@ -3,7 +3,8 @@ import type { AgentDefinition } from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { McpServerDefinition } from '../../mcp/mcp-settings.ts'
+import type { AllowServers } from '../../mcp/mcp-servers.ts'
+import { isOfWorkspace, type McpServerDefinition } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 import { quoted, quotedEnvironment } from './quoted.ts'
 
@@ -11,8 +12,8 @@ import { quoted, quotedEnvironment } from './quoted.ts'
 export interface LaunchConsent {
   /** Whether an agent may start in the way that the workspace defines. */
   agent(definition: AgentDefinition): Promise<boolean>
-  /** Whether the MCP servers of the workspace may be passed to an agent. */
-  mcpServers(servers: readonly McpServerDefinition[]): Promise<boolean>
+  /** Which MCP servers may be passed to an agent. */
+  mcpServers: AllowServers
 }
 
 export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 'confirm'>): LaunchConsent {
@@ -29,28 +30,33 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
         return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
       }),
 
-    async mcpServers(servers) {
-      const all = JSON.stringify(servers)
-      if (declined.has(all)) return false
-      const isAllowed = await consent.request(servers.map(contentOf), async () => {
-        const allow = l10n.t('Allow MCP Servers')
-        const text = l10n.t('Pass the MCP servers of this workspace to agents?')
-        const detail = l10n.t(
-          'The agent starts or contacts these servers. Allow them only if you trust these values.\n\n{0}',
-          servers.map(serverLines).join('\n\n'),
+    async mcpServers(servers, asks) {
+      const accepted = () => servers.filter(({ content }) => consent.accepts(content))
+      const open = servers.filter(
+        ({ content }) =>
+          !consent.accepts(content) && (asks === 'again' || !declined.has(JSON.stringify(content))),
+      )
+      if (asks !== 'never' && open.length > 0) {
+        const isAllowed = await consent.request(
+          open.map(({ content }) => content),
+          async () => {
+            const allow = l10n.t('Allow MCP Servers')
+            const text = open.some(({ server }) => isOfWorkspace(server))
+              ? l10n.t('Pass the MCP servers of this workspace to agents?')
+              : l10n.t("Pass MCP servers to agents without VS Code's sandbox?")
+            const detail = l10n.t(
+              'The agent starts or contacts these servers. Allow them only if you trust these values.\n\n{0}',
+              open.map(({ server }) => serverLines(server)).join('\n\n'),
+            )
+            return (await dialogs.confirm(text, { detail }, allow)) === allow
+          },
         )
-        return (await dialogs.confirm(text, { detail }, allow)) === allow
-      })
-      // asked once in this window
-      if (!isAllowed) declined.add(all)
-      return isAllowed
+        // asked once in this window
+        if (!isAllowed) for (const { content } of open) declined.add(JSON.stringify(content))
+      }
+      return new Set(accepted().map(({ key }) => key))
     },
   }
-}
-
-/** The scope's name doesn't matter: the same server may move between the workspace's files. */
-function contentOf({ scope: _scope, folder: _folder, disabled: _disabled, ...server }: McpServerDefinition) {
-  return { mcpServer: server }
 }
 
 function agentLines({ command, args, env, cwd }: AgentDefinition): string {
@@ -69,16 +75,17 @@ function serverLines(server: McpServerDefinition): string {
       l10n.t('URL: {0}', quoted(server.url)),
       Object.keys(server.headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(server.headers)),
     ])
-  const { command, args, env, envFile, cwd } = server
+  const { command, args, env, envFile, cwd, sandboxEnabled } = server
   return lines([
     name,
     l10n.t('Command: {0}', [command, ...args].map(quoted).join(' ')),
     Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
     envFile !== undefined && l10n.t('Environment file: {0}', quoted(envFile)),
     cwd !== undefined && l10n.t('Working directory: {0}', quoted(cwd)),
+    sandboxEnabled && l10n.t("Sandbox: none. Agents don't have VS Code's sandbox."),
   ])
 }
 
-function lines(all: ReadonlyArray<string | false>): string {
-  return all.filter(line => line !== false).join('\n')
+function lines(all: ReadonlyArray<string | false | undefined>): string {
+  return all.filter(line => typeof line === 'string').join('\n')
 }

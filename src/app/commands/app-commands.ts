@@ -28,6 +28,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
     [CommandId.manageAgents]: () => manageAgents.open(),
+    [CommandId.showMcpServers]: () => services.mcpPage.open(),
     ...backgroundCommand({ hosts: services.hosts, records, workbench }),
     ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
     ...generalCommands({

@@ -22,6 +22,8 @@ const tell = (response: SearchResponse) => port.postMessage(response)
 
 let index: SearchIndex | undefined
 let search: { id: number; run: SearchRun; begun: number; reportedAt: number } | undefined
+/** the last search, if it began before everything was indexed: it runs again when everything is */
+let early: Extract<SearchRequest, { type: 'search' }> | undefined
 /** the number of conversations to index since the index was complete */
 let total = 0
 let toldAt = 0
@@ -45,17 +47,14 @@ function take(request: SearchRequest): void {
     case 'refresh':
       index.refresh()
       break
-    case 'search': {
-      const { id, query, sessions } = request
-      search?.run.end()
-      const now = performance.now()
-      const run = index.search({ query, ...(sessions && { sessions: new Set(sessions) }) })
-      search = { id, run, begun: now, reportedAt: now }
+    case 'search':
+      early = index.remaining > 0 ? request : undefined
+      begin(index, request)
       break
-    }
     case 'stop':
       search?.run.end()
       search = undefined
+      early = undefined
   }
   proceed()
 }
@@ -65,9 +64,23 @@ function open(): SearchIndex {
   return new SearchIndex({ sqlite, file, conversations })
 }
 
+function begin(
+  index: SearchIndex,
+  { id, query, sessions }: Extract<SearchRequest, { type: 'search' }>,
+): void {
+  search?.run.end()
+  const now = performance.now()
+  const run = index.search({ query, ...(sessions && { sessions: new Set(sessions) }) })
+  search = { id, run, begun: now, reportedAt: now }
+}
+
 function proceed(): void {
   if (search) searchOn(search)
   const isBehind = indexOn()
+  if (index && early && !search && index.remaining === 0) {
+    begin(index, early)
+    early = undefined
+  }
   if (isScheduled || !(search || isBehind)) return
   isScheduled = true
   // as much rest as work: indexing never takes more than half of a processor

@@ -170,7 +170,10 @@ function AgentView({ row, trusted, act, confirm }: AgentViewProps) {
   const { name, description, icon, version, update, isDefault, isRunning, asking, running, failed } = row
   const facts = [row.source, row.license, row.account?.text].filter(Boolean).join(' · ')
   return (
-    <li class={`agent in-${row.section}`} data-agent={row.registryId ?? row.agentId}>
+    <li
+      class={`agent${row.section === 'registry' ? ' agent-wide' : ''}`}
+      data-agent={row.registryId ?? row.agentId}
+    >
       <div class="agent-head">
         <AgentIcon icon={icon} />
         <h3 dir="auto">{name}</h3>

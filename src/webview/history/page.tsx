@@ -43,11 +43,8 @@ export function historyPage(
     },
   })
   host.send('history/ready')
-  // again when more conversations can be searched
-  const isIndexed = computed(() => summary.value !== undefined && summary.value.search.progress === undefined)
   effect(() => {
     const { text, here } = filter.value
-    void isIndexed.value
     searched.isRunning.value = text.trim() !== ''
     searched.id += 1
     if (text !== '' || searched.id > 1)

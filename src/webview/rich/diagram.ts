@@ -51,6 +51,7 @@ async function draw(
   large: boolean,
 ): Promise<DiagramImage> {
   allowDrawnStyles()
+  findInFrames()
   mermaid.initialize({
     startOnLoad: false,
     // Rendered in the document of a frame, because labels become markup while they are measured, which must not affect
@@ -106,6 +107,21 @@ function imageOf(svg: string): DiagramImage {
   root.removeAttribute('style')
   const text = new XMLSerializer().serializeToString(root)
   return { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`, width, height }
+}
+
+let findsInFrames = false
+
+/** A git graph looks for itself in this document instead of that of the frame in which it's rendered. */
+function findInFrames(): void {
+  if (findsInFrames) return
+  findsInFrames = true
+  const find = document.querySelector
+  document.querySelector = (selector: string): Element | null => {
+    const found = find.call(document, selector)
+    if (found || !selector.startsWith('[id="parley-diagram-')) return found
+    const frame = find.call(document, '.diagram-workshop iframe') as HTMLIFrameElement | null
+    return frame?.contentDocument?.querySelector(selector) ?? null
+  }
 }
 
 let allowed = false

@@ -1,6 +1,11 @@
 import type * as vscode from 'vscode'
 import type { AppServices } from '../../app/app-services.ts'
-import { HISTORY_TAB_TYPE, MANAGE_AGENTS_VIEW_TYPE, TAB_VIEW_TYPE } from '../../app/ids.ts'
+import {
+  HISTORY_TAB_TYPE,
+  MANAGE_AGENTS_VIEW_TYPE,
+  MCP_SERVERS_VIEW_TYPE,
+  TAB_VIEW_TYPE,
+} from '../../app/ids.ts'
 import { sideBarView, tabPanel } from './panels.ts'
 import type { WebviewPage } from './webview-page.ts'
 
@@ -11,7 +16,8 @@ export function createViewEntries(
     tabs,
     historyTab,
     manageAgents,
-  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents'>,
+    mcpPage,
+  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents' | 'mcpPage'>,
   extensionUri: vscode.Uri,
 ) {
   return {
@@ -22,6 +28,7 @@ export function createViewEntries(
       if (panel.viewType === TAB_VIEW_TYPE) tabs.restore(shown, state)
       else if (panel.viewType === HISTORY_TAB_TYPE) historyTab.restore(shown)
       else if (panel.viewType === MANAGE_AGENTS_VIEW_TYPE) manageAgents.restore(shown)
+      else if (panel.viewType === MCP_SERVERS_VIEW_TYPE) mcpPage.restore(shown)
     },
   }
 }

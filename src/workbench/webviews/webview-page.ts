@@ -7,7 +7,7 @@ import { escapeHtml } from '../../common/escape-html.ts'
 
 export interface WebviewPageOptions {
   /** The bundle's name in `dist/webview/`. */
-  name: 'conversation' | 'history' | 'agents'
+  name: 'conversation' | 'history' | 'agents' | 'mcp'
   title: string
 }
 
@@ -20,6 +20,7 @@ export const AGENTS_PAGE = (): WebviewPageOptions => ({
   name: 'agents',
   title: vscode.l10n.t('Manage Agents'),
 })
+export const MCP_PAGE = (): WebviewPageOptions => ({ name: 'mcp', title: vscode.l10n.t('MCP Servers') })
 
 /**
  * A page in a webview, which starts to load on construction. Messages are queued for the first listener, so that the page

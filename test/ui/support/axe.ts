@@ -2,21 +2,13 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Frame } from 'playwright-core'
-import type { ThemeKind, VsCodeWindow } from '../../host/vscode-window.ts'
+import { type ThemeKind, themes, type VsCodeWindow } from '../../host/vscode-window.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const page = readFileSync(join(import.meta.dirname, 'axe-page.js'), 'utf8')
 
 /** The rules for every page: WCAG 2.1 AA and axe's best practices, without target sizes, which follow VS Code. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
-
-/** The class of a webview's body in each theme. */
-const marks: Record<ThemeKind, string> = {
-  dark: '.vscode-dark',
-  light: '.vscode-light',
-  highContrast: '.vscode-high-contrast:not(.vscode-high-contrast-light)',
-  highContrastLight: '.vscode-high-contrast-light',
-}
 
 /** A view in the side bar or in an editor tab. */
 const grounds = ['--vscode-sideBar-background', '--vscode-editor-background']
@@ -33,7 +25,8 @@ export async function readThemeLooks(window: VsCodeWindow, body: string): Promis
   // the default theme last, since it stays
   for (const kind of ['light', 'highContrast', 'highContrastLight', 'dark'] as const) {
     await window.setTheme(kind)
-    const frame = await window.webview(`${body}${marks[kind]}`)
+    // the list of themes may have shown another one of this kind on the way
+    const frame = await window.webview(`${body}[data-vscode-theme-name="${themes[kind].label}"]`)
     await frame.evaluate(page)
     looks.push({ kind, given: await frame.evaluate('parleyLook.read()') })
   }

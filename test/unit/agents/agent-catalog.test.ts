@@ -55,7 +55,7 @@ describe('AgentCatalog', () => {
         },
       },
       log: silentLogger,
-      demo: demoAgent('/parley/demo-agent.mjs'),
+      demo: demoAgent('/parley/demo-agent.js'),
       ...more,
     })
   const installedAgent = (id: string, type: 'program' | 'script' = 'program'): InstalledAgent => ({

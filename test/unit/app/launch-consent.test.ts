@@ -3,7 +3,7 @@ import { AgentStartError } from '../../../src/acp/agent.ts'
 import type { CatalogAgent } from '../../../src/agents/agent-catalog.ts'
 import { WorkspaceConsent } from '../../../src/agents/workspace-consent.ts'
 import { type AgentDirectoryParts, agentDirectory } from '../../../src/app/agents/agent-directory.ts'
-import { launchConsent } from '../../../src/app/agents/launch-consent.ts'
+import { type LaunchConsent, launchConsent } from '../../../src/app/agents/launch-consent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
 
@@ -104,21 +104,33 @@ describe('an agent that the settings of the workspace start', () => {
         ...{ command: 'run', args: ['x'], env: { TOKEN: 'y' } },
         ...more,
       }) as McpServerDefinition
+    const ask = async (
+      launches: LaunchConsent,
+      servers: McpServerDefinition[],
+      asks: 'once' | 'again' = 'once',
+    ) => {
+      const all = servers.map(({ scope, folder, ...content }, at) => ({
+        key: String(at),
+        server: { ...content, scope, ...(folder !== undefined && { folder }) } as McpServerDefinition,
+        content,
+      }))
+      return (await launches.mcpServers(all, asks)).size
+    }
     answer = undefined
     const launches = consent()
-    assert.equal(await launches.mcpServers([server()]), false)
-    assert.equal(await launches.mcpServers([server()]), false)
+    assert.equal(await ask(launches, [server()]), 0)
+    assert.equal(await ask(launches, [server()]), 0)
     assert.equal(shown.length, 1)
     assert.match(shown[0]!, /^Name: theirs\nCommand: run x\nEnvironment: TOKEN=y$/m)
     answer = 'Allow MCP Servers'
-    assert.equal(await consent().mcpServers([server()]), true)
-    assert.equal(await consent().mcpServers([server({ scope: 'folder', folder: 'one' })]), true)
+    assert.equal(await ask(launches, [server()], 'again'), 1)
+    assert.equal(await ask(consent(), [server({ scope: 'folder', folder: 'one' })]), 1)
     assert.equal(shown.length, 2)
-    assert.equal(await consent().mcpServers([server(), server({ name: 'new' })]), true)
-    assert.equal(
-      await consent().mcpServers([server({ command: 'other' } as Partial<McpServerDefinition>)]),
-      true,
-    )
+    assert.equal(await ask(consent(), [server(), server({ name: 'new' })]), 2)
+    assert.ok(!shown[2]!.includes('theirs'), 'only what is new is asked about')
+    answer = undefined
+    const changed = server({ command: 'other' } as Partial<McpServerDefinition>)
+    assert.equal(await ask(consent(), [changed, server()]), 1)
     assert.equal(shown.length, 4)
   })
 })

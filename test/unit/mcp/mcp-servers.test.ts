@@ -11,6 +11,9 @@ import type { Logger } from '../../../src/common/logger.ts'
 import { McpInputs, type SecretStore } from '../../../src/mcp/inputs.ts'
 import { McpServers } from '../../../src/mcp/mcp-servers.ts'
 import type { McpInput } from '../../../src/mcp/mcp-settings.ts'
+import type { McpServerNote } from '../../../src/mcp/server-note.ts'
+import { McpSwitches } from '../../../src/mcp/switches.ts'
+import { memoryStore } from '../sessions/sessions-fixture.ts'
 
 const everything = { stdio: true, http: true, sse: true }
 
@@ -43,7 +46,11 @@ describe('the MCP servers of a session', () => {
 
   /** the workspace's servers that the user was asked about, each time */
   let offered: string[][]
+  let contents: unknown[]
   let allow: () => Promise<boolean>
+  let trusted: boolean
+  let switches: McpSwitches
+  let discovery: Record<string, boolean>
   const open = (workspace = 'file:///w') => {
     const inputs = new McpInputs(
       {
@@ -56,7 +63,10 @@ describe('the MCP servers of a session', () => {
       workspace,
     )
     const servers = new McpServers({
-      settings: { layers: key => (key === 'mcpServers' ? layers : []), onDidChange: changed.event },
+      settings: {
+        layers: key => (key === 'mcpServers' ? layers : [{ scope: 'user', value: discovery }]),
+        onDidChange: changed.event,
+      },
       environment: {
         get: async () => ({
           env: { PATH: join(root, 'bin'), TOKEN: 'from-env' },
@@ -65,14 +75,23 @@ describe('the MCP servers of a session', () => {
         }),
       },
       inputs,
-      allowWorkspaceServers: servers => {
-        offered.push(servers.map(({ name }) => name))
-        return allow()
+      allow: async (servers, asks) => {
+        contents.push(...servers.map(({ content }) => content))
+        if (asks !== 'never') offered.push(servers.map(({ server }) => server.name))
+        return (await allow()) ? new Set(servers.map(({ key }) => key)) : new Set()
       },
-      folders: () => [
-        { name: 'one', path: join(root, 'one') },
-        { name: 'two', path: join(root, 'two') },
-      ],
+      switches,
+      bridge: { execPath: '/node', script: '/bridge.js' },
+      trusted: () => trusted,
+      locations: () => ({
+        folders: [
+          { name: 'one', path: join(root, 'one') },
+          { name: 'two', path: join(root, 'two') },
+        ],
+        workspaceFile: join(root, 'all.code-workspace'),
+        userFolder: join(root, 'User'),
+        workspaceIdentity: 'file:///w',
+      }),
       userHome: root,
       log,
     })
@@ -81,7 +100,9 @@ describe('the MCP servers of a session', () => {
   const user = (servers: object, inputs: object[] = []) => {
     layers = [{ scope: 'user', value: { servers, inputs } }]
   }
-  const select = (capabilities = everything, cwd?: string) => open().servers.select(capabilities, cwd)
+  const session = { agentId: 'agent' }
+  const select = (capabilities = everything, cwd?: string) =>
+    open().servers.select(capabilities, { ...session, ...(cwd !== undefined && { cwd }) })
   const one = async (server: object, inputs: object[] = []): Promise<McpServer> => {
     user({ it: server }, inputs)
     const { passed, notes } = await select()
@@ -113,11 +134,18 @@ describe('the MCP servers of a session', () => {
     secrets = new Secrets()
     asked = []
     offered = []
+    contents = []
     allow = async () => true
+    trusted = true
+    switches = new McpSwitches(memoryStore(), memoryStore())
+    discovery = {}
     answers = { key: 'sk-secret' }
     lines = []
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  const withoutKeys = (notes: readonly McpServerNote[]) =>
+    notes.map(({ key: _key, leftOut: _leftOut, ...note }) => note)
 
   it('have an absolute command, and env as names and values', async () => {
     const server = {
@@ -157,24 +185,67 @@ describe('the MCP servers of a session', () => {
     assert.ok(passed[0]?.type === 'stdio' && passed[0].args[0] === join(root, 'two'))
   })
 
-  it('are passed if the agent supports their transport, and the session reports the others', async () => {
-    user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
-    const { passed, notes } = await select({ stdio: true, http: false, sse: false })
+  it('are bridged if the agent lacks their transport', async () => {
+    const headers = { Authorization: 'Bearer ${env:TOKEN}' }
+    user({ a: { command: 'server' }, b: { url: 'http://b/', headers }, c: { type: 'sse', url: 'http://c/' } })
+    const { passed, notes } = await select({ stdio: true, http: false, sse: true })
     assert.deepEqual(
-      passed.map(server => server.name),
-      ['a'],
+      passed.map(({ name, type }) => [name, type]),
+      [
+        ['a', 'stdio'],
+        ['b', 'stdio'],
+        ['c', 'sse'],
+      ],
     )
-    assert.deepEqual(notes, [
-      { name: 'a', type: 'stdio', passed: true },
+    const [, bridge] = passed
+    assert.ok(bridge?.type === 'stdio')
+    assert.deepEqual([bridge.command, bridge.args], ['/node', ['/bridge.js']])
+    const settings = bridge.env.find(({ name }) => name === 'PARLEY_MCP_BRIDGE')?.value
+    assert.deepEqual(JSON.parse(settings ?? '').server, {
+      type: 'http',
+      name: 'b',
+      url: 'http://b/',
+      headers: [{ name: 'Authorization', value: 'Bearer from-env' }],
+    })
+    const source = 'parley.mcpServers (user settings)'
+    assert.deepEqual(withoutKeys(notes), [
+      { name: 'a', type: 'stdio', source, passed: true },
       {
         name: 'b',
         type: 'http',
+        source,
+        passed: true,
+        isBridged: true,
+        reason: "Bridged by Parley, because the agent doesn't support MCP servers over HTTP.",
+      },
+      { name: 'c', type: 'sse', source, passed: true },
+    ])
+  })
+
+  it('are reported if the agent supports neither their transport nor the bridge', async () => {
+    user({ a: { command: 'server' }, b: { url: 'http://b/' }, c: { type: 'sse', url: 'http://c/' } })
+    const { passed, notes } = await select({ stdio: false, http: false, sse: false })
+    assert.deepEqual(passed, [])
+    const source = 'parley.mcpServers (user settings)'
+    assert.deepEqual(withoutKeys(notes), [
+      {
+        name: 'a',
+        type: 'stdio',
+        source,
+        passed: false,
+        reason: "The agent doesn't support MCP servers that run a command.",
+      },
+      {
+        name: 'b',
+        type: 'http',
+        source,
         passed: false,
         reason: "The agent doesn't support MCP servers over HTTP.",
       },
       {
         name: 'c',
         type: 'sse',
+        source,
         passed: false,
         reason: "The agent doesn't support MCP servers over SSE.",
       },
@@ -187,11 +258,13 @@ describe('the MCP servers of a session', () => {
 
   it('are reported with the problem in the settings', async () => {
     user({ a: { command: 'server' }, b: { command: 3 } })
-    assert.deepEqual((await select()).notes, [
-      { name: 'a', type: 'stdio', passed: true },
+    const source = 'parley.mcpServers (user settings)'
+    assert.deepEqual(withoutKeys((await select()).notes), [
+      { name: 'a', type: 'stdio', source, passed: true },
       {
         name: 'b',
         type: 'unknown',
+        source,
         passed: false,
         reason:
           'parley.mcpServers › servers › b › command (user settings): expected a string, found a number.',
@@ -294,7 +367,10 @@ describe('the MCP servers of a session', () => {
     it('ask once for two sessions that start at the same time', async () => {
       user({ a: { command: 'server', env: { KEY: '${input:key}' } } }, [key])
       const { servers } = open()
-      const selections = await Promise.all([servers.select(everything), servers.select(everything)])
+      const selections = await Promise.all([
+        servers.select(everything, session),
+        servers.select(everything, session),
+      ])
       assert.ok(selections.every(({ passed }) => passed.length === 1))
       assert.equal(asked.length, 1)
     })
@@ -319,7 +395,7 @@ describe('the MCP servers of a session', () => {
     it("don't ask for a server that is left out anyway", async () => {
       const env = { KEY: '${input:key}' }
       user({ a: { type: 'http', url: 'http://a/${input:key}' } }, [key])
-      await select({ stdio: true, http: false, sse: false })
+      await select({ stdio: false, http: false, sse: true })
       await reason({ command: 'server', args: ['${nope}'], env }, [key])
       await reason({ command: 'nope', env }, [key])
       await reason({ command: 'server', cwd: '/no/where', env }, [key])
@@ -344,11 +420,11 @@ describe('the MCP servers of a session', () => {
 
       layers[1] = { scope: 'workspace', value: { servers: { a: thief }, inputs: [key] } }
       answers.key = 'for this workspace'
-      await open('file:///w').servers.select(everything)
+      await open('file:///w').servers.select(everything, session)
       assert.equal(asked.length, 2)
-      await open('file:///other').servers.select(everything)
+      await open('file:///other').servers.select(everything, session)
       assert.equal(asked.length, 3)
-      await open('file:///w').servers.select(everything)
+      await open('file:///w').servers.select(everything, session)
       assert.equal(asked.length, 3)
     })
 
@@ -408,7 +484,6 @@ describe('the MCP servers of a session', () => {
     user({ a: { command: 'server' }, b: {} })
     changed.fire()
     assert.equal(reported, 1)
-    assert.equal(servers.definitions.length, 1)
     assert.equal(servers.problems.length, 1)
     servers.dispose()
   })
@@ -424,16 +499,16 @@ describe('the MCP servers of a session', () => {
     ]
     assert.deepEqual(
       (await select()).passed.map(({ name }) => name),
-      ['mine', 'theirs', 'remote'],
+      ['remote', 'theirs', 'mine'],
     )
-    assert.deepEqual(offered, [['theirs', 'remote']])
+    assert.deepEqual(offered, [['remote', 'theirs']])
     allow = async () => false
     const { passed, notes } = await select()
     assert.deepEqual(
       passed.map(({ name }) => name),
       ['mine'],
     )
-    assert.match(notes.find(({ name }) => name === 'theirs')?.reason ?? '', /didn't allow/)
+    assert.match(notes.find(({ name }) => name === 'theirs')?.reason ?? '', /haven't allowed/)
     allow = () => Promise.reject(new Error('no dialog'))
     assert.deepEqual(
       (await select()).passed.map(({ name }) => name),
@@ -447,5 +522,252 @@ describe('the MCP servers of a session', () => {
     offered = []
     await select()
     assert.deepEqual(offered, [], "the user's own servers need no consent")
+  })
+
+  describe('of files', () => {
+    const file = (path: string, content: unknown) => {
+      mkdirSync(join(root, path, '..'), { recursive: true })
+      writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content))
+    }
+    const serverOf = (command: string, more: object = {}) => ({ command: 'server', args: [command], ...more })
+    /** name: what was passed, or why not */
+    const outcome = async (capabilities = everything) => {
+      const { passed, notes } = await select(capabilities)
+      const args = new Map(passed.map(one => [one.name, one.type === 'stdio' ? one.args[0] : one.url]))
+      return notes.map(note => [note.source, note.name, note.passed ? args.get(note.name) : note.reason])
+    }
+
+    it('come from the folders, the workspace file and the user, the first of a name wins', async () => {
+      user({ a: serverOf('settings') })
+      const names = (place: string, ...all: string[]) =>
+        Object.fromEntries(all.map(name => [name, serverOf(place)]))
+      file('one/.vscode/mcp.json', { servers: names('one', 'a', 'b') })
+      file('two/.vscode/mcp.json', { servers: names('two', 'b', 'c') })
+      file('all.code-workspace', { settings: { mcp: { servers: names('workspace', 'c', 'd') } } })
+      file('User/mcp.json', { servers: names('user', 'd', 'e') })
+      file('two/.mcp.json', { mcpServers: names('root', 'e', 'f') })
+      const used = (place: string) => `${place} defines a server with the same name, which is used instead.`
+      assert.deepEqual(await outcome(), [
+        ['parley.mcpServers (user settings)', 'a', 'settings'],
+        ['one/.vscode/mcp.json', 'a', used('parley.mcpServers (user settings)')],
+        ['one/.vscode/mcp.json', 'b', 'one'],
+        ['two/.vscode/mcp.json', 'b', used('one/.vscode/mcp.json')],
+        ['two/.vscode/mcp.json', 'c', 'two'],
+        ['all.code-workspace', 'c', used('two/.vscode/mcp.json')],
+        ['all.code-workspace', 'd', 'workspace'],
+        ['mcp.json of the user', 'd', used('all.code-workspace')],
+        ['mcp.json of the user', 'e', 'user'],
+        ['two/.mcp.json', 'e', used('mcp.json of the user')],
+        ['two/.mcp.json', 'f', 'root'],
+      ])
+      assert.deepEqual(offered, [['b', 'c', 'd', 'f']], "the user's own need no consent")
+    })
+
+    it('may contain comments, and variables of their own folder', async () => {
+      file(
+        'two/.vscode/mcp.json',
+        `// mine
+        { "servers": { "a": { "command": "server", /* here */ "args": ["\${workspaceFolder}"], } }, }`,
+      )
+      file('two/.mcp.json', {
+        mcpServers: {
+          b: { command: 'server', args: ['${TOKEN} ${NOPE:-else}'] },
+          c: { command: 'server', args: ['${NOPE}'] },
+          d: { type: 'sse', url: 'https://example.com/${userHome}' },
+        },
+      })
+      assert.deepEqual(await outcome(), [
+        ['two/.vscode/mcp.json', 'a', join(root, 'two')],
+        ['two/.mcp.json', 'b', 'from-env else'],
+        ['two/.mcp.json', 'c', "The environment variable NOPE isn't set."],
+        ['two/.mcp.json', 'd', `https://example.com/${root}`],
+      ])
+    })
+
+    it("are those of the user's profile", async () => {
+      file('User/mcp.json', { servers: { a: serverOf('usual') } })
+      file('User/profiles/1ab-2/mcp.json', { servers: { a: serverOf('profile') } })
+      const profile = (location: string, useDefaultFlags?: object) =>
+        file('User/globalStorage/storage.json', {
+          userDataProfiles: [{ location, name: 'Work', useDefaultFlags }],
+          profileAssociations: { workspaces: { 'file:///w': location } },
+        })
+      const passed = async () => (await outcome())[0]?.[2]
+      profile('1ab-2')
+      assert.equal(await passed(), 'profile')
+      profile('1ab-2', { mcp: true })
+      assert.equal(await passed(), 'usual')
+      profile('../1ab-2')
+      assert.equal(await passed(), 'usual')
+      file('User/globalStorage/storage.json', 'nonsense')
+      assert.equal(await passed(), 'usual')
+    })
+
+    it("that can't be used are reported, and the others are passed", async () => {
+      user({ mine: serverOf('mine') })
+      const first = async (content: unknown) => {
+        file('one/.mcp.json', content)
+        const [[, , passed] = [], ...others] = await outcome()
+        assert.equal(passed, 'mine')
+        return others.map(([, name, why]) => `${name}: ${why}`)
+      }
+      assert.deepEqual(await first('{ "mcpServers": {\n  nonsense'), [
+        "one/.mcp.json: one/.mcp.json: the file isn't valid JSON (line 2, column 3).",
+      ])
+      assert.deepEqual(await first('[]'), [
+        'one/.mcp.json: one/.mcp.json: expected an object with "servers", found an array.',
+      ])
+      assert.deepEqual(await first({ mcpServers: [] }), [
+        'one/.mcp.json: one/.mcp.json › mcpServers: expected an object with servers by name, found an array.',
+      ])
+      assert.deepEqual(await first('['.repeat(100_000)), [
+        'one/.mcp.json: one/.mcp.json: the file is nested too deeply.',
+      ])
+      assert.deepEqual(await first(' '.repeat(1024 * 1024 + 1)), [
+        'one/.mcp.json: one/.mcp.json: the file is larger than 1 MB.',
+      ])
+      assert.deepEqual(await first({ mcpServers: { a: { command: 5 }, b: serverOf('b') } }), [
+        'a: one/.mcp.json › mcpServers › a › command: expected a string, found a number.',
+        'b: b',
+      ])
+      assert.deepEqual(await first(''), [])
+      const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`s${at}`, serverOf('x')]))
+      assert.equal((await first({ mcpServers: many })).length, 100)
+      const problems = async () =>
+        (await open().servers.sources()).at(-1)?.problems.map(({ message }) => message)
+      assert.deepEqual(await problems(), ['expected at most 100 servers, found 900 more'])
+      file('one/.mcp.json', '{"mcpServers":{"a":{"command":"x"},"a":{"command":"server","args":["last"]}}}')
+      assert.deepEqual(await problems(), ['"a" is defined more than once; the last one is used'])
+      assert.equal((await outcome())[1]?.[2], 'last')
+    })
+
+    it("aren't read if the user turned their place off", async () => {
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a') } })
+      file('User/mcp.json', 'nonsense')
+      discovery = { mcpJson: false, vscodeUser: false }
+      assert.deepEqual(await outcome(), [])
+      assert.deepEqual(
+        (await open().servers.sources()).map(({ label, off }) => [label, off]),
+        [
+          ['mcp.json of the user', true],
+          ['one/.mcp.json', true],
+        ],
+      )
+    })
+
+    it("of the workspace aren't passed or asked about in Restricted Mode", async () => {
+      trusted = false
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a') } })
+      file('User/mcp.json', { servers: { b: serverOf('b') } })
+      assert.deepEqual(await outcome(), [
+        ['mcp.json of the user', 'b', 'b'],
+        ['one/.mcp.json', 'a', "Servers of the workspace aren't passed until you trust it."],
+      ])
+      const { servers } = open()
+      const key = (await servers.plan()).planned.at(-1)!.key
+      assert.match(JSON.stringify(await servers.resolve(key)), /until you trust/)
+      await servers.allow(key)
+      assert.deepEqual(offered, [])
+    })
+
+    it('that are meant for a sandbox need consent, also those of the user', async () => {
+      file('User/mcp.json', {
+        servers: { a: serverOf('a', { sandboxEnabled: true }), b: serverOf('b') },
+        sandbox: { network: {} },
+      })
+      allow = async () => false
+      assert.deepEqual(
+        (await outcome()).map(([, , what]) => what),
+        ["It's meant to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.", 'b'],
+      )
+      allow = async () => true
+      const { passed, notes } = await select()
+      assert.equal(passed.length, 2)
+      assert.equal(notes[0]?.reason, "Runs without VS Code's sandbox.")
+      assert.deepEqual(offered, [['a'], ['a']])
+    })
+
+    it('are offered with the content of their envFile, so that a change asks again', async () => {
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: '${workspaceFolder}/.env' }) } })
+      file('one/.env', 'A=1')
+      await select()
+      file('one/.env', 'NODE_OPTIONS=--require ./evil.js')
+      await select()
+      assert.equal(contents.length, 2)
+      assert.notDeepEqual(contents[0], contents[1])
+    })
+
+    it("don't ask for a missing input at each start, but for a check", async () => {
+      answers = {}
+      const input = { id: 'key', type: 'promptString' }
+      file('User/mcp.json', { servers: { a: serverOf('${input:key}') }, inputs: [input] })
+      const { servers } = open()
+      await servers.select(everything, session)
+      const { notes } = await servers.select(everything, session)
+      assert.equal(asked.length, 1)
+      assert.equal(notes[0]?.reason, 'No value was entered for "key". Select Check to enter it.')
+      answers.key = 'now'
+      const resolution = await servers.resolve(notes[0]!.key!)
+      assert.ok('server' in resolution, JSON.stringify(resolution))
+      assert.equal((await servers.select(everything, session)).passed.length, 1)
+      assert.equal(asked.length, 2)
+    })
+
+    it('have inputs of their own', async () => {
+      const input = { id: 'key', type: 'promptString' }
+      user({ mine: { command: 'server', args: ['${input:key}'] } }, [input])
+      file('User/mcp.json', { servers: { a: serverOf('${input:key}') }, inputs: [input] })
+      file('one/.mcp.json', { mcpServers: { b: serverOf('${input:key}') } })
+      await select()
+      assert.deepEqual(
+        asked.map(({ server }) => server),
+        ['mine', 'a'],
+      )
+      assert.match((await outcome())[2]![2]!, /defined in different settings/)
+    })
+  })
+
+  it('can be switched off everywhere, for an agent and for a session', async () => {
+    user({ a: { command: 'server' }, b: { command: 'server' } })
+    const { servers } = open()
+    const key = (await servers.plan()).planned[0]!.key
+    let changes = 0
+    servers.onDidChange(() => changes++)
+    const passed = async (agentId: string, session?: string) => {
+      const { notes } = await servers.select(everything, {
+        agentId,
+        ...(session !== undefined && { session }),
+      })
+      return notes.map(note => (note.passed ? note.name : note.reason))
+    }
+    switches.set({ server: key, session: 'x/1' }, false)
+    assert.deepEqual(await passed('x', 'x/1'), ['Turned off for this session.', 'b'])
+    assert.deepEqual(await passed('x', 'x/2'), ['a', 'b'])
+    switches.set({ agentId: 'x' }, false)
+    assert.deepEqual(await passed('x'), ['Turned off for this agent.', 'Turned off for this agent.'])
+    assert.deepEqual(await passed('y'), ['a', 'b'])
+    switches.set({ server: key }, false)
+    assert.deepEqual(await passed('y'), ['Turned off in MCP Servers.', 'b'])
+    switches.set({ server: key }, true)
+    switches.set({ agentId: 'x' }, true)
+    switches.set({ server: key, session: 'x/1' }, true)
+    assert.deepEqual(await passed('x', 'x/1'), ['a', 'b'])
+    assert.equal(changes, 6)
+  })
+
+  it('leave their name to the next place when they are switched off, but not when they are invalid', async () => {
+    layers = [
+      { scope: 'user', value: { a: { command: 'server', args: ['mine'] } } },
+      { scope: 'workspace', value: { a: { command: 'server', args: ['theirs'] } } },
+    ]
+    const { servers } = open()
+    const key = (await servers.plan()).planned[0]!.key
+    switches.set({ server: key }, false, true)
+    const { passed } = await servers.select(everything, session)
+    assert.ok(passed[0]?.type === 'stdio')
+    assert.deepEqual(passed[0].args, ['mine'])
+    switches.set({ server: key }, true, true)
+    layers[1]!.value = { servers: { a: {} } }
+    assert.deepEqual((await select()).passed, [])
   })
 })

@@ -3,11 +3,26 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
 import { describeProblem } from '../../../src/agents/setting-problem.ts'
-import { readMcpSettings } from '../../../src/mcp/mcp-settings.ts'
+import { readMcpSource } from '../../../src/mcp/mcp-settings.ts'
+import { planServers } from '../../../src/mcp/plan-servers.ts'
 
 const user = (value: unknown): SettingLayer => ({ scope: 'user', value })
 const workspace = (value: unknown): SettingLayer => ({ scope: 'workspace', value })
 const sentences = (value: unknown) => readMcpSettings([user(value)]).problems.map(describeProblem)
+/** What counts of these scopes, the outermost first. */
+function readMcpSettings(layers: readonly SettingLayer[]) {
+  const sources = layers.map(({ value, ...place }) =>
+    readMcpSource({ kind: 'settings', label: 'parley.mcpServers', ...place }, value),
+  )
+  const planned = planServers(sources.toReversed(), { isOff: () => undefined, trusted: true })
+  return {
+    servers: planned.flatMap(({ server, leftOut }) =>
+      server && (!leftOut || leftOut.because === 'disabled') ? [server] : [],
+    ),
+    inputs: sources.flatMap(({ inputs }) => inputs),
+    problems: sources.flatMap(({ problems }) => problems),
+  }
+}
 const inUser = { scope: 'user', disabled: false }
 
 describe('the setting parley.mcpServers', () => {
@@ -224,8 +239,8 @@ describe('the setting parley.mcpServers', () => {
       workspace({ servers: { a: { url: 'https://theirs/' } } }),
     ])
     assert.deepEqual(servers, [
-      { name: 'b', type: 'stdio', ...inUser, command: 'b', args: [], env: {} },
       { name: 'a', type: 'http', scope: 'workspace', disabled: false, url: 'https://theirs/', headers: {} },
+      { name: 'b', type: 'stdio', ...inUser, command: 'b', args: [], env: {} },
     ])
   })
 

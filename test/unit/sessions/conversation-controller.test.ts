@@ -617,7 +617,7 @@ describe('ConversationController', () => {
     fixture.agent.loads[0]?.resolve({ sessionId: 's1' })
     await loading
     assert.deepEqual(fixture.existing, [
-      { cwd: '/w/a', additionalDirectories: ['/w/b', '/w/c'], systemPrompt },
+      { agentId: 'one', sessionId: 's1', cwd: '/w/a', additionalDirectories: ['/w/b', '/w/c'], systemPrompt },
     ])
   })
 
@@ -926,8 +926,8 @@ describe('ConversationController', () => {
   it('reports a slow agent until it responds, and offers actions', async () => {
     fixture.slowAfterMs = 1
     fixture.plan!.mcpServers = [
-      { name: 'git', type: 'stdio', passed: true },
-      { name: 'web', type: 'http', passed: false, reason: 'no' },
+      { name: 'git', type: 'stdio', source: 'mine', passed: true },
+      { name: 'web', type: 'http', source: 'mine', passed: false, reason: 'no' },
     ]
     const place = fixture.place()
     const starting = place.opener.start('one')

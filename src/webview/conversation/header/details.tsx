@@ -23,7 +23,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
       {head.account && <Account account={head.account} />}
       {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
       {head.roots && <Roots roots={head.roots} />}
-      {head.mcpServers.length > 0 && <McpServers servers={head.mcpServers} />}
+      {head.agent && <McpServers servers={head.mcpServers} />}
       {head.editorTools && <EditorTools isOn={head.editorTools.isOn} />}
       {head.sessionId && (
         <section>
@@ -114,21 +114,39 @@ function Roots({ roots }: { roots: RootsNote }) {
 }
 
 function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
+  const { host } = useApp()
   return (
     <section>
       <h2>{t('MCP servers')}</h2>
       {servers.map(server => (
-        <div key={server.name} class={`details-row${server.passed ? '' : ' details-missing'}`}>
+        <div
+          key={server.key ?? server.name}
+          class={`details-row${server.passed ? '' : ' details-missing'}`}
+          title={server.source}
+        >
           <Icon
             // that it was passed doesn't say whether the agent is connected to it
             name={server.passed ? 'server' : 'circle-slash'}
-            label={server.passed ? t('Passed to the agent') : t('Not passed to the agent')}
+            label={
+              server.isBridged
+                ? t('Bridged to the agent')
+                : server.passed
+                  ? t('Passed to the agent')
+                  : t('Not passed to the agent')
+            }
           />
           <span class="details-name">{server.name}</span>
           <span class="quiet">{server.type}</span>
           {server.reason && <span class="quiet details-reason">{server.reason}</span>}
         </div>
       ))}
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('conversation/command', { command: 'parley.showMcpServers' })}
+      >
+        {t('Manage MCP Servers')}
+      </button>
     </section>
   )
 }

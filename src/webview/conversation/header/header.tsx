@@ -69,8 +69,13 @@ function noteCount(head: ConversationHead): number {
     (roots?.unseen.length ?? 0) +
     (roots?.cwdRemark ? 1 : 0) +
     (roots?.scratch ? 1 : 0) +
-    head.mcpServers.filter(server => !server.passed).length
+    head.mcpServers.filter(isProblem).length
   )
+}
+
+/** Whether a server is left out though the user wants it. */
+function isProblem({ passed, leftOut = 'invalid' }: ConversationHead['mcpServers'][number]): boolean {
+  return !passed && leftOut !== 'off' && leftOut !== 'disabled' && leftOut !== 'shadowed'
 }
 
 /** The session's title; a click shows the other sessions, and a double click or F2 starts editing it. */

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
-import type { InputPrompter } from '../mcp/inputs.ts'
-import type { McpInput } from '../mcp/mcp-settings.ts'
-import type { Dialogs } from './workbench.ts'
+import type { InputPrompter } from '../../mcp/inputs.ts'
+import type { McpInput } from '../../mcp/mcp-settings.ts'
+import type { Dialogs } from '../workbench.ts'
 
 /** Asks for the inputs of MCP servers with an input box or a list; Escape cancels. */
 export function inputPrompter(dialogs: Dialogs): InputPrompter {

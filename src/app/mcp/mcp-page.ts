@@ -1,0 +1,172 @@
+import { describeProblem } from '../../agents/setting-problem.ts'
+import type { McpServerRow, McpSessionRow, McpSourceRow } from '../../bridge/mcp.ts'
+import { type McpHostMessages, mcpMessages } from '../../bridge/mcp-messages.ts'
+import type { DisposableStore } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import { leftOutReason, type McpServers } from '../../mcp/mcp-servers.ts'
+import {
+  DISCOVERED_SOURCES,
+  describePlace,
+  isOfWorkspace,
+  type McpServerDefinition,
+  type McpSource,
+} from '../../mcp/mcp-settings.ts'
+import type { PlannedServer } from '../../mcp/plan-servers.ts'
+import type { McpSwitches } from '../../mcp/switches.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+import { quoted } from '../agents/quoted.ts'
+import { MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+
+interface McpPageOptions extends WebviewTabOptions {
+  mcp: McpServers
+  switches: McpSwitches
+  manager: Pick<SessionManager, 'list' | 'onDidChange'>
+  nameOf: (agentId: string) => string
+}
+
+/** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
+export class McpPage extends WebviewTab<McpHostMessages> {
+  readonly #options: McpPageOptions
+  #sources: McpSource[] = []
+  #planned: PlannedServer[] = []
+  #notAgreed: ReadonlySet<string> = new Set()
+  #isLoading = false
+  #isStale = false
+
+  constructor(options: McpPageOptions) {
+    super(options, { viewType: MCP_SERVERS_VIEW_TYPE, page: 'mcp' })
+    this.#options = options
+  }
+
+  protected connect(connection: WebviewConnection<McpHostMessages>, own: DisposableStore): void {
+    const { mcp, switches, manager, workbench } = this.#options
+    const server = (key: string) => this.#planned.find(one => one.key === key)
+    connection.handle(mcpMessages, {
+      'mcp/ready': () => this.#load(),
+      'mcp/refresh': () => this.#load(),
+      'mcp/open': ({ source }) => this.#open(source),
+      'mcp/switchSource': ({ kind, on }) => this.#switchSource(kind, on),
+      'mcp/switchServer': ({ key, on }) => {
+        const one = server(key)
+        if (one) switches.set({ server: key }, on, isOfWorkspace(one.source))
+      },
+      'mcp/switchAgent': ({ agentId, on }) => switches.set({ agentId }, on),
+      'mcp/switchInSession': ({ session, key, on }) => switches.set({ server: key, session }, on),
+      'mcp/allow': ({ key }) => mcp.allow(key),
+    })
+    own.add(mcp.onDidChange(() => void this.#load()))
+    own.add(manager.onDidChange(() => this.#send()))
+    own.add(workbench.settings.onDidChange('mcpDiscovery', () => void this.#load()))
+  }
+
+  /** Files may have changed meanwhile. */
+  protected shown(): void {
+    void this.#load()
+  }
+
+  async #load(): Promise<void> {
+    this.#isStale = true
+    if (this.#isLoading) return
+    this.#isLoading = true
+    try {
+      while (this.#isStale) {
+        this.#isStale = false
+        const { sources, planned } = await this.#options.mcp.plan()
+        this.#notAgreed = await this.#options.mcp.notAgreed(planned)
+        this.#sources = sources
+        this.#planned = planned
+      }
+    } finally {
+      this.#isLoading = false
+    }
+    this.#send()
+  }
+
+  async #open(id: string): Promise<void> {
+    const { editors, settings, dialogs } = this.#options.workbench
+    const source = this.#sources.find(one => idOf(one) === id)
+    if (!source) return
+    if (source.file === undefined) return settings.open('mcpServers')
+    await editors
+      .openFile({ path: source.file })
+      .catch((error: unknown) => void dialogs.error(plainMessage(messageOf(error))))
+  }
+
+  async #switchSource(kind: string, on: boolean): Promise<void> {
+    const { settings, dialogs } = this.#options.workbench
+    const known: readonly string[] = DISCOVERED_SOURCES
+    if (!known.includes(kind)) return
+    await settings
+      .update('mcpDiscovery', { ...settings.read('mcpDiscovery'), [kind]: on })
+      .catch((error: unknown) => void dialogs.error(plainMessage(messageOf(error))))
+  }
+
+  #send(): void {
+    if (!this.isVisible) return
+    const { manager, workbench } = this.#options
+    this.send('mcp/state', {
+      trusted: workbench.isTrusted,
+      sources: this.#sources.map(source => this.#sourceRow(source)),
+      sessions: manager.list().map(open => this.#sessionRow(open)),
+    })
+  }
+
+  #sourceRow(source: McpSource): McpSourceRow {
+    const servers = this.#planned.filter(one => one.source === source)
+    return {
+      id: idOf(source),
+      label: describePlace(source),
+      ...(source.kind !== 'settings' && { kind: source.kind }),
+      ...(source.off && { isOff: true }),
+      // a server's problem is shown with the server
+      problems: source.problems.filter(({ path, fatal }) => !fatal || path.length <= 1).map(describeProblem),
+      servers: servers.map(one => this.#serverRow(one)),
+    }
+  }
+
+  #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
+    return {
+      key,
+      name,
+      type: server?.type ?? 'unknown',
+      ...(server && { target: targetOf(server) }),
+      ...(leftOut?.because === 'off' && { isOff: true }),
+      ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
+      ...(this.#notAgreed.has(key) && { needsConsent: true }),
+    }
+  }
+
+  #sessionRow({ agentId, key, plan, session }: OpenSession): McpSessionRow {
+    const { switches, nameOf } = this.#options
+    const title = titleOf(session)
+    return {
+      key,
+      ...(title !== undefined && { title }),
+      agent: { agentId, name: nameOf(agentId) },
+      ...(switches.isAgentOff(agentId) && { isAgentOff: true }),
+      servers: plan.mcpServers.map(note => {
+        if (note.key === undefined) return note
+        const where = switches.isOff(note.key, { agentId, session: key })
+        const isOutdated = note.passed ? where !== undefined : note.leftOut === 'off' && where === undefined
+        return {
+          ...note,
+          ...(switches.isOffIn(key, note.key) && { isOffHere: true }),
+          ...(isOutdated && { isOutdated }),
+        }
+      }),
+    }
+  }
+}
+
+function idOf({ file, scope, folder }: McpSource): string {
+  return JSON.stringify([file ?? null, scope, folder ?? null])
+}
+
+function targetOf(server: McpServerDefinition): string {
+  return server.type === 'stdio' ? [server.command, ...server.args].map(quoted).join(' ') : server.url
+}

@@ -1,0 +1,32 @@
+/** The messages between the host and the MCP Servers page. */
+import * as z from 'zod'
+import { nothing } from './contract.ts'
+import type { McpState } from './mcp.ts'
+
+export type McpMessages = typeof mcpMessages
+
+const id = z.string().min(1).max(10_000)
+
+export const mcpMessages = {
+  /** The page can draw; asks for the servers. */
+  'mcp/ready': nothing,
+  /** Reads the files again. */
+  'mcp/refresh': nothing,
+  /** Opens the setting or file of a place. */
+  'mcp/open': z.object({ source: id }),
+  /** Turns all files of a kind on or off. */
+  'mcp/switchSource': z.object({ kind: id, on: z.boolean() }),
+  'mcp/switchServer': z.object({ key: id, on: z.boolean() }),
+  /** All servers of an agent. */
+  'mcp/switchAgent': z.object({ agentId: id, on: z.boolean() }),
+  /** One server of a session. */
+  'mcp/switchInSession': z.object({ session: id, key: id, on: z.boolean() }),
+  /** Asks the user to agree to a server. */
+  'mcp/allow': z.object({ key: id }),
+} as const
+
+/** What the host sends to the MCP Servers page. */
+export interface McpHostMessages {
+  /** Everything, when it changed and the page is visible. */
+  'mcp/state': McpState
+}

@@ -1,0 +1,55 @@
+import type { McpServerNote } from '../mcp/server-note.ts'
+
+/** A server as a place defines it. */
+export interface McpServerRow {
+  /** Its place and name: see `serverKey`. */
+  key: string
+  name: string
+  /** `stdio`, `http` or `sse`; `unknown` if its entry is invalid */
+  type: string
+  /** its command line or URL */
+  target?: string
+  /** The user switched it off. */
+  isOff?: true
+  /** The user has to agree to it first. */
+  needsConsent?: true
+  /** why no session gets it */
+  reason?: string
+}
+
+/** A place that defines servers. */
+export interface McpSourceRow {
+  /** unique on the page */
+  id: string
+  /** the setting or file */
+  label: string
+  /** a file that can be turned off as a whole, by its kind */
+  kind?: string
+  isOff?: true
+  problems: string[]
+  servers: McpServerRow[]
+}
+
+/** One server of an open session, as it was planned when the session started. */
+export interface McpSessionServer extends McpServerNote {
+  /** Switched off for this session alone. */
+  isOffHere?: true
+  /** What was switched since doesn't count yet. */
+  isOutdated?: true
+}
+
+export interface McpSessionRow {
+  /** see `sessionKey` */
+  key: string
+  title?: string
+  agent: { agentId: string; name: string }
+  /** The agent gets no servers at all. */
+  isAgentOff?: true
+  servers: McpSessionServer[]
+}
+
+export interface McpState {
+  trusted: boolean
+  sources: McpSourceRow[]
+  sessions: McpSessionRow[]
+}

@@ -1,0 +1,80 @@
+import type { McpServer } from '../../acp/model.ts'
+import { isRecord } from '../../common/is-record.ts'
+import { type Environment, environmentLookUp } from '../../common/processes/spawn-process.ts'
+import type { RemoteServer } from './remote-transport.ts'
+
+export type StdioServer = Extract<McpServer, { type: 'stdio' }>
+
+/** How the bridge's program starts. */
+export interface BridgeProgram {
+  /** A Node executable; an Electron one runs as Node. */
+  execPath: string
+  script: string
+}
+
+export interface BridgeSettings {
+  server: RemoteServer & { name: string }
+}
+
+/** What the program gets: not by its arguments, which every user of the machine can list. */
+export const BRIDGE_VARIABLE = 'PARLEY_MCP_BRIDGE'
+
+/** Agents give an MCP server few of their variables, so those of the network are passed on. */
+const NETWORK_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA']
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
+
+/** A server for an agent that can only run commands: the program that connects to the given one. */
+export function bridgedServer(
+  server: Exclude<McpServer, { type: 'stdio' }>,
+  program: BridgeProgram,
+  environment: { env: Readonly<Environment>; platform: NodeJS.Platform },
+): StdioServer {
+  const settings: BridgeSettings = { server }
+  const env: Environment = {
+    ELECTRON_RUN_AS_NODE: '1',
+    ...networkVariables(environment),
+    [BRIDGE_VARIABLE]: JSON.stringify(settings),
+  }
+  return {
+    type: 'stdio',
+    name: server.name,
+    command: program.execPath,
+    args: [program.script],
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  }
+}
+
+function networkVariables({
+  env,
+  platform,
+}: {
+  env: Readonly<Environment>
+  platform: NodeJS.Platform
+}): Environment {
+  const variable = (name: string) =>
+    environmentLookUp(env, name, platform) ?? environmentLookUp(env, name.toLowerCase(), platform)
+  const found: Environment = {}
+  for (const name of NETWORK_VARIABLES) {
+    const value = variable(name)
+    if (value) found[name] = value
+  }
+  if (found.HTTP_PROXY === undefined && found.HTTPS_PROXY === undefined) return found
+  const exceptions = (variable('NO_PROXY') ?? '').split(',').map(name => name.trim())
+  const NO_PROXY = [...new Set([...exceptions, ...LOOPBACK])].filter(name => name !== '').join(',')
+  return { ...found, NO_PROXY, NODE_USE_ENV_PROXY: '1' }
+}
+
+export function parseSettings(text: string | undefined): BridgeSettings | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    const server = isRecord(value) ? value.server : undefined
+    const isServer =
+      isRecord(server) &&
+      (server.type === 'http' || server.type === 'sse') &&
+      [server.name, server.url].every(part => typeof part === 'string') &&
+      Array.isArray(server.headers)
+    return isServer ? (value as unknown as BridgeSettings) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import type { ProcessGuard } from '../common/processes/process-guard.ts'
+import type { Environment } from '../common/processes/spawn-process.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
+
+export interface CheckOptions {
+  /** In which a server that runs a command starts; its own variables are added. */
+  environment: { env: Readonly<Environment>; platform: NodeJS.Platform }
+  /** The absolute directory in which it starts. */
+  cwd: string
+  version: string
+  /** Ends the check early. */
+  signal?: AbortSignal
+  guard?: ProcessGuard
+  /** Secrets to redact in what the server says, in addition to its own headers and environment. */
+  secrets?: SecretRegistry
+  /** Sent instead of an `Authorization` header of the configuration. */
+  token?: () => Promise<string | undefined>
+  /** Time limit for everything, in milliseconds. */
+  timeoutMs?: number
+}
+
+export interface CheckedTool {
+  name: string
+  title?: string
+  description?: string
+}
+
+export interface CheckedServer {
+  /** As the server calls itself. */
+  name?: string
+  version?: string
+  protocolVersion?: string
+  tools: CheckedTool[]
+  /** Sentences about what agents may have problems with, such as two tools of one name. */
+  notes: string[]
+}
+
+export type CheckProblem =
+  /** The command couldn't be run. */
+  | 'not-started'
+  /** It exited before it had answered. */
+  | 'exited'
+  | 'timeout'
+  /** It answered, but not as an MCP server. */
+  | 'not-mcp'
+  /** It answered with an error. */
+  | 'refused'
+  | 'sign-in'
+  | 'unreachable'
+  /** It sent more than {@link MAX_CHECK_BYTES}. */
+  | 'too-much'
+  | 'canceled'
+
+/** `stderr`: what the server last wrote, redacted; empty for one that runs elsewhere. */
+export type ServerCheck =
+  | { server: CheckedServer; stderr: string }
+  /** `message`: sentences for the user, without secrets. */
+  | { problem: CheckProblem; message: string; stderr: string }

@@ -1,0 +1,16 @@
+/** One server of a session, as the views show it. */
+export interface McpServerNote {
+  /** Where it's defined and its name: see `serverKey`. Absent if a whole file couldn't be read. */
+  key?: string
+  name: string
+  type: string
+  /** The label of its place. */
+  source: string
+  passed: boolean
+  /** The agent gets a program of Parley that connects to the server. */
+  isBridged?: true
+  /** Why the plan leaves it out, if it does: see `LeftOut`. */
+  leftOut?: 'invalid' | 'disabled' | 'off' | 'shadowed' | 'restricted' | 'transport'
+  /** Why it wasn't passed, or a note if it was; never contains a secret. */
+  reason?: string
+}

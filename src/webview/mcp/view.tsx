@@ -1,0 +1,227 @@
+import type { Signal } from '@preact/signals'
+import type {
+  McpServerRow,
+  McpSessionRow,
+  McpSessionServer,
+  McpSourceRow,
+  McpState,
+} from '../../bridge/mcp.ts'
+import type { McpMessages } from '../../bridge/mcp-messages.ts'
+import type { HostClient } from '../host/connection.ts'
+import { t } from '../l10n.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { LiveRegion } from '../ui/live-region.tsx'
+
+type Host = HostClient<McpMessages>
+
+interface McpViewProps {
+  state: Signal<McpState | undefined>
+  host: Host
+}
+
+/** The whole MCP Servers page. */
+export function McpView({ state, host }: McpViewProps) {
+  const now = state.value
+  if (!now) return <main class="agents" />
+  const { trusted, sources, sessions } = now
+  return (
+    <main class="agents">
+      <div class="mcp-title">
+        <h1>{t('MCP Servers')}</h1>
+        <IconButton icon="refresh" label={t('Refresh')} onClick={() => host.send('mcp/refresh')} />
+      </div>
+      {!trusted && (
+        <p class="agents-note quiet">
+          <Icon name="workspace-untrusted" />
+          <span>
+            {t("Restricted Mode: servers of the workspace aren't passed to agents until you trust it.")}
+          </span>
+        </p>
+      )}
+      {sources.map(source => (
+        <Source key={source.id} source={source} trusted={trusted} host={host} />
+      ))}
+      {sources.every(({ servers }) => servers.length === 0) && (
+        <p class="quiet">
+          {t(
+            'No MCP servers are configured. Parley looks in parley.mcpServers, in mcp.json of your profile, and in .vscode/mcp.json and .mcp.json of each folder.',
+          )}
+        </p>
+      )}
+      {sources.length > 1 && (
+        <p class="quiet">
+          {t('If several places define a server with the same name, the first one applies.')}
+        </p>
+      )}
+      <h2 class="mcp-group">{t('Open sessions')}</h2>
+      {sessions.length === 0 && <p class="quiet">{t('No session is open.')}</p>}
+      {sessions.map(session => (
+        <Session key={session.key} session={session} host={host} />
+      ))}
+      <LiveRegion />
+    </main>
+  )
+}
+
+function Source({ source, trusted, host }: { source: McpSourceRow; trusted: boolean; host: Host }) {
+  const { id, label, kind, isOff, problems, servers } = source
+  return (
+    <section aria-label={label}>
+      <div class="mcp-place">
+        <h2 dir="auto">{label}</h2>
+        {isOff && <span class="agent-tag">{t('Off')}</span>}
+        <IconButton
+          icon={kind === undefined ? 'gear' : 'go-to-file'}
+          label={kind === undefined ? t('Open Settings') : t('Open {0}', label)}
+          onClick={() => host.send('mcp/open', { source: id })}
+        />
+        {kind !== undefined && (
+          <Switch
+            isOn={!isOff}
+            name={label}
+            title={t('Applies to all files of this kind (parley.mcpDiscovery)')}
+            onSwitch={on => host.send('mcp/switchSource', { kind, on })}
+          />
+        )}
+      </div>
+      {problems.map(problem => (
+        <p key={problem} class="agents-note">
+          <Icon name="warning" class="agents-warning" />
+          <span dir="auto">{problem}</span>
+        </p>
+      ))}
+      <ul class="agents-list">
+        {servers.map(server => (
+          <Server key={server.key} server={server} trusted={trusted} host={host} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Server({ server, trusted, host }: { server: McpServerRow; trusted: boolean; host: Host }) {
+  const { key, name, type, target, isOff, needsConsent, reason } = server
+  const isValid = target !== undefined
+  return (
+    <li class={`agent agent-wide${isOff ? ' mcp-off' : ''}`}>
+      <div class="agent-head">
+        <Icon name="server" />
+        <h3 dir="auto">{name || t('(no name)')}</h3>
+        {isValid && <span class="quiet">{type}</span>}
+        {isOff && <span class="agent-tag">{t('Off')}</span>}
+        {needsConsent && !isOff && <span class="agent-tag">{t('Not allowed yet')}</span>}
+      </div>
+      {isValid && (
+        <div class="agent-facts quiet">
+          <code dir="ltr">{target}</code>
+        </div>
+      )}
+      {reason !== undefined && (
+        <div class="agents-note quiet">
+          <Icon name={isValid ? 'circle-slash' : 'warning'} class={isValid ? '' : 'agents-warning'} />
+          <span dir="auto">{reason}</span>
+        </div>
+      )}
+      <div class="agent-buttons">
+        {needsConsent && (
+          <Button
+            label={`${t('Allow…')}: ${name}`}
+            disabled={!trusted}
+            onClick={() => host.send('mcp/allow', { key })}
+          >
+            {t('Allow…')}
+          </Button>
+        )}
+        <Switch isOn={!isOff} name={name} onSwitch={on => host.send('mcp/switchServer', { key, on })} />
+      </div>
+    </li>
+  )
+}
+
+interface SwitchProps {
+  isOn: boolean
+  /** of what it turns on and off */
+  name: string
+  title?: string
+  onSwitch: (on: boolean) => void
+}
+
+function Switch({ isOn, name, title, onSwitch }: SwitchProps) {
+  const words = isOn ? t('Turn Off') : t('Turn On')
+  return (
+    <Button label={`${words}: ${name}`} title={title} onClick={() => onSwitch(!isOn)}>
+      {words}
+    </Button>
+  )
+}
+
+function Session({ session, host }: { session: McpSessionRow; host: Host }) {
+  const { key, title = t('New session'), agent, isAgentOff, servers } = session
+  const label = `${title} · ${agent.name}`
+  return (
+    <section aria-label={label}>
+      <div class="mcp-place">
+        <h3 dir="auto">{title}</h3>
+        <span class="quiet" dir="auto">
+          {agent.name}
+        </span>
+        {isAgentOff && <span class="agent-tag">{t('No servers for this agent')}</span>}
+        <Button
+          label={`${isAgentOff ? t('Turn On for This Agent') : t('Turn Off for This Agent')}: ${agent.name}`}
+          onClick={() => host.send('mcp/switchAgent', { agentId: agent.agentId, on: isAgentOff === true })}
+        >
+          {isAgentOff ? t('Turn On for This Agent') : t('Turn Off for This Agent')}
+        </Button>
+      </div>
+      {servers.length === 0 && <p class="quiet">{t('No servers were configured when it started.')}</p>}
+      {servers.some(({ isOutdated }) => isOutdated) && (
+        <p class="agents-note" role="status">
+          <Icon name="info" />
+          <span>{t('Changes apply when the session is loaded again or its agent is restarted.')}</span>
+        </p>
+      )}
+      {servers.map(server => (
+        <SessionServer
+          key={server.key ?? server.name}
+          server={server}
+          onSwitch={on => {
+            if (server.key !== undefined)
+              host.send('mcp/switchInSession', { session: key, key: server.key, on })
+          }}
+        />
+      ))}
+    </section>
+  )
+}
+
+interface SessionServerProps {
+  server: McpSessionServer
+  onSwitch: (on: boolean) => void
+}
+
+function SessionServer({ server, onSwitch }: SessionServerProps) {
+  const { key, name, type, source, passed, reason, isOffHere, isOutdated } = server
+  return (
+    <div class="mcp-passed">
+      <Icon name={passed ? 'server' : 'circle-slash'} />
+      <div class="mcp-passed-text">
+        <span dir="auto">{name}</span>
+        <span class="quiet">
+          {[type !== 'unknown' && type, source !== name && source].filter(Boolean).join(' · ')}
+        </span>
+        {/* that it was passed doesn't say whether the agent is connected to it */}
+        <span class="quiet">{passed ? t('Passed to the agent') : t('Not passed to the agent')}</span>
+        {isOutdated && <span class="agent-tag">{t('Changed since')}</span>}
+        {reason !== undefined && (
+          <span class="quiet mcp-reason" dir="auto">
+            {reason}
+          </span>
+        )}
+      </div>
+      {key !== undefined && (passed || isOffHere) && (
+        <Switch isOn={!isOffHere} name={name} title={t('Only for this session')} onSwitch={onSwitch} />
+      )}
+    </div>
+  )
+}

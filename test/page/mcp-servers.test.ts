@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Frame } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+describe('MCP Servers', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': { wide: fixtureAgent(root, 'Wide') },
+      'parley.mcpServers': { servers: { clock: { command: 'node', args: ['clock.mjs'] } } },
+    }),
+  })
+  const folder = (name: string) => join(dirname(vscode.workspace), name)
+  const write = (path: string, content: unknown) => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  /** The names of the servers that the newest session was given. */
+  const given = () =>
+    (receivedParams(vscode.root, 'Wide', 'session/new').at(-1)?.mcpServers as Array<{ name: string }>)?.map(
+      ({ name }) => name,
+    )
+
+  let workbench: PageWindow
+  beforeEach(async () => {
+    const theirs = { command: 'node', args: ['theirs.mjs'] }
+    const clock = { type: 'http', url: 'https://clock.invalid/mcp' }
+    write(join(folder('planets-api'), '.vscode/mcp.json'), { servers: { theirs, clock } })
+    write(join(folder('planets-web'), '.mcp.json'), '{ "mcpServers": {')
+    write(join(vscode.root.userData, 'User/mcp.json'), { servers: { mine: { command: 'node' } } })
+    workbench = await vscode.open()
+  })
+
+  async function manage(): Promise<Frame> {
+    await workbench.runCommand('Parley: MCP Servers')
+    const page = await workbench.webview('body[data-view="mcp"]')
+    await page.getByRole('heading', { name: 'MCP Servers' }).waitFor()
+    return page
+  }
+  const place = (page: Frame, name: string | RegExp) => page.getByRole('region', { name })
+  const answer = (button: string) => workbench.page.getByRole('button', { name: button }).click()
+
+  it('shows what a session got and why it got nothing else, and a broken file stops no session', async () => {
+    const starting = ConversationPage.startSession(workbench, 'Wide')
+    await workbench.page.getByText('Pass the MCP servers of this workspace to agents?').waitFor()
+    await answer('Cancel')
+    const conversation = await starting
+    await waitFor('a session', () => given() !== undefined)
+    assert.deepEqual(given(), ['clock', 'mine'])
+
+    const details = await conversation.openDetails()
+    await details
+      .getByText(/planets-web\/\.mcp\.json: the file isn't valid JSON \(line 1, column 18\)/)
+      .waitFor()
+    await details.getByRole('button', { name: 'Manage MCP Servers' }).click()
+    const page = await workbench.webview('body[data-view="mcp"]')
+    const session = place(page, /Wide$/)
+    await session.getByText("you haven't allowed it").waitFor()
+    await session
+      .getByText(
+        'parley.mcpServers (user settings) defines a server with the same name, which is used instead.',
+      )
+      .waitFor()
+    await place(page, 'planets-web/.mcp.json')
+      .getByText(/isn't valid JSON/)
+      .waitFor()
+    assert.equal(await session.getByText('Passed to the agent', { exact: true }).count(), 2)
+    assert.equal(await session.getByText('Not passed to the agent').count(), 3)
+    await workbench.screenshot('mcp-servers')
+  })
+
+  it('lets the user agree to a server, and turn servers, places, agents and sessions off', async () => {
+    const page = await manage()
+    const theirs = place(page, 'planets-api/.vscode/mcp.json')
+    await theirs.getByText('Not allowed yet').first().waitFor()
+    await theirs.getByRole('button', { name: 'Allow…: theirs' }).click()
+    await workbench.page.getByText('Command: node theirs.mjs').waitFor()
+    await answer('Allow MCP Servers')
+    await theirs.getByRole('button', { name: 'Allow…: theirs' }).waitFor({ state: 'detached' })
+
+    await page.getByRole('button', { name: 'Turn Off: clock' }).first().click()
+    await place(page, 'parley.mcpServers (user settings)').getByText('Off', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Turn Off: mcp.json of the user' }).click()
+    await place(page, 'mcp.json of the user').getByText('Off', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Turn Off: planets-web/.mcp.json' }).click()
+    await page.getByRole('button', { name: 'Turn On: planets-web/.mcp.json' }).waitFor()
+
+    // clock is that of the folder now, which is still asked about
+    const starting = ConversationPage.startSession(workbench, 'Wide')
+    await workbench.page.getByText('URL: https://clock.invalid/mcp').waitFor()
+    await answer('Allow MCP Servers')
+    await starting
+    await waitFor('a session', () => given() !== undefined)
+    assert.deepEqual(given(), ['theirs', 'clock'])
+
+    const again = await manage()
+    const session = place(again, /Wide$/)
+    await session.getByRole('button', { name: 'Turn Off: theirs' }).click()
+    await session.getByText('Changes apply when the session is loaded again').waitFor()
+    await session.getByRole('button', { name: 'Turn Off for This Agent: Wide' }).click()
+    await session.getByText('No servers for this agent').waitFor()
+    await ConversationPage.startSession(workbench, 'Wide')
+    await waitFor('a session without servers', () => given()?.length === 0)
+  })
+})

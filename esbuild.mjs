@@ -211,42 +211,13 @@ const laterModules = {
   },
 }
 
-/** Large packages whose errors say enough without the names of their functions. All are ES modules. */
-const TERSE = /[\\/]node_modules[\\/](zod|@agentclientprotocol|@modelcontextprotocol)[\\/].*\.m?js$/
-
-/**
- * Shortens what is named inside functions, a quarter of the extension's code. Functions, classes and methods keep their
- * names, so stack traces stay readable in a user's log.
- * @type {esbuild.Plugin}
- */
-const shortLocals = {
-  name: 'short-locals',
-  setup(build) {
-    build.onLoad({ filter: /\.[cm]?[jt]s$/, namespace: 'file' }, async ({ path }) => {
-      const { code } = await esbuild.transform(await readFile(path, 'utf8'), {
-        loader: path.endsWith('ts') ? 'ts' : 'js',
-        target: node.target,
-        minifyIdentifiers: true,
-        // only then, what is named at the top is shortened
-        ...(TERSE.test(path) && { format: 'esm' }),
-        sourcefile: path,
-      })
-      return { contents: code, loader: 'js' }
-    })
-  },
-}
-
 /** @type {esbuild.BuildOptions} */
 const host = {
   ...node,
-  plugins: [...node.plugins, ...(options.production ? [shortLocals] : [])],
   outdir: 'dist',
   external: ['vscode', ...node.external],
   // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
   define: { ...common.define, navigator: 'undefined' },
-  minify: false,
-  minifyWhitespace: options.production,
-  minifySyntax: options.production,
 }
 
 /** Only this file is CommonJS: VS Code takes several times as long to load an ES module. @type {esbuild.BuildOptions} */
@@ -255,7 +226,7 @@ const extension = {
   entryPoints: { extension: 'src/extension.ts' },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
-  plugins: [...host.plugins, laterModules],
+  plugins: [...node.plugins, laterModules],
 }
 
 /** @type {esbuild.BuildOptions} */
@@ -272,7 +243,7 @@ const services = {
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  plugins: [...host.plugins, lazyAfter('./src/services.ts')],
+  plugins: [...node.plugins, lazyAfter('./src/services.ts')],
   banner: requireInModules,
 }
 

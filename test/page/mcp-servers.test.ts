@@ -20,11 +20,11 @@ describe('MCP Servers', () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
   }
-  /** The names of the servers that the newest session was given. */
+  /** The names of the servers that the newest session was given, beside the editor's own. */
   const given = () =>
-    (receivedParams(vscode.root, 'Wide', 'session/new').at(-1)?.mcpServers as Array<{ name: string }>)?.map(
-      ({ name }) => name,
-    )
+    (receivedParams(vscode.root, 'Wide', 'session/new').at(-1)?.mcpServers as Array<{ name: string }>)
+      ?.map(({ name }) => name)
+      .filter(name => name !== 'vscode')
 
   let workbench: PageWindow
   beforeEach(async () => {

@@ -85,7 +85,7 @@ export class EditorTools extends Owner {
     if (isBridged && !capabilities.stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
     const name = taken.includes('vscode') ? 'vscode-editor' : 'vscode'
-    const base = { name, type: 'http', source: l10n.t("The editor's own tools") }
+    const base = { name, type: 'http', source: 'parley.editorTools' }
     this.#starting += 1
     try {
       const tools = await this.#start(name, roots, isBridged)

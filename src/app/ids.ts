@@ -33,6 +33,8 @@ export const CommandId = {
   refreshHistory: 'parley.refreshHistory',
   deleteSessions: 'parley.deleteSessions',
   forgetMcpInputs: 'parley.forgetMcpInputs',
+  signInToMcpServer: 'parley.signInToMcpServer',
+  signOutOfMcpServer: 'parley.signOutOfMcpServer',
   renameSession: 'parley.renameSession',
   forkSession: 'parley.forkSession',
   configureProviders: 'parley.configureProviders',

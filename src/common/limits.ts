@@ -177,3 +177,7 @@ export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 export const MAX_CHECKED_TOOLS = 2000
 /** Several models and VS Code accept at most this number of tools. */
 export const MANY_TOOLS = 128
+/** How long the user may take to sign in to an MCP server in the browser. */
+export const MCP_SIGN_IN_MS = 600_000
+/** A token that expires within this time is renewed before it's used. */
+export const TOKEN_SLACK_MS = 30_000

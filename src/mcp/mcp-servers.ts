@@ -7,7 +7,7 @@ import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
-import { type BridgeProgram, bridgedServer } from './bridge/bridged-server.ts'
+import { type BridgeProgram, bridgedServer, type TokenSource } from './bridge/bridged-server.ts'
 import type { InputAnswer, McpInputs } from './inputs.ts'
 import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
@@ -48,6 +48,12 @@ export interface McpServersOptions {
   switches: McpSwitches
   /** Connects an agent to a server whose transport it lacks. */
   bridge: BridgeProgram
+  /** Where the user has signed in. Only the bridge can use that: a token that an agent got would expire. */
+  signIns: {
+    isSignedIn(url: string): Promise<boolean>
+    /** How a bridge gets the tokens of a server. */
+    tokensFor(url: string): Promise<TokenSource>
+  }
   /** Where the files with servers are. */
   locations: () => McpFileLocations
   /** The user trusts the workspace. */
@@ -181,18 +187,35 @@ export class McpServers extends Owner {
     return { passed, notes }
   }
 
-  /** The bridge to a server whose transport the agent lacks. */
+  /** The bridge to a server whose transport the agent lacks, or to which the user has signed in. Never rejects. */
   async #bridged(
     server: McpServer,
     capabilities: AgentCapabilities['mcp'],
   ): Promise<{ server: McpServer; reason: string } | undefined> {
     const { bridge, environment } = this.#options
-    if (server.type === 'stdio' || capabilities[server.type]) return undefined
-    const reason =
-      server.type === 'http'
+    if (server.type === 'stdio' || !capabilities.stdio) return undefined
+    const tokens = await this.#tokensFor(server)
+    if (!tokens && capabilities[server.type]) return undefined
+    const reason = tokens
+      ? l10n.t('Bridged by Parley, which signs in to the server.')
+      : server.type === 'http'
         ? l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over HTTP.")
         : l10n.t("Bridged by Parley, because the agent doesn't support MCP servers over SSE.")
-    return { server: bridgedServer(server, bridge, await environment.get()), reason }
+    return { server: bridgedServer(server, bridge, await environment.get(), tokens), reason }
+  }
+
+  async #tokensFor({
+    url,
+    headers,
+  }: Exclude<McpServer, { type: 'stdio' }>): Promise<TokenSource | undefined> {
+    const { signIns, log } = this.#options
+    if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return undefined
+    try {
+      return (await signIns.isSignedIn(url)) ? await signIns.tokensFor(url) : undefined
+    } catch (error) {
+      log.error(`The sign-in to ${new URL(url).host} can't be used: ${messageOf(error)}`)
+      return undefined
+    }
   }
 
   /** A server as an agent would get it, for a check: asks the user to agree and for inputs, also if they declined before. */

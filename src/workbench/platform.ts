@@ -71,6 +71,7 @@ export function createPlatform(
     trust: workspaceTrust,
     lastUsedAgent: lastUsedAgent(context),
     network: networkSettings,
+    externalUrl: async url => (await vscode.env.asExternalUri(vscode.Uri.parse(url, true))).toString(true),
     workspaceIdentity: workspaceIdentity(),
     settingsFolders: settingsFolders(context),
     mcpLocations: mcpLocations(context),

@@ -60,7 +60,8 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
     linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
-    openExternal: async url => void (await vscode.env.openExternal(vscode.Uri.parse(url))),
+    // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.
+    openExternal: async url => void (await vscode.env.openExternal(url as unknown as vscode.Uri)),
     copy: async text => vscode.env.clipboard.writeText(text),
   }
 }

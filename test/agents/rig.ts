@@ -325,6 +325,7 @@ export class AgentRig {
         inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
         allow: async () => new Set(),
         switches: new McpSwitches(memoryStore(), memoryStore()),
+        signIns: { isSignedIn: async () => false, tokensFor: () => Promise.reject(new Error('signed out')) },
         bridge: { execPath: process.execPath, script: path.join(projectDirectory, 'dist/mcp-bridge.js') },
         locations: () => ({
           folders: folders(),

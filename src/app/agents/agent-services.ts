@@ -23,6 +23,7 @@ import { bridgedServer } from '../../mcp/bridge/bridged-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
 import type { EditorToolsOptions } from '../../mcp/server/editor-tools.ts'
+import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -30,6 +31,7 @@ import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { inputPrompter } from '../mcp/mcp-inputs.ts'
+import { confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
@@ -55,6 +57,7 @@ export interface AgentServices {
   mcp: McpServers
   /** A program that connects an agent without HTTP to a server. */
   bridged: EditorToolsOptions['bridge']
+  mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
   rules: PermissionRules
   ruleConsent: RuleConsent
@@ -165,11 +168,20 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
   const bridge = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
+  const mcpSignIns = own.add(
+    new McpSignIns({
+      ...{ secretStore, secrets, log, fetch },
+      confirm: confirmMcpSignIn(dialogs),
+      openExternal: url => workbench.openExternal(url),
+      externalUrl: url => platform.externalUrl(url),
+    }),
+  )
   const mcp = own.add(
     new McpServers({
       ...{ settings, environment, inputs, log, bridge },
       allow: launches.mcpServers,
       switches: mcpSwitches,
+      signIns: mcpSignIns,
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
       userHome: homedir(),
@@ -210,6 +222,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     definitions: () => catalog.agents,
     agents,
     mcp,
+    mcpSignIns,
     mcpSwitches,
     bridged: async server => bridgedServer(server, bridge, await environment.get()),
     rules,

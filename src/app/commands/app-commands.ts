@@ -4,6 +4,7 @@ import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
 import { copyLink, linkCommands } from '../links.ts'
+import { mcpSignInCommands } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { backgroundCommand } from './background-command.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
@@ -48,6 +49,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...placeCommands(all),
     ...signInCommands(all),
     ...providerCommands(all),
+    ...mcpSignInCommands(all),
     ...installCommands({
       installs: services.installs,
       logs,

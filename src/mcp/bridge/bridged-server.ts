@@ -12,8 +12,17 @@ export interface BridgeProgram {
   script: string
 }
 
+/** Where the window gives a bridge the token of its server. */
+export interface TokenSource {
+  /** The path of a socket, or the name of a pipe on Windows. */
+  socket: string
+  secret: string
+}
+
 export interface BridgeSettings {
   server: RemoteServer & { name: string }
+  /** For a server to which the user has signed in. */
+  tokens?: TokenSource
 }
 
 /** What the program gets: not by its arguments, which every user of the machine can list. */
@@ -28,8 +37,9 @@ export function bridgedServer(
   server: Exclude<McpServer, { type: 'stdio' }>,
   program: BridgeProgram,
   environment: { env: Readonly<Environment>; platform: NodeJS.Platform },
+  tokens?: TokenSource,
 ): StdioServer {
-  const settings: BridgeSettings = { server }
+  const settings: BridgeSettings = { server, ...(tokens && { tokens }) }
   const env: Environment = {
     ELECTRON_RUN_AS_NODE: '1',
     ...networkVariables(environment),

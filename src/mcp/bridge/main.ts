@@ -7,6 +7,7 @@ import { Bridge } from './bridge.ts'
 import { BRIDGE_VARIABLE, parseSettings } from './bridged-server.ts'
 import { LineReader } from './line-reader.ts'
 import { remoteTransport } from './remote-transport.ts'
+import { WindowToken } from './window-token.ts'
 
 const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
@@ -16,11 +17,12 @@ if (!settings) {
   process.stderr.write(`Parley starts this program with the variable ${BRIDGE_VARIABLE}.\n`)
   process.exit(2)
 }
-const { server } = settings
+const { server, tokens } = settings
+const auth = tokens && new WindowToken(tokens)
 const write = (message: JSONRPCMessage) => process.stdout.write(serializeMessage(message))
 const bridge = new Bridge({
   name: server.name,
-  connect: () => remoteTransport(server),
+  connect: () => remoteTransport(server, auth && { auth }),
   write,
   report: line => process.stderr.write(`${line}\n`),
 })

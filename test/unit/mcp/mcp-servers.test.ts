@@ -36,6 +36,7 @@ describe('the MCP servers of a session', () => {
   let layers: SettingLayer[]
   let secrets: Secrets
   let asked: Array<{ id: string; server: string }>
+  const signedIn = new Set<string>()
   let answers: Record<string, string | undefined>
   let lines: string[]
   const changed = new Emitter<void>()
@@ -82,6 +83,10 @@ describe('the MCP servers of a session', () => {
       },
       switches,
       bridge: { execPath: '/node', script: '/bridge.js' },
+      signIns: {
+        isSignedIn: async url => signedIn.has(url),
+        tokensFor: async () => ({ socket: '/socket', secret: 'of-the-socket' }),
+      },
       trusted: () => trusted,
       locations: () => ({
         folders: [
@@ -220,6 +225,23 @@ describe('the MCP servers of a session', () => {
       },
       { name: 'c', type: 'sse', source, passed: true },
     ])
+  })
+
+  it('are bridged if the user has signed in to them, also for an agent with their transport', async () => {
+    const headers = { Authorization: 'Bearer own' }
+    user({ a: { url: 'http://a/' }, b: { url: 'http://b/', headers }, c: { url: 'http://c/' } })
+    for (const url of ['http://a/', 'http://b/']) signedIn.add(url)
+    const { passed, notes } = await select()
+    signedIn.clear()
+    assert.deepEqual(
+      passed.map(({ type }) => type),
+      ['stdio', 'http', 'http'],
+    )
+    const [bridge] = passed
+    const settings =
+      bridge?.type === 'stdio' && bridge.env.find(({ name }) => name === 'PARLEY_MCP_BRIDGE')?.value
+    assert.deepEqual(JSON.parse(settings || '').tokens, { socket: '/socket', secret: 'of-the-socket' })
+    assert.equal(notes[0]?.reason, 'Bridged by Parley, which signs in to the server.')
   })
 
   it('are reported if the agent supports neither their transport nor the bridge', async () => {

@@ -131,6 +131,7 @@ const control = {
   openLink: async (link: string) => void (await vscode.uriHandlers[0]?.handleUri(URI.parse(link))),
   run: (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args.map(revive)),
   clipboard: () => vscode.env.clipboard.readText(),
+  openedUrls: () => vscode.openedUrls,
   openSideBar: () => editors.openSideBar(),
   hideSideBar: () => editors.hideSideBar(),
   openFile: async (path: string) => void (await editors.show(URI.file(path), { preview: true })),

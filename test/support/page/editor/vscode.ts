@@ -331,6 +331,7 @@ export const env = {
       clipboard = text
     },
   },
+  asExternalUri: async (target: URI) => target,
   openExternal: async (target: URI | string) => {
     openedUrls.push(String(target))
     return true

@@ -1,0 +1,71 @@
+import * as l10n from '@vscode/l10n'
+import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { McpServers } from '../../mcp/mcp-servers.ts'
+import type { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+import type { Dialogs, Workbench } from '../workbench.ts'
+
+interface McpSignInOptions {
+  mcp: Pick<McpServers, 'plan' | 'resolve'>
+  mcpSignIns: Pick<McpSignIns, 'signIn' | 'signOut' | 'urls'>
+  workbench: Pick<Workbench, 'dialogs'>
+}
+
+/** Asks before the browser opens: the server says at which host, and so may its workspace. */
+export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
+  return async (serverName: string, host: string): Promise<boolean> => {
+    const signIn = l10n.t('Open Browser')
+    const detail = l10n.t('Your browser opens {0}. Sign in only if you trust the server and this host.', host)
+    const answer = await dialogs.confirm(
+      plainMessage(l10n.t('The MCP server "{0}" wants you to sign in at {1}.', serverName, host)),
+      { detail: plainMessage(detail) },
+      signIn,
+    )
+    return answer === signIn
+  }
+}
+
+/** *Sign In to MCP Server…* and *Sign Out of MCP Server…*. */
+export function mcpSignInCommands({ mcp, mcpSignIns, workbench: { dialogs } }: McpSignInOptions) {
+  return {
+    [CommandId.signInToMcpServer]: async () => {
+      const { planned } = await mcp.plan()
+      const items = planned.flatMap(({ key, name, server, leftOut }) =>
+        leftOut || !server || server.type === 'stdio' ? [] : [{ label: name, description: server.url, key }],
+      )
+      if (items.length === 0) throw new UnavailableError(l10n.t('No MCP server with a URL is configured.'))
+      const picked = await dialogs.pick(items, { placeholder: l10n.t('Select an MCP server to sign in to') })
+      if (picked) await signIn(picked.key, picked.label)
+    },
+    [CommandId.signOutOfMcpServer]: async () => {
+      const urls = await mcpSignIns.urls()
+      if (urls.length === 0) throw new UnavailableError(l10n.t("You aren't signed in to an MCP server."))
+      const picked = await dialogs.pick(
+        urls.map(label => ({ label })),
+        { placeholder: l10n.t('Select an MCP server to sign out of') },
+      )
+      if (!picked) return
+      await mcpSignIns.signOut(picked.label)
+      void dialogs.info(plainMessage(l10n.t('Signed out of {0}.', picked.label)))
+    },
+  } satisfies Partial<CommandHandlers>
+
+  async function signIn(key: string, name: string): Promise<void> {
+    const resolution = await mcp.resolve(key)
+    if ('reason' in resolution) throw new UnavailableError(resolution.reason)
+    const { server } = resolution
+    if (server.type === 'stdio') return
+    const title = l10n.t('Signing in to {0}…', name)
+    try {
+      await dialogs.progress({ title, where: 'notification', cancellable: true }, (_, signal) =>
+        mcpSignIns.signIn(server, signal),
+      )
+    } catch (error) {
+      if (error instanceof CancelledError) return
+      void dialogs.error(plainMessage(l10n.t("Couldn't sign in to {0}: {1}", name, messageOf(error))))
+      return
+    }
+    void dialogs.info(plainMessage(l10n.t('Signed in to {0}. New sessions use it.', name)))
+  }
+}

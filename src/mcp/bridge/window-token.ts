@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type AuthProvider, UnauthorizedError } from '@modelcontextprotocol/client'
+import { HostChannel } from '../../acp/transport/host/channel.ts'
+import { greetHost, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
+import type { TokenSource } from './bridged-server.ts'
+
+/** Asks the window in which the user has signed in. The last token works until it expires, also without the window. */
+export class WindowToken implements AuthProvider {
+  readonly #source: TokenSource
+  #last: string | undefined
+  /** Several requests may be refused at the same time. */
+  #asking: Promise<string | undefined> | undefined
+
+  constructor(source: TokenSource) {
+    this.#source = source
+  }
+
+  async token(): Promise<string | undefined> {
+    return this.#last ?? this.#renew()
+  }
+
+  async onUnauthorized(): Promise<void> {
+    if ((await this.#renew()) === undefined) throw new UnauthorizedError()
+  }
+
+  #renew(): Promise<string | undefined> {
+    this.#asking ??= this.#ask(this.#last).then(token => {
+      this.#last = token
+      this.#asking = undefined
+      return token
+    })
+    return this.#asking
+  }
+
+  async #ask(rejected?: string): Promise<string | undefined> {
+    const socket = connect(this.#source.socket)
+    const channel = new HostChannel(socket, MAX_HANDSHAKE_BYTES)
+    try {
+      await once(socket, 'connect')
+      if (!(await greetHost(channel, this.#source.secret))) return undefined
+      channel.send({ type: 'token', ...(rejected !== undefined && { rejected }) })
+      const answer = await channel.next()
+      return typeof answer?.token === 'string' ? answer.token : undefined
+    } catch {
+      // the window is closed
+      return undefined
+    } finally {
+      channel.dispose()
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { KeyedQueue } from '../../common/async.ts'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import { MCP_SIGN_IN_MS, TOKEN_SLACK_MS } from '../../common/limits.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+import type { TokenSource } from '../bridge/bridged-server.ts'
+import type { SecretStore } from '../inputs.ts'
+import type { SignInOptions } from './oauth.ts'
+import { parseSignIn, type StoredSignIn } from './stored-sign-in.ts'
+import { TokenChannels } from './token-channels.ts'
+
+const PREFIX = 'parley.mcpSignIn/'
+/** The list of URLs, since a secret store can't list its content. */
+const INDEX = 'parley.mcpSignIns'
+
+export interface McpSignInsOptions extends Pick<SignInOptions, 'openExternal' | 'externalUrl' | 'fetch'> {
+  secretStore: SecretStore
+  /** Receives every token. */
+  secrets: SecretRegistry
+  /** Asks the user before the browser opens. */
+  confirm: (serverName: string, host: string) => Promise<boolean>
+  log: Logger
+}
+
+type Server = SignInOptions['server']
+
+/**
+ * Where the user has signed in with OAuth: one sign-in for each URL of a server, in the secret store. A token is sent to that
+ * URL only. The SDK is loaded when it's needed.
+ */
+export class McpSignIns extends Owner {
+  readonly #options: McpSignInsOptions
+  readonly #changed = this.register(new Emitter<string>())
+  /** A refresh token may work only once. */
+  readonly #queue = new KeyedQueue()
+  readonly #channels = this.register(new TokenChannels((url, rejected) => this.token(url, rejected)))
+
+  constructor(options: McpSignInsOptions) {
+    super()
+    this.#options = options
+  }
+
+  /** The URL of a server whose sign-in has changed. */
+  get onDidChange(): Event<string> {
+    return this.#changed.event
+  }
+
+  /** The URLs of the servers to which the user has signed in. */
+  async urls(): Promise<string[]> {
+    try {
+      const urls: unknown = JSON.parse((await this.#options.secretStore.get(INDEX)) ?? '[]')
+      return Array.isArray(urls) ? urls.filter(url => typeof url === 'string') : []
+    } catch {
+      return []
+    }
+  }
+
+  /** How a bridge gets the tokens of a server. */
+  tokensFor(url: string): Promise<TokenSource> {
+    return this.#channels.tokensFor(url)
+  }
+
+  async isSignedIn(url: string): Promise<boolean> {
+    return (await this.#stored(url)) !== undefined
+  }
+
+  /**
+   * Asks the user, opens the browser and waits for its return.
+   * @throws CancelledError if the user cancels, or an error for the user
+   */
+  async signIn(server: Server, signal?: AbortSignal): Promise<void> {
+    const { confirm, openExternal, externalUrl, fetch } = this.#options
+    const { signInWithOAuth } = await import('./oauth.ts')
+    const limit = AbortSignal.timeout(MCP_SIGN_IN_MS)
+    const stored = await signInWithOAuth({
+      server,
+      confirm: host => confirm(server.name, host),
+      ...{ openExternal, externalUrl, fetch },
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    await this.#store(server.url, stored)
+    this.#changed.fire(server.url)
+  }
+
+  /** Forgets the sign-in. Agents that have the token lose it when it expires. */
+  async signOut(url: string): Promise<void> {
+    const { secretStore } = this.#options
+    await secretStore.delete(PREFIX + url)
+    const others = (await this.urls()).filter(each => each !== url)
+    await (others.length > 0 ? secretStore.store(INDEX, JSON.stringify(others)) : secretStore.delete(INDEX))
+    this.#changed.fire(url)
+  }
+
+  /**
+   * The access token of a server, renewed if it has expired. `rejected`: one that the server didn't accept. `undefined`: the
+   * user has to sign in. Never rejects.
+   */
+  token(url: string, rejected?: string): Promise<string | undefined> {
+    return this.#queue.run(url, async () => {
+      try {
+        const stored = await this.#stored(url)
+        if (!stored) return undefined
+        const { tokens, expiresAt } = stored
+        const isExpired = expiresAt !== undefined && expiresAt < Date.now() + TOKEN_SLACK_MS
+        // another window, or another agent, may have renewed it
+        if (!isExpired && tokens.access_token !== rejected) return tokens.access_token
+        const { refreshWithOAuth } = await import('./oauth.ts')
+        const renewed = await refreshWithOAuth(url, stored, this.#options.fetch)
+        if (renewed === 'rejected') {
+          const latest = await this.#stored(url)
+          // another window has renewed it at the same time
+          if (latest && latest.tokens.access_token !== tokens.access_token) return latest.tokens.access_token
+          await this.signOut(url)
+          return undefined
+        }
+        await this.#store(url, renewed)
+        return renewed.tokens.access_token
+      } catch (error) {
+        this.#options.log.warn(`The sign-in to ${new URL(url).host} couldn't be renewed: ${messageOf(error)}`)
+        return undefined
+      }
+    })
+  }
+
+  async #stored(url: string): Promise<StoredSignIn | undefined> {
+    const stored = parseSignIn(await this.#options.secretStore.get(PREFIX + url))
+    this.#hold(stored)
+    return stored
+  }
+
+  async #store(url: string, stored: StoredSignIn): Promise<void> {
+    this.#hold(stored)
+    const { secretStore } = this.#options
+    await secretStore.store(PREFIX + url, JSON.stringify(stored))
+    const urls = await this.urls()
+    if (!urls.includes(url)) await secretStore.store(INDEX, JSON.stringify([...urls, url]))
+  }
+
+  #hold(stored: StoredSignIn | undefined): void {
+    const { secrets } = this.#options
+    secrets.add(stored?.tokens.access_token)
+    secrets.add(stored?.tokens.refresh_token)
+    secrets.add(stored?.tokens.id_token)
+    secrets.add(stored?.client.client_secret)
+  }
+}

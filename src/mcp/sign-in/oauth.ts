@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import {
+  auth,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  RegistrationRejectedError,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import * as l10n from '@vscode/l10n'
+import { raceAbort } from '../../common/async.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import { RedirectListener } from './redirect-listener.ts'
+import type { StoredSignIn } from './stored-sign-in.ts'
+
+export interface SignInOptions {
+  server: { type: 'http' | 'sse'; name: string; url: string }
+  /** Asks the user before the browser opens. `host`: where they sign in. Resolves to `false` if they don't want to. */
+  confirm: (host: string) => Promise<boolean>
+  openExternal: (url: string) => Promise<void>
+  /** The address under which the user's browser reaches an address of this machine. */
+  externalUrl: (url: string) => Promise<string>
+  fetch: FetchLike
+  signal: AbortSignal
+}
+
+/**
+ * Signs in to an MCP server with OAuth as its specification says: discovery, registration of a client, PKCE and the
+ * authorization code, all by the SDK.
+ *
+ * @throws CancelledError if the user cancels, or an error for the user
+ */
+export async function signInWithOAuth(options: SignInOptions): Promise<StoredSignIn> {
+  const { server, fetch, signal } = options
+  const state = randomBytes(32).toString('base64url')
+  const listener = await RedirectListener.start(state)
+  try {
+    const provider = new Provider(await options.externalUrl(listener.url), state, async url => {
+      // the address comes from the server
+      if (url.protocol !== 'https:' && !isLoopback(url))
+        throw new Error(l10n.t('The address of the sign-in must use HTTPS.'))
+      if (!(await options.confirm(url.host))) throw new CancelledError()
+      await options.openExternal(url.href)
+    })
+    const challenge = await challengeOf(server, fetch, signal)
+    const bounded: FetchLike = (url, init) => fetch(url, { ...init, signal })
+    await raceAbort(auth(provider, { serverUrl: server.url, fetchFn: bounded, ...challenge }), signal)
+    const arrived = await raceAbort(listener.arrived, signal)
+    const code = arrived.get('code')
+    // what the address says about an error may come from somebody else
+    if (code === null) throw new Error(l10n.t('The sign-in was declined.'))
+    const iss = arrived.get('iss')
+    await auth(provider, {
+      serverUrl: server.url,
+      authorizationCode: code,
+      fetchFn: bounded,
+      ...(iss !== null && { iss }),
+    })
+    return provider.signIn()
+  } catch (error) {
+    throw explained(error)
+  } finally {
+    listener.dispose()
+  }
+}
+
+/**
+ * New tokens for expired ones. `rejected`: the user has to sign in again.
+ * @throws if the server can't be reached, or has a problem
+ */
+export async function refreshWithOAuth(
+  url: string,
+  stored: StoredSignIn,
+  fetch: FetchLike,
+): Promise<StoredSignIn | 'rejected'> {
+  if (stored.tokens.refresh_token === undefined) return 'rejected'
+  const unavailable = new Error(l10n.t("The server didn't renew the sign-in."))
+  // without new tokens, the SDK begins a sign-in
+  const provider = new Provider(stored.redirectUrl, '', () => Promise.reject(unavailable), stored)
+  try {
+    await auth(provider, { serverUrl: url, fetchFn: fetch })
+    return provider.signIn()
+  } catch (error) {
+    if (provider.isRejected) return 'rejected'
+    throw error
+  }
+}
+
+class Provider implements OAuthClientProvider {
+  readonly redirectUrl: string
+  readonly redirectToAuthorization: (url: URL) => Promise<void>
+  readonly #state: string
+  #client: StoredOAuthClientInformation | undefined
+  #tokens: StoredOAuthTokens | undefined
+  #verifier = ''
+  /** The code is only sent to the authorization server at which the user signed in. */
+  #discovery: OAuthDiscoveryState | undefined
+  /** The server doesn't accept what it gave before. */
+  isRejected = false
+
+  constructor(
+    redirectUrl: string,
+    state: string,
+    redirect: (url: URL) => Promise<void>,
+    stored?: StoredSignIn,
+  ) {
+    this.redirectUrl = redirectUrl
+    this.redirectToAuthorization = redirect
+    this.#state = state
+    this.#client = stored?.client
+    this.#tokens = stored?.tokens
+  }
+
+  get clientMetadata() {
+    return {
+      client_name: 'Parley',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      // a program on the user's machine keeps no secret
+      token_endpoint_auth_method: 'none',
+    }
+  }
+
+  state(): string {
+    return this.#state
+  }
+
+  clientInformation(): StoredOAuthClientInformation | undefined {
+    return this.#client
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation): void {
+    this.#client = client
+  }
+
+  tokens(): StoredOAuthTokens | undefined {
+    return this.#tokens
+  }
+
+  saveTokens(tokens: StoredOAuthTokens): void {
+    this.#tokens = tokens
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    return this.#verifier
+  }
+
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope !== 'verifier' && scope !== 'discovery') this.isRejected = true
+    if (scope === 'all' || scope === 'client') this.#client = undefined
+    if (scope === 'all' || scope === 'tokens') this.#tokens = undefined
+  }
+
+  signIn(): StoredSignIn {
+    if (!this.#client || !this.#tokens) throw new Error(l10n.t('The server gave no access.'))
+    const { expires_in: seconds } = this.#tokens
+    return {
+      client: this.#client,
+      redirectUrl: this.redirectUrl,
+      tokens: this.#tokens,
+      ...(seconds !== undefined && { expiresAt: Date.now() + seconds * 1000 }),
+    }
+  }
+}
+
+/** What the server says about its sign-in when it's asked for something without one. */
+async function challengeOf(
+  { type, url }: SignInOptions['server'],
+  fetch: FetchLike,
+  signal: AbortSignal,
+): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const accept = 'application/json, text/event-stream'
+  const response = await fetch(url, {
+    signal,
+    ...(type === 'sse'
+      ? { headers: { accept } }
+      : {
+          method: 'POST',
+          headers: { accept, 'content-type': 'application/json' },
+          body: JSON.stringify(ping),
+        }),
+  })
+  await response.body?.cancel()
+  if (response.status !== 401)
+    throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+  return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
+}
+
+function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error)))
+    return new Error(l10n.t("The server doesn't let clients like Parley sign in: it registers none."), {
+      cause: error,
+    })
+  return error
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import type { McpServer } from '../../../src/acp/model.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { bridgedServer } from '../../../src/mcp/bridge/bridged-server.ts'
+import { checkServer } from '../../../src/mcp/check-server.ts'
+import { McpSignIns } from '../../../src/mcp/sign-in/mcp-sign-ins.ts'
+import { BuiltBridge, StdioAgent } from '../../support/mcp/bridge-program.ts'
+import { HttpProbe } from '../../support/mcp/http-server.ts'
+import { OAuthServer } from '../../support/mcp/oauth-server.ts'
+
+type Remote = Exclude<McpServer, { type: 'stdio' }>
+
+describe('signing in to an MCP server', () => {
+  let oauth: OAuthServer
+  let probe: HttpProbe
+  let server: Remote
+  let signIns: McpSignIns
+  let kept: Map<string, string>
+  let secrets: SecretRegistry
+  let asked: string[]
+  let answer: boolean
+  let opened: string[]
+  /** What the user's browser does. */
+  let browse: (url: string) => unknown
+
+  const open = () =>
+    new McpSignIns({
+      secretStore: {
+        get: async key => kept.get(key),
+        store: async (key, value) => void kept.set(key, value),
+        delete: async key => void kept.delete(key),
+      },
+      secrets,
+      confirm: async (name, host) => {
+        asked.push(`${name} ${host}`)
+        return answer
+      },
+      openExternal: async url => {
+        opened.push(url)
+        void browse(url)
+      },
+      externalUrl: async url => url,
+      fetch,
+      log: silentLogger,
+    })
+
+  beforeEach(async () => {
+    oauth = await OAuthServer.start()
+    probe = await HttpProbe.start({ before: (request, response) => oauth.protect(request, response) })
+    server = { type: 'http', name: 'docs', url: probe.url, headers: [] }
+    kept = new Map()
+    secrets = new SecretRegistry()
+    asked = []
+    answer = true
+    opened = []
+    browse = fetch
+    signIns = open()
+  })
+  afterEach(async () => {
+    signIns.dispose()
+    await probe.stop()
+    await oauth.stop()
+  })
+
+  it('asks the user, opens the browser and stores what the server gives', async () => {
+    assert.equal(await signIns.isSignedIn(server.url), false)
+    await signIns.signIn(server)
+    assert.deepEqual(asked, [`docs ${new URL(oauth.origin).host}`])
+    assert.equal(opened.length, 1)
+    const token = await signIns.token(server.url)
+    assert.ok(token && oauth.tokens.has(token))
+    assert.equal(await open().token(server.url), token)
+    assert.deepEqual(await open().urls(), [server.url])
+    assert.equal(await signIns.token(`${server.url}/other`), undefined)
+    assert.equal(secrets.redact(`got ${token}`), 'got •••')
+    const options = { environment: { env: {}, platform: process.platform }, cwd: '/', version: '1' }
+    const check = await checkServer(server, { ...options, token: () => signIns.token(server.url) })
+    assert.ok('server' in check)
+  })
+
+  it('opens nothing if the user does not want to', async () => {
+    answer = false
+    await assert.rejects(signIns.signIn(server), { name: 'CancelledError' })
+    assert.deepEqual([opened, kept.size], [[], 0])
+  })
+
+  it('says that the sign-in was declined, or is not possible', async () => {
+    oauth.decision = 'deny'
+    await assert.rejects(signIns.signIn(server), /^Error: The sign-in was declined\.$/)
+    oauth.registers = false
+    await assert.rejects(signIns.signIn(server), /it registers none/)
+    const free = await HttpProbe.start()
+    await assert.rejects(signIns.signIn({ ...server, url: free.url }), /doesn't ask you to sign in/)
+    await free.stop()
+    assert.equal(kept.size, 0)
+  })
+
+  it('ends when the user cancels', async () => {
+    const abort = new AbortController()
+    browse = () => abort.abort()
+    await assert.rejects(signIns.signIn(server, abort.signal), { name: 'CancelledError' })
+  })
+
+  it('ignores a browser that some other page has sent', async () => {
+    const statuses: number[] = []
+    browse = async url => {
+      const redirect = new URL(url).searchParams.get('redirect_uri') ?? ''
+      for (const forged of [
+        `${redirect}?code=forged`,
+        `${redirect}?code=forged&state=guess`,
+        new URL('/', redirect),
+      ])
+        statuses.push((await fetch(forged)).status)
+      statuses.push((await fetch(url)).status)
+    }
+    await signIns.signIn(server)
+    assert.deepEqual(statuses.slice(0, 3), [400, 400, 400])
+    assert.ok(await signIns.token(server.url))
+  })
+
+  it('does not accept a code of another authorization server', async () => {
+    browse = async url => {
+      const asked = new URL(url).searchParams
+      const back = new URL(asked.get('redirect_uri') ?? '')
+      back.search = String(
+        new URLSearchParams({ code: 'c', state: asked.get('state') ?? '', iss: 'https://evil.test' }),
+      )
+      await fetch(back)
+    }
+    await assert.rejects(signIns.signIn(server), { name: 'IssuerMismatchError' })
+    assert.deepEqual(oauth.grants, [])
+  })
+
+  it('renews a token once, however many ask for it', async () => {
+    oauth.lifetime = 1
+    await signIns.signIn(server)
+    oauth.lifetime = 3600
+    const tokens = await Promise.all([signIns.token(server.url), signIns.token(server.url)])
+    assert.equal(tokens[0], tokens[1])
+    assert.ok(oauth.tokens.has(tokens[0] ?? ''))
+    assert.deepEqual(oauth.grants, ['authorization_code', 'refresh_token'])
+  })
+
+  it('forgets a sign-in that was withdrawn, but not because the server has a problem', async () => {
+    await signIns.signIn(server)
+    const token = await signIns.token(server.url)
+    await probe.stop()
+    await oauth.stop()
+    assert.equal(await signIns.token(server.url, token), undefined)
+    assert.equal(await signIns.isSignedIn(server.url), true)
+    assert.equal(await signIns.token(server.url), token)
+    oauth = await OAuthServer.start()
+    probe = await HttpProbe.start({ before: (request, response) => oauth.protect(request, response) })
+    server = { ...server, url: probe.url }
+    await signIns.signIn(server)
+    oauth.revoke()
+    assert.equal(await signIns.token(server.url, await signIns.token(server.url)), undefined)
+    assert.equal(await signIns.isSignedIn(server.url), false)
+  })
+
+  it('is forgotten when the user signs out', async () => {
+    await signIns.signIn(server)
+    const changed: string[] = []
+    signIns.onDidChange(url => changed.push(url))
+    await signIns.signOut(server.url)
+    assert.equal(await signIns.token(server.url), undefined)
+    assert.deepEqual(await signIns.urls(), [])
+    assert.deepEqual([changed, kept.size], [[server.url], 0])
+  })
+
+  describe('for an agent', () => {
+    const bridge = new BuiltBridge()
+    const agents: StdioAgent[] = []
+    const connected = async () => {
+      const source = await signIns.tokensFor(server.url)
+      const environment = { env: {}, platform: process.platform }
+      const agent = new StdioAgent(bridgedServer(server, bridge, environment, source))
+      agents.push(agent)
+      await agent.connect()
+      return agent
+    }
+
+    before(() => bridge.build())
+    afterEach(async () => {
+      await Promise.all(agents.splice(0).map(agent => agent.client.close()))
+    })
+    after(() => bridge.remove())
+
+    it('reaches the bridge, which renews it, and is in no environment and no log', async () => {
+      await signIns.signIn(server)
+      const first = await signIns.token(server.url)
+      const agent = await connected()
+      assert.equal(await agent.call('reverse_text', { text: 'abc' }), 'cba')
+      oauth.expire()
+      assert.deepEqual(
+        await Promise.all(['ab', 'cd', 'ef'].map(text => agent.call('reverse_text', { text }))),
+        ['ba', 'dc', 'fe'],
+      )
+      assert.deepEqual(oauth.grants, ['authorization_code', 'refresh_token'])
+      const passed = JSON.stringify(
+        bridgedServer(server, bridge, { env: {}, platform: 'linux' }, await signIns.tokensFor(server.url)),
+      )
+      assert.ok(first && !passed.includes(first) && !agent.stderr.includes(first))
+      assert.ok(!agent.stderr.includes('Bearer'))
+    })
+
+    it('works until it expires, also after the window is closed', async () => {
+      await signIns.signIn(server)
+      const agent = await connected()
+      signIns.dispose()
+      assert.equal(await agent.call('reverse_text', { text: 'abc' }), 'cba')
+      oauth.expire()
+      await assert.rejects(agent.call('reverse_text', { text: 'abc' }), /requires you to sign in/)
+    })
+
+    it('is not given to a program without the secret, or with that of another server', async () => {
+      await signIns.signIn(server)
+      const [mine, other] = [
+        await signIns.tokensFor(server.url),
+        await signIns.tokensFor('http://127.0.0.1:1/mcp'),
+      ]
+      const environment = { env: {}, platform: process.platform }
+      const foreign = new StdioAgent(
+        bridgedServer(server, bridge, environment, { ...mine, secret: other.secret }),
+      )
+      agents.push(foreign)
+      await assert.rejects(foreign.connect(), /requires you to sign in/)
+    })
+  })
+})

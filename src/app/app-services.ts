@@ -84,6 +84,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       names: () => workbench.settings.read('editorTools'),
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
+      bridge: agentServices.bridged,
       version: platform.version,
       secrets,
       log,

@@ -172,6 +172,8 @@ export interface ConversationHead {
   /** what happened to the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]
+  /** Whether the editor's own tools are on, if the session has them. */
+  editorTools?: { isOn: boolean }
   plans: Plan[]
   configOptions: ConfigOption[]
   /** ids of options whose change the agent hasn't confirmed yet */

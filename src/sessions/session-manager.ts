@@ -180,12 +180,8 @@ export class SessionManager extends Owner {
         continue
       }
       try {
-        // the agent goes on with the MCP servers that it got when the session began
-        const { editorTools, ...plan } = await this.#options.planner.forExisting(
-          { ...record, agentId },
-          agent.capabilities,
-        )
-        editorTools?.dispose()
+        const planned = await this.#options.planner.forExisting({ ...record, agentId }, agent.capabilities)
+        const plan = withoutEditorTools(planned)
         const saved = this.#options.transcripts.read(agentId, one.sessionId)
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
         const state = saved ? continueState(saved) : createSessionState()
@@ -568,6 +564,14 @@ interface Reached {
   agent: Agent
   sessions: AgentSessions
   plan: SessionPlan
+}
+
+/** The agent goes on with what it got when the session began: an address of another window, which is closed. */
+function withoutEditorTools({ editorTools, ...plan }: SessionPlan): SessionPlan {
+  if (!editorTools) return plan
+  const { name } = editorTools.server
+  editorTools.dispose()
+  return { ...plan, mcpServers: plan.mcpServers.filter(note => note.name !== name) }
 }
 
 /** Does the work that opens the planned session. What was prepared for the session ends with a failure. */

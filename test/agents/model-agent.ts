@@ -178,26 +178,6 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assertSettled(state)
     })
 
-    for (const transport of ['http', 'sse'] as const) {
-      it(`bridge ${transport}: calls a tool of an MCP server as an agent that only runs commands`, async () => {
-        rig.addsFolderAndServer = true
-        rig.serverTransport = transport
-        const open = await rig.create()
-        await rig.waitFor('the server', () => existsSync(rig.mcpCallLog))
-        const { params } = rig.sent('session/new').at(-1)!.message as {
-          params: { mcpServers: Array<{ command?: string }> }
-        }
-        assert.deepEqual(
-          params.mcpServers.map(({ command }) => command),
-          [process.execPath],
-        )
-        if (facts.callsServers === false) return
-        assert.deepEqual(await rig.promptScenario(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
-        assert.match(readFileSync(rig.mcpCallLog, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
-        const call = findToolCall(open.session.state, ({ title }) => /reverse_text/.test(title))
-        assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
-      })
-    }
     it("editor: calls every tool of the editor's own MCP server", async function () {
       if (facts.callsServers === false || !(await rig.running()).agent.capabilities.mcp.http)
         return this.skip()
@@ -229,6 +209,27 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       assert.deepEqual(features.ran, ['test'])
       assertSettled(state)
     })
+
+    for (const transport of ['http', 'sse'] as const) {
+      it(`bridge ${transport}: calls a tool of an MCP server as an agent that only runs commands`, async () => {
+        rig.addsFolderAndServer = true
+        rig.serverTransport = transport
+        const open = await rig.create()
+        await rig.waitFor('the server', () => existsSync(rig.mcpCallLog))
+        const { params } = rig.sent('session/new').at(-1)!.message as {
+          params: { mcpServers: Array<{ command?: string }> }
+        }
+        assert.deepEqual(
+          params.mcpServers.map(({ command }) => command),
+          [process.execPath],
+        )
+        if (facts.callsServers === false) return
+        assert.deepEqual(await rig.promptScenario(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
+        assert.match(readFileSync(rig.mcpCallLog, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
+        const call = findToolCall(open.session.state, ({ title }) => /reverse_text/.test(title))
+        assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
+      })
+    }
 
     it('cancel: stops a turn in the middle of a sentence', async () => {
       const open = await rig.create()

@@ -86,9 +86,6 @@ export class AgentRig {
   stderr = ''
   /** Gives new sessions a second folder and an MCP server, as in the settings of a workspace. */
   addsFolderAndServer = false
-  /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
-  serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
-  #remoteServer: ChildProcess | undefined
   /** Gives new sessions the editor's own tools. */
   editorFeatures: EditorFeatures | undefined
   readonly #editorTools = new EditorTools({
@@ -96,10 +93,14 @@ export class AgentRig {
     names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
     onDidChangeNames: () => ({ dispose() {} }),
     guard: roots => new PathGuard(roots),
+    bridge: () => Promise.reject(new Error('The tests of agents use HTTP.')),
     version: '0.0.0',
     secrets: { add() {} },
     log: silentLogger,
   })
+  /** How that server is reached. Agents support no other transport than stdio then, so that it's bridged. */
+  serverTransport: 'stdio' | 'http' | 'sse' = 'stdio'
+  #remoteServer: ChildProcess | undefined
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -166,10 +167,10 @@ export class AgentRig {
     this.#scenario = scenario
     this.questions.length = 0
     this.addsFolderAndServer = false
+    this.editorFeatures = undefined
     this.serverTransport = 'stdio'
     this.#remoteServer?.kill()
     await fs.rm(this.mcpCallLog, { force: true })
-    this.editorFeatures = undefined
     this.answerPolicy = allow
     await fs.rm(this.#traceFile(), { force: true })
   }

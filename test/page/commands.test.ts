@@ -38,6 +38,11 @@ describe('commands', () => {
     const given = receivedParams(vscode.root, 'Honest', 'session/new').at(-1)
     const [vault] = (given?.mcpServers ?? []) as Array<{ env: unknown }>
     assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
+    const servers = (given?.mcpServers ?? []) as Array<{ name: string; headers: Array<{ value: string }> }>
+    const tools = servers.find(({ name }) => name === 'vscode')
+    const token = tools?.headers[0]?.value.replace('Bearer ', '') ?? ''
+    assert.equal(token.length, 43)
+    assert.equal(await outputLine(workbench, new RegExp(token)).count(), 0)
   })
 
   it('show the log of the agent', async () => {

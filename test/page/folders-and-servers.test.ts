@@ -3,8 +3,14 @@ import { dirname, join } from 'node:path'
 import { openFile } from '../support/page/editor.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
+import { connect } from '../support/tool-rig.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+interface Header {
+  name: string
+  value: string
+}
 
 /** An agent that supports one folder and local MCP servers only. */
 const narrow = {
@@ -65,7 +71,33 @@ describe('the folders and servers of a session', () => {
     assert.deepEqual(clock?.args, ['clock.mjs'])
     assert.deepEqual(clock?.env, [{ name: 'ZONE', value: 'UTC' }])
     assert.deepEqual(library?.headers, [{ name: 'X-Shelf', value: '7' }])
-    assert.deepEqual(more, [])
+    assert.deepEqual(
+      more.map(({ name }) => name),
+      ['vscode'],
+    )
+  })
+
+  it("have the editor's tools, which are turned off and on in the details", async () => {
+    const conversation = await ConversationPage.startSession(workbench, 'Wide')
+    const details = await conversation.openDetails()
+    await row(details, 'vscode').getByLabel('Passed to the agent').waitFor()
+    const given = lastSession('Wide')?.mcpServers as Array<{ name: string; url: string; headers: Header[] }>
+    const { url, headers } = given.find(({ name }) => name === 'vscode')!
+    const token = headers[0]!.value.replace('Bearer ', '')
+    const client = await connect({ url, token })
+    const count = async () => (await client.listTools()).tools.length
+    try {
+      assert.ok((await count()) > 20)
+      await details.getByText('On for this session').waitFor()
+      await details.getByRole('button', { name: 'Turn Off' }).click()
+      await details.getByText('Off for this session').waitFor()
+      assert.equal(await count(), 0)
+      await details.getByRole('button', { name: 'Turn On' }).click()
+      await details.getByText('On for this session').waitFor()
+      assert.ok((await count()) > 20)
+    } finally {
+      await client.close()
+    }
   })
 
   it("don't include what the agent doesn't support, and the details explain what is bridged or missing and why", async () => {
@@ -90,7 +122,7 @@ describe('the folders and servers of a session', () => {
     const servers = given?.mcpServers as Array<{ name: string }> | undefined
     assert.deepEqual(
       servers?.map(({ name }) => name),
-      ['clock', 'library'],
+      ['clock', 'library', 'vscode'],
     )
   })
 

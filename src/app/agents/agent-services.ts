@@ -19,10 +19,12 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { bridgedServer } from '../../mcp/bridge/bridged-server.ts'
 import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
 import type { ServerResolution } from '../../mcp/resolve-server.ts'
+import type { EditorToolsOptions } from '../../mcp/server/editor-tools.ts'
 import type { ServerCheck } from '../../mcp/server-check.ts'
 import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
@@ -56,6 +58,8 @@ export interface AgentServices {
   definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
+  /** A program that connects an agent without HTTP to a server. */
+  bridged: EditorToolsOptions['bridge']
   mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
   /** Connects once to the MCP server with a key. */
@@ -170,6 +174,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
+  const bridge = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
   const mcpSignIns = own.add(
     new McpSignIns({
       ...{ secretStore, secrets, log, fetch },
@@ -180,11 +185,10 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   )
   const mcp = own.add(
     new McpServers({
-      ...{ settings, environment, inputs, log },
+      ...{ settings, environment, inputs, log, bridge },
       allow: launches.mcpServers,
       switches: mcpSwitches,
       signIns: mcpSignIns,
-      bridge: { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') },
       locations: () => ({ folders: workbench.folders(), ...platform.mcpLocations }),
       trusted: () => trust.trusted,
       userHome: homedir(),
@@ -248,6 +252,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
     checkNewMcpServer: async (name, server, signal) =>
       checkResolved(await mcp.resolveNew(name, server), signal),
+    bridged: async server => bridgedServer(server, bridge, await environment.get()),
     rules,
     ruleConsent: consent,
     inputs,

@@ -131,6 +131,8 @@ export class ConversationBridge extends Owner {
       options.previews.displayed(previewed)
       following = session.add(new DisposableStore())
       const shown = controller.current?.session
+      const editorTools = controller.current?.plan.editorTools
+      if (editorTools) following.add(editorTools.onDidChange(() => this.#pump.headChanged()))
       if (shown) {
         following.add(shown.onDidChange(() => options.previews.outdated(controller.key)))
         following.add(shown.onDidChange(changes => this.#pump.add(changes)))

@@ -74,6 +74,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     roots: current?.plan.roots,
     systemPrompt: current?.plan.systemPrompt,
     mcpServers: current?.plan.mcpServers ?? NONE,
+    ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),
     plans: state ? [...state.plans] : NONE,
     configOptions: state ? [...state.configOptions] : NONE,
     pendingOptions: session ? session.pendingOptions : NONE,

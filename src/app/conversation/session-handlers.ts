@@ -65,6 +65,9 @@ export function sessionHandlers({
       const session = controller.shownAs(key)?.session
       if (session) return showFailure(dialogs, answerElicitation(session, editors, requestId, answer))
     },
+    'conversation/editorTools': ({ key, isOn }) => {
+      controller.shownAs(key)?.plan.editorTools?.turn(isOn)
+    },
     'conversation/rename': ({ key, title }) => {
       const open = controller.shownAs(key)
       if (!open) return

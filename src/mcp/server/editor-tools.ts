@@ -20,6 +20,8 @@ export interface EditorToolsOptions {
   names: () => readonly string[]
   onDidChangeNames: (listener: () => void) => Disposable
   guard: (roots: SessionRoots) => RootGuard
+  /** A program that connects an agent without HTTP to the server. */
+  bridge: (server: Exclude<McpServer, { type: 'stdio' }>) => Promise<McpServer>
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
@@ -76,36 +78,30 @@ export class EditorTools extends Owner {
   /** The tools for a session with these folders. `taken`: names of the session's other MCP servers. Never rejects. */
   async offer(
     roots: SessionRoots,
-    capabilities: { http: boolean },
+    capabilities: { http: boolean; stdio: boolean },
     taken: readonly string[],
   ): Promise<OfferedTools> {
-    if (!capabilities.http || this.#names.length === 0 || this.owned.isDisposed) return {}
+    const isBridged = !capabilities.http
+    if (isBridged && !capabilities.stdio) return {}
+    if (this.#names.length === 0 || this.owned.isDisposed) return {}
     const name = taken.includes('vscode') ? 'vscode-editor' : 'vscode'
+    const base = { name, type: 'http', source: 'parley.editorTools' }
     this.#starting += 1
     try {
-      const tools = await this.#start(name, roots)
-      return {
-        tools,
-        note: {
-          name,
-          type: 'http',
-          source: 'parley.editorTools',
-          passed: true,
-          reason: l10n.t("The editor's own tools."),
-        },
-      }
+      const tools = await this.#start(name, roots, isBridged)
+      return { tools, note: { ...base, passed: true, ...(isBridged && { isBridged }) } }
     } catch (error) {
       this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
       const reason = l10n.t("The editor's own tools couldn't be started: {0}", messageOf(error))
-      return { note: { name, type: 'http', source: 'parley.editorTools', passed: false, reason } }
+      return { note: { ...base, passed: false, reason } }
     } finally {
       this.#starting -= 1
       this.#closeUnused()
     }
   }
 
-  async #start(name: string, roots: SessionRoots): Promise<SessionTools> {
-    const { features, guard, secrets, log } = this.#options
+  async #start(name: string, roots: SessionRoots, isBridged: boolean): Promise<SessionTools> {
+    const { features, guard, bridge, secrets, log } = this.#options
     const [server, { Roots }, loaded] = await Promise.all([
       this.#listening(),
       import('./roots.ts'),
@@ -124,8 +120,16 @@ export class EditorTools extends Owner {
     })
     // it's in the message that starts the session, and agents may repeat it
     secrets.add(endpoint.token)
-    tools.started(name, endpoint)
     this.#open.add(tools)
+    const headers = [{ name: 'Authorization', value: `Bearer ${endpoint.token}` }]
+    const own = { type: 'http' as const, name, url: endpoint.url, headers }
+    try {
+      tools.started(endpoint, isBridged ? await bridge(own) : own)
+    } catch (error) {
+      endpoint.close()
+      tools.dispose()
+      throw error
+    }
     log.debug(`The editor's MCP server has an address for a session in ${roots.cwd}.`)
     return tools
   }
@@ -163,22 +167,20 @@ class OpenTools implements SessionTools {
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
   #endpoint: Endpoint | undefined
-  #name = ''
+  #server: McpServer | undefined
   #isOn = true
 
   constructor(closed: () => void) {
     this.#closed = closed
   }
 
-  started(name: string, endpoint: Endpoint): void {
-    this.#name = name
+  started(endpoint: Endpoint, server: McpServer): void {
     this.#endpoint = endpoint
+    this.#server = server
   }
 
   get server(): McpServer {
-    const { url, token } = this.#endpoint!
-    const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
-    return { type: 'http', name: this.#name, url, headers }
+    return this.#server!
   }
 
   begin(conversation: ToolConversation): void {

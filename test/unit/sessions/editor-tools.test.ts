@@ -44,6 +44,7 @@ describe("the editor's tools of a session", () => {
       names: () => names,
       onDidChangeNames: changed.event,
       guard: roots => new PathGuard(roots),
+      bridge: async ({ name, url }) => ({ type: 'stdio', name, command: url, args: [], env: [] }),
       version: '1',
       secrets,
       log: silentLogger,
@@ -56,7 +57,8 @@ describe("the editor's tools of a session", () => {
   })
 
   const roots = () => ({ cwd: folder, additionalDirectories: [] })
-  const offer = (http = true, taken: string[] = []) => editorTools.offer(roots(), { http }, taken)
+  const offer = (http = true, taken: string[] = [], stdio = false) =>
+    editorTools.offer(roots(), { http, stdio }, taken)
   const offered = async (): Promise<SessionTools> => (await offer()).tools!
   const endpointOf = (server: McpServer) => {
     assert.equal(server.type, 'http')
@@ -96,12 +98,16 @@ describe("the editor's tools of a session", () => {
 
   it('are an MCP server named vscode, unless the user has one', async () => {
     const { tools, note } = await offer()
-    assert.deepEqual(note, {
-      ...{ name: 'vscode', type: 'http', source: 'parley.editorTools', passed: true },
-      reason: "The editor's own tools.",
-    })
+    const source = 'parley.editorTools'
+    assert.deepEqual(note, { name: 'vscode', type: 'http', source, passed: true })
     assert.equal(tools?.server.name, 'vscode')
     assert.equal((await offer(true, ['other', 'vscode'])).tools?.server.name, 'vscode-editor')
+  })
+
+  it('are bridged for an agent that can only run commands', async () => {
+    const { tools, note } = await offer(false, [], true)
+    assert.equal(tools?.server.type, 'stdio')
+    assert.equal(note?.isBridged, true)
   })
 
   it('are not offered, with the reason, if the editor fails', async () => {
@@ -110,11 +116,12 @@ describe("the editor's tools of a session", () => {
       names: () => ['hover'],
       onDidChangeNames: changed.event,
       guard: one => new PathGuard(one),
+      bridge: () => Promise.reject(new Error('no bridge')),
       version: '1',
       secrets,
       log: silentLogger,
     })
-    const { tools, note } = await failing.offer(roots(), { http: true }, [])
+    const { tools, note } = await failing.offer(roots(), { http: true, stdio: true }, [])
     assert.equal(tools, undefined)
     assert.equal(note?.passed, false)
     assert.match(note?.reason ?? '', /broken/)

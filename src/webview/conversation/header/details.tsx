@@ -24,6 +24,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
       {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
       {head.roots && <Roots roots={head.roots} />}
       {head.agent && <McpServers servers={head.mcpServers} />}
+      {head.editorTools && <EditorTools isOn={head.editorTools.isOn} />}
       {head.sessionId && (
         <section>
           <h2>{t('Session')}</h2>
@@ -146,6 +147,27 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
       >
         {t('Manage MCP Servers')}
       </button>
+    </section>
+  )
+}
+
+/** Whether the agent may use the editor's own tools in this session. */
+function EditorTools({ isOn }: { isOn: boolean }) {
+  const { host } = useApp()
+  return (
+    <section>
+      <h2>{t("Editor's tools")}</h2>
+      <div class={`details-row${isOn ? '' : ' details-missing'}`}>
+        <Icon name="tools" />
+        <span class="details-name">{isOn ? t('On for this session') : t('Off for this session')}</span>
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => host.send('conversation/editorTools', { isOn: !isOn })}
+        >
+          {isOn ? t('Turn Off') : t('Turn On')}
+        </button>
+      </div>
     </section>
   )
 }

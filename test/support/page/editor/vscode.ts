@@ -183,6 +183,8 @@ export const window = {
     return new Disposable(() => {})
   },
   createWebviewPanel: editors.createPanel,
+  onDidStartTerminalShellExecution: none(),
+  onDidEndTerminalShellExecution: none(),
   registerFileDecorationProvider: () => new Disposable(() => {}),
   createTextEditorDecorationType: () => ({ key: '', dispose() {} }),
   createTerminal: (given: object) => {
@@ -342,6 +344,7 @@ export const languages = {
   registerCodeLensProvider: () => new Disposable(() => {}),
   registerCodeActionsProvider: () => new Disposable(() => {}),
   getDiagnostics: (uri?: URI) => (uri ? [] : []),
+  onDidChangeDiagnostics: none(),
   getLanguages: async () => ['plaintext', 'javascript', 'json', 'markdown', 'typescript'],
 }
 

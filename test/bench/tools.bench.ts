@@ -1,0 +1,193 @@
+/**
+ * The editor's tools: how long a call takes from the official client to the answer (p50 and p95 of each tool, without the time
+ * that a language needs), and how large answers are, compared with a plain text search, for ten questions about a repository of
+ * 10,000 files in which names occur in many modules, as they do.
+ */
+import path from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { EDITOR_TOOL_NAMES, type EditorToolName } from '../../src/common/editor-tool-names.ts'
+import { silentLogger } from '../../src/common/logger.ts'
+import type { EditorFeatures, FoundSymbol, Place } from '../../src/mcp/server/editor-features.ts'
+import { Roots } from '../../src/mcp/server/roots.ts'
+import { ToolServer } from '../../src/mcp/server/tool-server.ts'
+
+const FILES = Number(process.env.PARLEY_BENCH_FILES ?? 10_000)
+const CALLS = Number(process.env.PARLEY_BENCH_CALLS ?? 200)
+/** the minimum of the text search's size as a multiple of the answers' */
+const TARGET = 3
+
+const ROOT = path.resolve('/repository')
+/** Functions that many modules have, each its own. */
+const NAMES = ['create', 'update', 'remove', 'find', 'parse', 'format', 'load', 'save', 'open', 'close']
+
+const texts = new Map<string, string>()
+/** What a language server knows: by name, the uses of the one that is asked about. */
+const uses = new Map<string, Place[]>()
+const fileOf = (n: number) => path.join(ROOT, 'src', `area${n % 100}`, `module${n}.ts`)
+for (let n = 0; n < FILES; n++) {
+  const name = NAMES[n % NAMES.length]!
+  const other = NAMES[(n * 7 + 3) % NAMES.length]!
+  const isUser = n % 37 === 0
+  const own = n % 20 < NAMES.length ? name : `task${n}`
+  const lines = [
+    isUser ? `import { ${name} } from '../area${n % NAMES.length}/module${n % NAMES.length}.ts'` : '',
+    `/** Does what ${n % 5 === 0 ? other : 'others'} needs. */`,
+    `export function ${isUser ? `use${n}` : own}(value: string): string {`,
+    '  const result = value.trim()',
+    isUser ? `  return ${name}(result)` : '  return result',
+    '}',
+  ]
+  texts.set(fileOf(n), lines.join('\n'))
+  if (isUser && n >= NAMES.length)
+    uses.set(name, [...(uses.get(name) ?? []), placeOf(fileOf(n), 5, 10, name)])
+}
+for (const [n, name] of NAMES.entries())
+  uses.set(name, [placeOf(fileOf(n), 3, 17, name), ...(uses.get(name) ?? [])])
+
+function placeOf(file: string, line: number, column: number, name: string): Place {
+  return { path: file, start: { line, column }, end: { line, column: column + name.length } }
+}
+
+/** The answers of a language, already computed. */
+const nameAt = (file: string, line: number) =>
+  NAMES.find(name => new RegExp(`\\b${name}\\(`).test(texts.get(file)?.split('\n')[line - 1] ?? '')) ??
+  NAMES[0]!
+const symbolOf = (name: string): FoundSymbol => ({ name, kind: 'function', place: uses.get(name)![0]! })
+const features: EditorFeatures = {
+  problems: file => (file ? [] : [{ path: fileOf(0), problems: [problem] }]),
+  onDidChangeProblems: listener => {
+    const timer = setInterval(() => listener([fileOf(0)]), 1)
+    return { dispose: () => clearInterval(timer) }
+  },
+  open: async file => ({ text: texts.get(file) ?? '', isNew: false }),
+  attend: async () => ({ isNew: false, dispose() {} }),
+  symbols: async query => (uses.has(query) ? [symbolOf(query)] : []),
+  outline: async file => [
+    {
+      name: nameAt(file, 3),
+      kind: 'function',
+      at: { line: 3, column: 17 },
+      span: uses.get('create')![0]!,
+      children: [],
+    },
+  ],
+  places: async (_kind, file, { line }) => uses.get(nameAt(file, line)) ?? [],
+  hover: async () => ['```typescript\nfunction create(value: string): string\n```'],
+  hierarchy: async () => [{ ...symbolOf('create'), uses: [] }],
+  editors: () => [{ path: fileOf(0), isActive: true, isVisible: true, isDirty: false }],
+  selection: () => ({ ...uses.get('create')![0]!, text: 'create' }),
+  unsaved: () => [],
+  rename: async () => [],
+  actions: async () => [],
+  format: async () => [],
+  show: async () => {},
+  showDiff: async () => {},
+  tasks: async () => [{ name: 'test', source: 'npm' }],
+  runTask: async () => ({ exitCode: 0 }),
+  terminalCommands: () => [{ terminal: 'sh', command: 'ls', isRunning: false, exitCode: 0, output: 'a' }],
+}
+const problem = {
+  severity: 'error' as const,
+  message: 'Wrong.',
+  start: { line: 1, column: 1 },
+  end: { line: 1, column: 2 },
+}
+
+const INPUTS: Partial<Record<EditorToolName, Record<string, unknown>>> = {
+  diagnostics: {},
+  symbols: { query: 'create' },
+  document_symbols: { file: 'src/area0/module0.ts' },
+  definition: { name: 'create' },
+  type_definition: { name: 'create' },
+  implementations: { name: 'create' },
+  references: { name: 'create' },
+  hover: { name: 'create' },
+  call_hierarchy: { name: 'create' },
+  type_hierarchy: { name: 'create' },
+  open_editors: {},
+  selection: {},
+  unsaved_text: {},
+  rename_symbol: { name: 'create', new_name: 'other' },
+  format: { file: 'src/area0/module0.ts' },
+  organize_imports: { file: 'src/area0/module0.ts' },
+  list_tasks: {},
+  run_task: { name: 'test' },
+  terminal_output: {},
+}
+
+const server = await ToolServer.listen('0', silentLogger)
+const guard = {
+  cwd: ROOT,
+  roots: [ROOT],
+  check: async (file: string) => {
+    const full = path.resolve(ROOT, file)
+    return { path: full, realPath: full, inside: full.startsWith(ROOT) }
+  },
+}
+const endpoint = server.add({
+  features,
+  roots: new Roots(guard),
+  tools: () => EDITOR_TOOL_NAMES,
+  conversation: async () => ({
+    sessionId: 's',
+    permitted: (_permission, _signal, work) => work(),
+    write: async () => {},
+    elicit: async () => ({ action: 'cancel' }),
+  }),
+})
+const client = new Client({ name: 'bench', version: '0' })
+const headers = { authorization: `Bearer ${endpoint.token}` }
+await client.connect(new StreamableHTTPClientTransport(new URL(endpoint.url), { requestInit: { headers } }))
+
+async function call(name: string, input: Record<string, unknown>): Promise<string> {
+  const { content, isError } = await client.callTool({ name, arguments: input })
+  const text = (content as Array<{ text: string }>)[0]!.text
+  if (isError) throw new Error(`${name}: ${text}`)
+  return text
+}
+
+console.log(`${CALLS} calls of each tool`)
+const all: number[] = []
+for (const [name, input] of Object.entries(INPUTS)) {
+  const times: number[] = []
+  for (let i = 0; i < CALLS; i++) {
+    const start = performance.now()
+    await call(name, input)
+    times.push(performance.now() - start)
+  }
+  times.sort((a, b) => a - b)
+  all.push(...times)
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))]!.toFixed(1)
+  console.log(`  ${name.padEnd(18)} p50 ${at(0.5).padStart(6)} ms   p95 ${at(0.95).padStart(6)} ms`)
+}
+all.sort((a, b) => a - b)
+
+let answered = 0
+let searched = 0
+for (const name of NAMES) {
+  // the tokens of a text are about a quarter of its characters
+  const answer = (await call('references', { name })).length
+  const search = [...texts]
+    .flatMap(([file, text]) =>
+      text
+        .split('\n')
+        .flatMap((line, i) =>
+          new RegExp(`\\b${name}\\b`).test(line) ? [`${path.relative(ROOT, file)}:${i + 1}:${line}`] : [],
+        ),
+    )
+    .join('\n').length
+  answered += answer
+  searched += search
+  console.log(
+    `  who uses ${name.padEnd(8)} ${Math.ceil(answer / 4)} tokens; text search: ${Math.ceil(search / 4)}`,
+  )
+}
+await client.close()
+endpoint.close()
+server.close()
+
+const ratio = searched / answered
+console.log(
+  `The answers are ${ratio.toFixed(1)} times smaller than those of a text search (at least ${TARGET})`,
+)
+if (ratio < TARGET) process.exitCode = 1

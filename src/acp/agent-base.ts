@@ -25,6 +25,7 @@ import type {
 import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
+import { forkPointToWire } from './wire/fork-point.ts'
 import { readAuthMethods, readInfo, type WireInitialize } from './wire/initialize.ts'
 import { maybeList, type Report } from './wire/lenient.ts'
 import {
@@ -179,10 +180,12 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     setup: SessionSetup,
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
+    at?: string,
   ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.fork, 'fork sessions')
-      return { sessionId, ...this.setup(setup) }
+      const point = at === undefined ? {} : { _meta: forkPointToWire(at) }
+      return { sessionId, ...this.setup(setup), ...point }
     }
     return this.#begin('session/fork', params, signal, onLate)
   }

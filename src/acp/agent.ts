@@ -124,12 +124,16 @@ export interface Agent extends Disposable {
   readonly attached?: AttachedAgent
 
   // Unstable, each with its own capability.
-  /** A new session that starts with the conversation of another one. */
+  /**
+   * A new session that starts with the conversation of another one. `at`: the id of the last message of the agent that it has,
+   * for agents with `forkAtMessage`.
+   */
   forkSession?(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
+    at?: string,
   ): Promise<SessionStart>
   /** Resolves with the title that the agent set, which may differ. */
   setSessionTitle?(sessionId: string, title: string): Promise<string>

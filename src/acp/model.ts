@@ -614,6 +614,8 @@ export interface AgentCapabilities {
   authStatus?: boolean
   providers?: boolean
   systemPrompt?: { override: boolean }
+  /** A fork can end at a message; an extension, see `wire/fork-point.ts`. */
+  forkAtMessage?: boolean
   /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
   steering?: boolean
 }

@@ -26,6 +26,7 @@ import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
 import { CommandContext } from './commands/command-context.ts'
 import { applyProviders } from './commands/provider-commands.ts'
+import { Branches } from './conversation/branches.ts'
 import { composerServices, createConversationServices } from './conversation/conversation-services.ts'
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
@@ -289,5 +290,6 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tabs,
     tracker,
     windows,
+    branches: new Branches(viewStore(storage, log)),
   }
 }

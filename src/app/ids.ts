@@ -64,6 +64,7 @@ export const CommandId = {
   restoreCheckpoint: 'parley.restoreCheckpoint',
   undoRestore: 'parley.undoRestore',
   forkFromHere: 'parley.forkFromHere',
+  showBranches: 'parley.showBranches',
   newSessionWithConversation: 'parley.newSessionWithConversation',
   quoteSelection: 'parley.quoteSelection',
   manageAgents: 'parley.manageAgents',

@@ -100,17 +100,18 @@ export class AgentSessions implements Disposable {
 
   /**
    * Forks a session. `state`: its conversation, as far as it's known here. Agents may replay the conversation, before or after
-   * their response, so it's merged as in a load.
+   * their response, so it's merged as in a load. `at`: the id of the agent's last message that belongs to the fork.
    */
   async forkSession(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
     state?: ReducingState,
+    at?: string,
   ): Promise<Session> {
     const fork = this.agent.forkSession?.bind(this.agent)
     if (!fork) throw new Error(l10n.t("The agent can't fork sessions."))
-    return this.#create('loading', late => fork(sessionId, setup, signal, late), setup, signal, state)
+    return this.#create('loading', late => fork(sessionId, setup, signal, late, at), setup, signal, state)
   }
 
   async #create(

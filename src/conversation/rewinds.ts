@@ -47,7 +47,9 @@ export function promptOfTurn(
 export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock | undefined {
   const { entries } = state
   const lastSent = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
-  const rewinds = rewindsOf(state).filter(notice => entries.indexOf(notice) > lastSent)
+  const rewinds = rewindsOf(state).filter(
+    notice => !notice.rewind.forgotten && entries.indexOf(notice) > lastSent,
+  )
   if (rewinds.length === 0) return undefined
   const from = Math.min(...rewinds.map(({ rewind }) => rewind.from))
   const prompt = promptOfTurn(state, from)
@@ -61,6 +63,20 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
     text: `The user went back to before an earlier prompt. Disregard that prompt and everything that followed it. ${files}\n\nThe prompt was:\n${quote}`,
     agentOnly: true,
   }
+}
+
+/**
+ * The id of the agent's message after which a turn began; `undefined` if there is none, or if the agent said nothing in the
+ * turn before: then a fork at its last message would lack a prompt.
+ */
+export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: number): string | undefined {
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at]
+    if (!entry || entry.turn >= turn || entry.kind !== 'message' || entry.within !== undefined) continue
+    if (entry.role === 'user') return undefined
+    if (entry.role === 'agent') return entry.messageId
+  }
+  return undefined
 }
 
 /** Whether the prompt is a slash command, which must be sent alone: some agents don't recognize one next to other text. */

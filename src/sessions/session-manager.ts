@@ -70,6 +70,16 @@ export interface OpenProgress {
   onSession?: (open: OpenSession, replays: boolean) => void
 }
 
+/** Where a fork ends, in agents with `forkAtMessage`. */
+export interface ForkPoint {
+  /** of the agent's last message that belongs to it */
+  messageId: string
+  /** the first turn that doesn't */
+  turn: number
+  /** Without that, forks the whole conversation, or does nothing. */
+  otherwise: 'whole' | 'stay'
+}
+
 /** The sessions that are open in this window. */
 export class SessionManager extends Owner {
   readonly #options: SessionManagerOptions
@@ -296,19 +306,37 @@ export class SessionManager extends Owner {
     }
   }
 
-  /** Forks a session. Rejects as `create` does. */
+  /**
+   * Forks a session, at a point if one is given and its agent accepts it. Rejects as `create` does. Resolves with the session
+   * itself if the agent doesn't accept a point without which there should be no fork.
+   */
   async fork(
     reference: SessionReference,
     signal: AbortSignal,
     progress: OpenProgress = {},
+    at?: ForkPoint,
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
     const { sessions, plan } = await this.#reach(reference, signal)
     progress.onPlan?.(plan)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
-    const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId))
+    const make = (point?: ForkPoint) => {
+      const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId), point?.turn)
+      return sessions.forkSession(sessionId, plan.setup, signal, state, point?.messageId)
+    }
     const fork = async () => {
-      const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
+      let session: Session
+      try {
+        session = await make(at)
+      } catch (error) {
+        if (!at || !(error instanceof AgentRequestError)) throw error
+        const original = this.find(agentId, sessionId)
+        if (at.otherwise === 'stay' && original) {
+          plan.editorTools?.dispose()
+          return original
+        }
+        session = await make()
+      }
       const { records, usage } = this.#options
       const open = this.#opened(agentId, session, plan)
       this.#keepListedTitle(open, reference)

@@ -11,7 +11,7 @@ import { type OpenSession, referenceOf, type SessionReference } from './open-ses
 import type { AgentDirectory } from './ports.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import { SessionElsewhereError } from './session-leases.ts'
-import type { OpenProgress, SessionManager } from './session-manager.ts'
+import type { ForkPoint, OpenProgress, SessionManager } from './session-manager.ts'
 
 export interface SessionOpenerOptions {
   manager: SessionManager
@@ -223,12 +223,12 @@ export class SessionOpener implements Disposable {
     )
   }
 
-  /** Forks a session and displays the fork. */
-  fork(reference: SessionReference): Promise<void> {
+  /** Forks a session, at a point if the agent accepts it, and displays the fork. */
+  fork(reference: SessionReference, at?: ForkPoint): Promise<void> {
     return this.#open(async () => {
       if (!this.isReady(reference.agentId)) return
       await this.#run({ type: 'fork', ...reference }, (signal, progress) =>
-        this.#options.manager.fork(reference, signal, progress),
+        this.#options.manager.fork(reference, signal, progress, at),
       )
     })
   }

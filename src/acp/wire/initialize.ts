@@ -3,6 +3,7 @@ import { isRecord } from '../../common/is-record.ts'
 import type { AgentClient, ConnectOptions } from '../agent.ts'
 import type { AgentCapabilities, AuthMethod } from '../model.ts'
 import { given } from './content.ts'
+import { canForkAt } from './fork-point.ts'
 import { anything, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
 import { canSteer } from './steering.ts'
 
@@ -87,6 +88,7 @@ export function readUnstable(
   const can: Partial<AgentCapabilities> = {}
   if (canSteer(wire._meta)) can.steering = true
   if (has(session, 'fork')) can.fork = true
+  if (can.fork && canForkAt(readInfo(wire))) can.forkAtMessage = true
   if (has(session, 'title')) can.setTitle = true
   if (has(session, 'archive')) can.archive = true
   if (has(session, 'status')) can.sessionStatus = true

@@ -80,6 +80,9 @@ export function appCommands(platform: Platform, services: AppServices) {
       workbench,
       sessions: manager,
       decisions: services.decisions,
+      branches: services.branches,
+      recordedTitle: (agentId, sessionId) => records.get(agentId, sessionId)?.title,
+      openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),
     ...historyMenuCommands(

@@ -2,22 +2,36 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isSetAside } from '../../bridge/conversation.ts'
 import type { ChangeSelection, CheckpointFile } from '../../changes/session-changes.ts'
+import type { Undone } from '../../changes/undo-log.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { sessionOfKey } from '../../common/session-key.ts'
 import { textOf } from '../../conversation/blocks.ts'
-import { promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
+import { messageBefore, promptOfTurn, rewindsOf, writtenBlocks } from '../../conversation/rewinds.ts'
 import type { MessageEntry } from '../../conversation/state.ts'
 import { startsTurn } from '../../conversation/user-prompts.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
+import type { ForkPoint } from '../../sessions/session-manager.ts'
+import { titleOf } from '../../sessions/session-title.ts'
 import { offerRestore, restoreUndone, type UndoServices, undoChanges } from '../changes/undo-changes.ts'
+import type { Branches } from '../conversation/branches.ts'
 import { conversationAttachment } from '../conversation/conversation-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import type { Dialogs, PickItem, RestorePreview } from '../workbench.ts'
+import type { Dialogs, PickItem, RestorePreview, Workbench } from '../workbench.ts'
 import { type EntryTarget, targetOf } from './entry-commands.ts'
 
-export interface CheckpointCommandsOptions extends UndoServices {
+interface BranchServices extends UndoServices {
+  workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
+  branches: Branches
+  /** The title of a session that isn't open. */
+  recordedTitle: (agentId: string, sessionId: string) => string | undefined
+  /** Shows a session, and opens it if necessary. */
+  openSession: (agentId: string, sessionId: string) => Promise<void>
+}
+
+export interface CheckpointCommandsOptions extends BranchServices {
   surfaces: ConversationSurfaces
 }
 
@@ -43,11 +57,11 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
     run(targetOf(surfaces, context))
   return {
     [CommandId.restoreCheckpoint]: on(async ({ surface, open, entry }) => {
-      const prompt = entry
-        ? promptBefore(open.session.state, entry.id)
-        : await pickPrompt(services.workbench.dialogs, open)
+      const picked = entry ? undefined : await pickPrompt(open, services)
+      if (picked && !picked.prompt) return showBranches(open, surface, services)
+      const prompt = entry ? promptBefore(open.session.state, entry.id) : picked?.prompt
       // Undo Restore is at the end
-      if (prompt && (await confirmRestore(open, prompt, services)))
+      if (prompt && (await confirmRestore({ surface, open, entry }, prompt, services)))
         surface.tell('conversation/navigate', { to: 'latest' })
     }),
     [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
@@ -57,9 +71,10 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
         throw new UnavailableError(l10n.t("{0} can't fork sessions.", agentName))
       const { turn } = session.state
       await surface.reveal()
-      await forkBefore({ surface, open, entry }, (entry?.turn ?? turn) + 1)
+      await forkBefore({ surface, open, entry }, (entry?.turn ?? turn) + 1, services)
     }),
     [CommandId.editPrompt]: on(target => editPrompt(target, services)),
+    [CommandId.showBranches]: on(({ surface, open }) => showBranches(open, surface, services)),
   } satisfies Partial<CommandHandlers>
 }
 
@@ -97,21 +112,46 @@ function restorable({ files }: Plan): CheckpointFile[] {
 
 /** Resolves with whether the user confirmed. */
 async function confirmRestore(
-  open: OpenSession,
+  target: EntryTarget,
   prompt: MessageEntry,
-  services: UndoServices,
+  services: BranchServices,
 ): Promise<boolean> {
+  const { open } = target
   throwWhileWorking(open)
   const { turn } = prompt
   if (isSetAsideIn(open, turn))
     throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
-  if (restorable(plan).length === 0 && detailOf(open, plan) === '')
-    throw new UnavailableError(l10n.t('No files changed since this prompt.'))
+  if (plan.files.length + plan.outside.length === 0) {
+    if (!forkPoint(open, turn, 'stay'))
+      throw new UnavailableError(l10n.t('No files changed since this prompt.'))
+    const { dialogs } = services.workbench
+    const goBack = l10n.t('Go Back')
+    const question = l10n.t('Go back to before this prompt?')
+    if ((await dialogs.confirm(question, { detail: forgetNote() }, goBack)) !== goBack) return false
+    return forkBefore(target, turn, services)
+  }
   const selection = await askRestore(open, plan, services)
   if (!selection) return false
-  await restoreFiles(open, selection, services)
+  const point = forkPoint(open, turn, 'stay')
+  const undone = await restoreFiles(open, selection, services, point === undefined)
+  if (undone && point) await forkRestored(target, point, undone, services)
   return true
+}
+
+/** The agent forgets what its files were restored to before. If it can't, it's told with the next prompt. */
+async function forkRestored(
+  { surface, open }: EntryTarget,
+  point: ForkPoint,
+  undone: Undone,
+  services: BranchServices,
+): Promise<void> {
+  const { controller } = surface
+  await controller.opener.fork(referenceOf(open), point)
+  const begun = controller.current
+  if (controller.phase === 'ready' && begun && begun !== open)
+    noteForgotten(open, begun, point.turn, services, undone)
+  else noteRestored(open, point.turn, undone, services)
 }
 
 /** Says what a restore does, shows a preview of it on request, and asks. `undefined`: the user doesn't want it. */
@@ -194,6 +234,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
       ? [l10n.t("Commands have run since then. Their changes to ignored files aren't tracked.")]
       : []),
     ...(changed.length > 0 ? [l10n.t('Your own changes are kept.')] : []),
+    ...(changed.length > 0 && forkPoint(open, plan.turn, 'stay') ? [forgetNote()] : []),
   ]
   const sections = [
     named(changed),
@@ -232,29 +273,37 @@ function leftReason(name: string, why: NonNullable<CheckpointFile['left']>): str
   }
 }
 
+/** `tells`: the conversation says so, and the agent with the next prompt. Resolves with what was restored. */
 async function restoreFiles(
   open: OpenSession,
   selection: ChangeSelection & { since: number },
   services: UndoServices,
-): Promise<void> {
-  const { session, changes } = open
-  const { since } = selection
+  tells = true,
+): Promise<Undone | undefined> {
+  let restored: Undone | undefined
+  await undoChanges(open.changes, selection, services, undone => {
+    restored = undone
+    if (tells) noteRestored(open, selection.since, undone, services)
+  })
+  return restored
+}
+
+function noteRestored(open: OpenSession, since: number, undone: Undone, services: UndoServices): void {
+  const { session } = open
   const { state } = session
-  await undoChanges(changes, selection, services, undone => {
-    if (session.phase !== 'ready') {
-      offerRestore(undone, services)
-      return
-    }
-    const prompt = promptOfTurn(state, since)
-    session.notify({
-      severity: 'info',
-      title: l10n.t('Files restored to before the prompt “{0}”', prompt ? excerptOf(prompt) : ''),
-      description: l10n.t(
-        'Everything since that prompt is set aside. Your next prompt tells the agent to disregard it.',
-      ),
-      files: undone.files.map(({ before }) => before.path),
-      rewind: { from: since, to: state.turn, restored: undone.id },
-    })
+  if (session.phase !== 'ready') {
+    offerRestore(undone, services)
+    return
+  }
+  const prompt = promptOfTurn(state, since)
+  session.notify({
+    severity: 'info',
+    title: l10n.t('Files restored to before the prompt “{0}”', prompt ? excerptOf(prompt) : ''),
+    description: l10n.t(
+      'Everything since that prompt is set aside. Your next prompt tells the agent to disregard it.',
+    ),
+    files: undone.files.map(({ before }) => before.path),
+    rewind: { from: since, to: state.turn, restored: undone.id },
   })
 }
 
@@ -284,7 +333,7 @@ interface EditChoice extends PickItem {
  * Returns a prompt to the composer for editing: in a fork of the conversation up to it, or at the end of this
  * conversation.
  */
-async function editPrompt(target: EntryTarget, services: UndoServices): Promise<void> {
+async function editPrompt(target: EntryTarget, services: BranchServices): Promise<void> {
   const { surface, open, entry } = target
   const prompt = promptBefore(open.session.state, entry?.id)
   if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
@@ -292,16 +341,17 @@ async function editPrompt(target: EntryTarget, services: UndoServices): Promise<
   const { turn } = prompt
   const choice = await pickEdit(services.workbench.dialogs, open, turn)
   if (!choice) return
+  let undone: Undone | undefined
   if (choice.restores) {
     throwWhileWorking(open)
     const selection = await askRestore(open, await planOf(open, turn), services)
     if (!selection) return
-    await restoreFiles(open, selection, services)
+    undone = await restoreFiles(open, selection, services, forkPoint(open, turn, 'whole') === undefined)
   }
   await surface.reveal()
   if (choice.leaves) {
     const begun = open.session.agent.capabilities.fork
-      ? await forkBefore(target, turn)
+      ? await forkBefore(target, turn, services, undone)
       : await beginWithBefore(target, turn)
     if (!begun) return
   }
@@ -339,14 +389,32 @@ async function pickEdit(dialogs: Dialogs, open: OpenSession, turn: number): Prom
   })
 }
 
-/** Shows a fork in which the turns from this one on are set aside. Returns false if it couldn't be created. */
-async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
+/**
+ * Shows a fork without the turns from this one on, or, if the agent can't fork at a message, one in which they are set aside.
+ * Returns false if it couldn't be created. `undone`: files that were restored for it, and of which nothing says so yet if the
+ * agent can.
+ */
+async function forkBefore(
+  { surface, open }: EntryTarget,
+  turn: number,
+  services: BranchServices,
+  undone?: Undone,
+): Promise<boolean> {
   const { controller } = surface
-  await controller.opener.fork(referenceOf(open))
+  const point = turn > open.session.state.turn ? undefined : forkPoint(open, turn, 'whole')
+  await controller.opener.fork(referenceOf(open), point)
   const begun = controller.current
   // if it couldn't be created, its view shows why
-  if (controller.phase !== 'ready' || !begun || begun === open) return false
+  if (controller.phase !== 'ready' || !begun || begun === open) {
+    if (undone && point) noteRestored(open, turn, undone, services)
+    return false
+  }
   const { session } = begun
+  if (point && !promptOfTurn(session.state, turn)) {
+    noteForgotten(open, begun, turn, services, undone)
+    return true
+  }
+  if (undone && point) noteRestored(begun, turn, undone, services)
   const to = open.session.state.turn
   if (turn > to || isSetAsideIn(begun, turn)) return true
   const prompt = promptOfTurn(session.state, turn)
@@ -359,6 +427,108 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
     rewind: { from: turn, to },
   })
   return true
+}
+
+/** Where to fork the session so that its agent forgets this turn and the later ones; `undefined` if it can't. */
+function forkPoint(
+  { session }: OpenSession,
+  turn: number,
+  otherwise: ForkPoint['otherwise'],
+): ForkPoint | undefined {
+  if (session.phase !== 'ready' || !session.agent.capabilities.forkAtMessage) return undefined
+  const messageId = messageBefore(session.state, turn)
+  return messageId === undefined ? undefined : { messageId, turn, otherwise }
+}
+
+function forgetNote(): string {
+  return l10n.t(
+    'The agent forgets everything since this prompt. To go back to the conversation as it is now, run Show Branches.',
+  )
+}
+
+/** The fork says what it lacks; the other session stays as it is. */
+function noteForgotten(
+  open: OpenSession,
+  fork: OpenSession,
+  turn: number,
+  { branches }: BranchServices,
+  undone?: Undone,
+): void {
+  const prompt = promptOfTurn(open.session.state, turn)
+  const excerpt = prompt ? excerptOf(prompt) : ''
+  fork.session.notify({
+    severity: 'info',
+    title: undone
+      ? l10n.t('Files restored to before the prompt “{0}”', excerpt)
+      : l10n.t('Continued from before the prompt “{0}”', excerpt),
+    description: l10n.t(
+      'The agent has forgotten everything since that prompt. To go back to the conversation as it was, run Show Branches.',
+    ),
+    ...(undone && { files: undone.files.map(({ before }) => before.path) }),
+    rewind: { from: turn, to: turn - 1, forgotten: true, ...(undone && { restored: undone.id }) },
+  })
+  branches.add({
+    from: open.key,
+    to: fork.key,
+    prompt: excerpt,
+    at: Date.now(),
+    ...(undone && { restored: undone.id }),
+  })
+}
+
+/** Lets the user go back to a conversation that this one was forked from, or on to one that was forked from it. */
+async function showBranches(
+  open: OpenSession,
+  surface: EntryTarget['surface'],
+  services: BranchServices,
+): Promise<void> {
+  const { branches, workbench, sessions, tracker, recordedTitle } = services
+  const found = branches.of(open.key)
+  if (found.length === 0)
+    throw new UnavailableError(
+      l10n.t(
+        'This conversation has no branches. There is one once you go back in it, if the agent can forget messages.',
+      ),
+    )
+  const date = new Intl.DateTimeFormat(workbench.language, { dateStyle: 'short', timeStyle: 'short' })
+  const keys = [...new Set(found.flatMap(({ from, to }) => [to, from]))].filter(key => key !== open.key)
+  const items = keys.map(key => {
+    const { agentId, sessionId } = sessionOfKey(key)
+    const one = sessions.list().find(other => other.key === key)
+    const title = (one && titleOf(one.session)) ?? recordedTitle(agentId, sessionId)
+    const left = found.find(({ from }) => from === key)
+    const parted = left ?? found.find(({ to }) => to === key)
+    return {
+      label: `$(git-branch) ${plainMessage(title ?? '') || l10n.t('Untitled session')}`,
+      description: parted ? date.format(parted.at) : '',
+      detail: left
+        ? l10n.t('With the prompt “{0}” and everything after it', left.prompt)
+        : l10n.t('Without the prompt “{0}” and everything after it', parted?.prompt ?? ''),
+      ...{ agentId, sessionId, restored: left?.restored },
+    }
+  })
+  const picked = await workbench.dialogs.pick(items, {
+    title: l10n.t('Branches'),
+    placeholder: l10n.t('Select a branch to go to'),
+    matchOnDetail: true,
+  })
+  if (!picked) return
+  throwWhileWorking(open)
+  const { agentId, sessionId, restored } = picked
+  const hasFiles = restored !== undefined && tracker.review.undone.some(({ id }) => id === restored)
+  const again = l10n.t('Restore Files')
+  const leave = l10n.t('Leave Files')
+  const answer = hasFiles
+    ? await workbench.dialogs.confirm(
+        l10n.t('Restore the files of this branch, too?'),
+        { detail: l10n.t('They were restored to before its prompt when you left it.') },
+        ...[again, leave],
+      )
+    : leave
+  if (answer === undefined) return
+  if (answer === again && restored !== undefined) await restoreUndone(restored, services)
+  await surface.reveal()
+  await services.openSession(agentId, sessionId)
 }
 
 /** Starts a session that gets the conversation before a turn as context. Returns false if it couldn't be started. */
@@ -375,7 +545,10 @@ async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Pr
 
 // ---- internals ---------------------------------------------------------------------------------------------------------
 
-async function pickPrompt(dialogs: Dialogs, open: OpenSession): Promise<MessageEntry | undefined> {
+async function pickPrompt(
+  open: OpenSession,
+  { workbench: { dialogs }, branches }: BranchServices,
+): Promise<{ prompt?: MessageEntry } | undefined> {
   const { state } = open.session
   const prompts = state.entries.filter(startsTurn).filter(({ turn }) => !isSetAsideIn(open, turn))
   if (prompts.length === 0) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
@@ -385,11 +558,14 @@ async function pickPrompt(dialogs: Dialogs, open: OpenSession): Promise<MessageE
       count === 0 ? l10n.t('No changes since') : count === 1 ? l10n.t('1 file') : l10n.t('{0} files', count)
     return { label: excerptOf(prompt), description, prompt }
   })
-  const picked = await dialogs.pick(items, {
+  const branching: PickItem[] =
+    branches.of(open.key).length > 0
+      ? [{ label: `$(git-branch) ${l10n.t('Show Branches…')}`, alwaysShow: true }]
+      : []
+  return dialogs.pick<PickItem & { prompt?: MessageEntry }>([...items, ...branching], {
     title: l10n.t('Restore Files'),
     placeholder: l10n.t('Select the prompt to restore files to before'),
   })
-  return picked?.prompt
 }
 
 function throwWhileWorking({ session }: OpenSession): void {

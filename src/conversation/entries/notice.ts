@@ -35,6 +35,8 @@ export interface Rewind {
   to: number
   /** Files were restored: the id of the undo, to revert it. */
   restored?: string
+  /** The agent doesn't have these turns, nor does this conversation: it was forked before them. */
+  forgotten?: true
   /** The user reverted it. */
   withdrawn?: true
 }

@@ -122,11 +122,11 @@ export function stateOf(entries: readonly Entry[]): ReducingState {
 
 /**
  * A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy.
- * `session`: the key of the original session.
+ * `session`: the key of the original session. `before`: the first turn that isn't part of the fork.
  */
-export function forkState(state: ReducingState, session: string): ReducingState {
-  const copy = structuredClone(state)
-  const forkedFrom = { session, turn: state.turn }
+export function forkState(state: ReducingState, session: string, before?: number): ReducingState {
+  const copy = before === undefined ? structuredClone(state) : stateBefore(state, before)
+  const forkedFrom = { session, turn: copy.turn }
   reduceLocalWithin(copy, { type: 'agent_gone' })
   // the agent echoes its prompts in the original session
   delete copy.memory.echo
@@ -134,6 +134,19 @@ export function forkState(state: ReducingState, session: string): ReducingState 
   reduce(copy, { type: 'notice', severity: 'info', title })
   const note = copy.entries.at(-1)
   if (note?.kind === 'notice') note.forkedFrom = forkedFrom
+  return copy
+}
+
+/** A copy of a conversation with the turns before this one. */
+function stateBefore(state: ReducingState, turn: number): ReducingState {
+  const later = state.entries.findIndex(entry => entry.turn >= turn)
+  const entries = state.entries.slice(0, later < 0 ? undefined : later)
+  const terminals = [...state.terminals.values()]
+  const copy = restoreState(structuredClone({ entries, terminals, head: {} }))
+  if (state.title !== undefined) copy.title = state.title
+  if (state.usage !== undefined) copy.usage = state.usage
+  copy.configOptions = structuredClone(state.configOptions)
+  copy.commands = structuredClone(state.commands)
   return copy
 }
 

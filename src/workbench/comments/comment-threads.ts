@@ -84,9 +84,15 @@ export class VsCodeComments extends Owner implements CommentThreads {
 
   /** The buttons of the threads. Their arguments come from VS Code, which passes the thread or the comment. */
   get commands() {
-    const ofComment = (given: unknown) => this.#threads.get(String((given as { id?: unknown } | null)?.id))
-    const ofThread = (given: unknown) => [...this.#threads.values()].find(one => one.thread === given)
-    const isKnown = (given: unknown) => ofThread(given) ?? ofComment(given)
+    const unavailable = () => new UnavailableError(l10n.t('Select the button of a comment instead.'))
+    const found = (one: Thread | undefined) => {
+      if (!one) throw unavailable()
+      return one
+    }
+    const known = (given: unknown) => this.#threads.get(String((given as { id?: unknown } | null)?.id))
+    const ofComment = (given: unknown) => found(known(given))
+    const ofAny = (given: unknown) =>
+      found([...this.#threads.values()].find(one => one.thread === given) ?? known(given))
     return {
       [CommandId.addComment]: async () => {
         if (!vscode.workspace.isTrusted)
@@ -110,42 +116,37 @@ export class VsCodeComments extends Owner implements CommentThreads {
       },
       [CommentMenuId.add]: async (given: unknown) => {
         const { thread, text } = (given ?? {}) as Partial<vscode.CommentReply>
-        if (!thread || typeof text !== 'string') return
+        if (!thread || typeof text !== 'string') throw unavailable()
         if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
         await this.#add(thread, text)
       },
       [CommentMenuId.edit]: (given: unknown) => {
-        const found = ofComment(given)
-        if (!found) return
-        found.shown.mode = vscode.CommentMode.Editing
-        found.thread.comments = [found.shown]
+        const { shown, thread } = ofComment(given)
+        shown.mode = vscode.CommentMode.Editing
+        thread.comments = [shown]
       },
       [CommentMenuId.save]: (given: unknown) => {
-        const found = ofComment(given)
-        if (!found) return
+        const edited = ofComment(given)
         const { body } = given as vscode.Comment
         const text = (typeof body === 'string' ? body : body.value).slice(0, MAX_COMMENT_LENGTH)
         if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
-        found.shown.mode = vscode.CommentMode.Preview
-        this.#act.fire({ type: 'edit', id: found.comment.id, text })
+        edited.shown.mode = vscode.CommentMode.Preview
+        this.#act.fire({ type: 'edit', id: edited.comment.id, text })
         // it may have been sent meanwhile, and is then as it was
-        this.#draw(found.comment, found.thread)
+        this.#draw(edited.comment, edited.thread)
       },
       [CommentMenuId.cancel]: (given: unknown) => {
-        const found = ofComment(given)
-        if (found) this.#draw(found.comment, found.thread)
+        const { comment, thread } = ofComment(given)
+        this.#draw(comment, thread)
       },
       [CommentMenuId.delete]: (given: unknown) => {
-        const found = isKnown(given)
-        if (found) this.#act.fire({ type: 'delete', id: found.comment.id })
+        this.#act.fire({ type: 'delete', id: ofAny(given).comment.id })
       },
       [CommentMenuId.resolve]: (given: unknown) => {
-        const found = isKnown(given)
-        if (found) this.#act.fire({ type: 'resolve', id: found.comment.id })
+        this.#act.fire({ type: 'resolve', id: ofAny(given).comment.id })
       },
       [CommentMenuId.reopen]: (given: unknown) => {
-        const found = isKnown(given)
-        if (found) this.#act.fire({ type: 'reopen', id: found.comment.id })
+        this.#act.fire({ type: 'reopen', id: ofAny(given).comment.id })
       },
     } satisfies Partial<CommandHandlers>
   }

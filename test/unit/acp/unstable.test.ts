@@ -103,6 +103,33 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(value, { sessionId: 'copy' })
     })
 
+    it('session/fork ends at a message only with a version of claude-agent-acp that was measured', async () => {
+      const agentInfo = (name: string, number: string) => {
+        const info = { name, version: number }
+        return version === 1
+          ? { agentInfo: info, agentCapabilities: { sessionCapabilities: { fork: {} } } }
+          : { info, capabilities: { session: { fork: {} } } }
+      }
+      const name = '@agentclientprotocol/claude-agent-acp'
+      const memory = memoryAgent(agentInfo(name, '0.101.0'), {}, schema)
+      assert.equal(memory.agent.capabilities.forkAtMessage, true)
+      const fork = memory.agent.forkSession?.('s', SETUP, undefined, undefined, 'm7')
+      const { params } = await exchange(memory, fork, 'session/fork', { sessionId: 'copy' })
+      assert.deepEqual(params, {
+        ...{ sessionId: 's', cwd: '/work', mcpServers: [] },
+        _meta: { jetbrains: { air: { fork: { version: 1, messageId: 'm7' } } } },
+      })
+      for (const [other, number] of [
+        [name, '0.100.9'],
+        [name, 'next'],
+        ['codex-acp', '2.6.0'],
+        ['not-claude-agent-acp', '1.0.0'],
+      ] as const) {
+        const { capabilities } = memoryAgent(agentInfo(other, number), {}, schema).agent
+        assert.deepEqual([capabilities.fork, capabilities.forkAtMessage], [true, undefined], other + number)
+      }
+    })
+
     it('session/set_title returns the title that the agent accepted', async () => {
       const memory = capable()
       const rename = memory.agent.setSessionTitle?.('s', 'mine')

@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
+
+const STORED = 'parley.branches'
+/** Maximum number; the oldest are forgotten first. */
+const MAX_BRANCHES = 500
+
+const branch = z.object({
+  from: z.string().min(1),
+  to: z.string().min(1),
+  prompt: z.string().max(1000),
+  at: z.number().int().nonnegative(),
+  restored: z.string().optional(),
+})
+
+/** A session that was forked before a prompt, which the other one goes on with. */
+export interface Branch {
+  /** the key of the session with what came after */
+  from: string
+  /** the key of the fork */
+  to: string
+  /** the beginning of the prompt before which they part */
+  prompt: string
+  /** milliseconds since the epoch */
+  at: number
+  /** Files were restored for the fork: the id of the undo, to have them again as the other session left them. */
+  restored?: string
+}
+
+/** The sessions that parted at a prompt, so that what was left behind can be found again. */
+export class Branches {
+  readonly #store: KeyValueStore
+
+  constructor(store: KeyValueStore) {
+    this.#store = store
+  }
+
+  add(added: Branch): void {
+    this.#store.set(STORED, [...this.#all(), added].slice(-MAX_BRANCHES))
+  }
+
+  /** All branches that belong together with the session, the latest first. */
+  of(key: string): Branch[] {
+    const all = this.#all()
+    const keys = new Set([key])
+    for (let before = 0; before !== keys.size; ) {
+      before = keys.size
+      for (const { from, to } of all) if (keys.has(from) || keys.has(to)) keys.add(from).add(to)
+    }
+    return all.filter(({ from }) => keys.has(from)).reverse()
+  }
+
+  #all(): Branch[] {
+    const read = z.array(z.unknown()).safeParse(this.#store.get(STORED))
+    return (read.data ?? []).flatMap(one => {
+      const { success, data } = branch.safeParse(one)
+      if (!success) return []
+      const { restored, ...known } = data
+      return restored === undefined ? known : { ...known, restored }
+    })
+  }
+}

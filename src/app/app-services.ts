@@ -26,6 +26,7 @@ import { composerServices, createConversationServices } from './conversation/con
 import { FollowAgent } from './conversation/follow-agent.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
+import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { PageFocus } from './page-focus.ts'
@@ -181,6 +182,14 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   const historyView: HistoryView = placed.historyView
+  const exporter = new SessionExporter({
+    workbench,
+    records,
+    transcripts,
+    manager,
+    history: placed.history,
+    secrets,
+  })
   own.add(
     new FirstSteps(
       {
@@ -211,6 +220,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     hosts,
     accounts,
     decisions,
+    exporter,
     follow,
     guard,
     runners,

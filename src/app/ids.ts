@@ -126,6 +126,7 @@ export const HistoryMenuId = {
   copyLink: 'parley.history.copyLink',
   pin: 'parley.history.pin',
   unpin: 'parley.history.unpin',
+  export: 'parley.history.export',
   archive: 'parley.history.archive',
   unarchive: 'parley.history.unarchive',
   close: 'parley.history.close',

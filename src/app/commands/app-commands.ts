@@ -69,7 +69,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       dialogs: workbench.dialogs,
     }),
     ...navigationCommands(all),
-    ...entryCommands(surfaces, workbench),
+    ...entryCommands(surfaces, workbench, services.exporter),
     ...checkpointCommands({
       surfaces,
       tracker: services.tracker,
@@ -81,6 +81,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...historyMenuCommands(
       (...args) => services.historyView.act(...args),
       session => copyLink(workbench, session),
+      session => services.exporter.exportSession(session),
     ),
     ...linkCommands(all),
     [CommandId.followAgent]: () => {

@@ -29,6 +29,7 @@ import { FirstSteps } from './first-steps.ts'
 import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
+import { SessionImporter } from './history/import-sessions.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -190,6 +191,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     history: placed.history,
     secrets,
   })
+  const importer = new SessionImporter({
+    workbench,
+    records,
+    transcripts,
+    history: placed.history,
+    storage: historySize,
+  })
   own.add(
     new FirstSteps(
       {
@@ -223,6 +231,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     exporter,
     follow,
     guard,
+    importer,
     runners,
     indicators,
     manageAgents,

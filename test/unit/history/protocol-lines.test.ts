@@ -1,14 +1,13 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
-import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
-import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
 import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import { matchesSchema } from '../../support/schema-check.ts'
-import { eventSequences, type SessionEvent } from '../conversation/arbitrary-updates.ts'
+import { eventSequences } from '../conversation/arbitrary-updates.ts'
+import { keptOf } from './kept-of.ts'
 
 const NOW = 1_800_000_000_000
 const session: ExportedSession = {
@@ -23,21 +22,6 @@ const session: ExportedSession = {
   pinned: true,
   createdAt: 1,
   updatedAt: 2,
-}
-
-function keptOf(events: readonly SessionEvent[]): KeptConversation {
-  const state = createSessionState()
-  for (const [i, event] of events.entries()) {
-    if (event.from === 'agent') reduceWithin(state, event.within, event.update, 1000 + i)
-    else reduceLocalWithin(state, event.event, 1000 + i)
-  }
-  const { entries, terminals, title, plans, usage, activity } = state
-  const head = { title, plans, usage, working: activity !== 'idle' }
-  return asJson({ entries, terminals: [...terminals.values()], head })
-}
-
-function asJson<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T
 }
 
 const linesOf = (kept: KeptConversation, about = session, secrets = new SecretRegistry()) => [

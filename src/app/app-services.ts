@@ -32,8 +32,10 @@ import { FollowAgent } from './conversation/follow-agent.ts'
 import { LineComments } from './conversation/line-comments.ts'
 import { markDone } from './done-steps.ts'
 import { FirstSteps } from './first-steps.ts'
+import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
+import { SessionImporter } from './history/import-sessions.ts'
 import { ContextKey } from './ids.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
@@ -234,6 +236,21 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   const historyView: HistoryView = placed.historyView
+  const exporter = new SessionExporter({
+    workbench,
+    records,
+    transcripts,
+    manager,
+    history: placed.history,
+    secrets,
+  })
+  const importer = new SessionImporter({
+    workbench,
+    records,
+    transcripts,
+    history: placed.history,
+    storage: historySize,
+  })
   own.add(
     new FirstSteps(
       {
@@ -274,8 +291,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     hosts,
     accounts,
     decisions,
+    exporter,
     follow,
     guard,
+    importer,
     runners,
     indicators,
     manageAgents,

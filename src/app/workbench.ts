@@ -72,6 +72,8 @@ export interface Dialogs {
   input(options: InputOptions): Promise<string | undefined>
   /** Asks where to write a file. `undefined`: canceled. */
   saveFile(options: SaveOptions): Promise<SaveTarget | undefined>
+  /** Asks for files to read: their paths on this machine's disk. `undefined`: canceled. */
+  openFiles(options: Pick<SaveOptions, 'title' | 'filters'>): Promise<string[] | undefined>
   /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
   progress<T>(
     options: ProgressOptions,
@@ -152,6 +154,8 @@ export interface SaveOptions {
 /** A file that the user chose to write. */
 export interface SaveTarget {
   name: string
+  /** absolute; `undefined` if it isn't on this machine's disk */
+  path: string | undefined
   write(text: string): Promise<void>
   open(): Promise<void>
 }

@@ -159,6 +159,11 @@ export class LocalSessions implements Disposable {
     })
   }
 
+  /** A session came from another machine, with the times of its activity there. What is known of it here stays. */
+  imported(session: LocalSession): void {
+    if (!this.get(session.agentId, session.sessionId)) this.#put(session)
+  }
+
   /** The session was deleted. */
   forget(agentId: string, sessionId: string): void {
     this.#memory.remove(agentId, sessionId)

@@ -116,6 +116,19 @@ export class TranscriptRows {
     }
   }
 
+  /** A conversation as it's read after it was written: without held secrets. */
+  asStored({ entries, terminals, head }: KeptConversation): KeptConversation {
+    const read = <T>(json: string) => JSON.parse(this.#jsonWithoutSecrets(json)) as T
+    return {
+      entries: entries.map(entry => read<Entry>(entryJson(entry))),
+      terminals: terminals.flatMap(terminal => {
+        const json = valueJson(terminal)
+        return json === undefined ? [] : [read<TerminalState>(json)]
+      }),
+      head: read(valueJson(head) ?? '{}'),
+    }
+  }
+
   /** Writes the changes. Returns the new revision. */
   write(copy: StoredCopy, changes: TranscriptChanges, now: number): string {
     const revision = randomUUID()

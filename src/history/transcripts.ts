@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
@@ -111,22 +113,55 @@ export class Transcripts implements Disposable {
         const copy = copyOf(agentId, sessionId)
         const key = sessionKey(...copy)
         const revision = this.#rows.revision(copy)
-        const main = this.#rows.read(copy)
-        const apart = this.#rows.separateCopies(copy).flatMap(({ copy, revision }) => {
-          const conversation = this.#rows.read(copy)
-          return conversation ? [{ copy, revision, conversation }] : []
-        })
+        const { apart, conversation } = this.#readMerged(copy)
         // a reader that has it open already continues with its copy
         if (!this.#revisions.has(key)) {
           if (revision !== undefined) this.#revisions.set(key, revision)
           if (apart.length > 0) this.#merged.set(key, apart)
         }
-        const [first, ...others] = [...(main ? [main] : []), ...apart.map(({ conversation }) => conversation)]
-        return first && others.reduce(mergeConversations, first)
+        return conversation
       },
       undefined,
       'DEFERRED',
     )
+  }
+
+  /**
+   * Saves a conversation from another machine. What is saved here stays: if it's different, the new one is saved separately,
+   * and both are merged when the conversation is read.
+   */
+  add(
+    agentId: string,
+    sessionId: string,
+    conversation: KeptConversation,
+  ): 'added' | 'merged' | 'same' | 'failed' {
+    let isMerged = false
+    const written = this.#database.transaction((): WrittenConversation | 'same' | undefined => {
+      const whole = copyOf(agentId, sessionId)
+      const added = this.#rows.asStored(conversation)
+      const known = this.#readMerged(whole).conversation
+      if (known && includes(known, added)) return 'same'
+      const isFree = !known && !this.#rows.revision(whole) && !this.#leases.isOpen({ agentId, sessionId })
+      const copy = isFree ? whole : separateCopy(whole, randomUUID())
+      const entries = added.entries.map((entry, position) => ({ position, entry }))
+      const after = this.#rows.write(copy, { ...added, replace: true, entries }, this.#now())
+      isMerged = known !== undefined
+      return { agentId, id: copy[1], before: undefined, after, positions: undefined }
+    }, undefined)
+    if (written === undefined || written === 'same') return written ?? 'failed'
+    this.#database.worked()
+    this.#wrote.fire(written)
+    return isMerged ? 'merged' : 'added'
+  }
+
+  #readMerged(copy: StoredCopy) {
+    const main = this.#rows.read(copy)
+    const apart = this.#rows.separateCopies(copy).flatMap(({ copy, revision }) => {
+      const conversation = this.#rows.read(copy)
+      return conversation ? [{ copy, revision, conversation }] : []
+    })
+    const [first, ...others] = [...(main ? [main] : []), ...apart.map(({ conversation }) => conversation)]
+    return { apart, conversation: first && others.reduce(mergeConversations, first) }
   }
 
   /** Changes with every write by any window; `undefined` if nothing is saved. */
@@ -195,6 +230,15 @@ export class Transcripts implements Disposable {
 
 function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
   return [...new Set([...entries, ...texts].map(({ position }) => position))]
+}
+
+/** Whether merging the other conversation changes nothing. */
+function includes(known: KeptConversation, other: KeptConversation): boolean {
+  const merged = mergeConversations(known, other)
+  // merging renumbers them
+  const own = ({ entries }: KeptConversation) =>
+    entries.flatMap(({ id: _, turn: __, ...entry }) => ('savedCopy' in entry ? [] : [entry]))
+  return isDeepStrictEqual(own(merged), own(known)) && isDeepStrictEqual(merged.terminals, known.terminals)
 }
 
 /** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */

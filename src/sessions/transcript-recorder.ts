@@ -232,6 +232,12 @@ function changed(state: SessionState, changes: TakenChanges): TranscriptChanges 
   }
 }
 
-function headOf({ title, plans, usage, activity }: SessionState): NonNullable<TranscriptChanges['head']> {
+/** What is saved of a session as a whole. */
+export function headOf({
+  title,
+  plans,
+  usage,
+  activity,
+}: SessionState): NonNullable<TranscriptChanges['head']> {
   return { title, plans, usage, working: activity !== 'idle' }
 }

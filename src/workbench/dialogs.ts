@@ -49,9 +49,14 @@ export const dialogs: Dialogs = {
     if (!uri) return undefined
     return {
       name: path.posix.basename(uri.path),
+      path: uri.scheme === 'file' ? uri.fsPath : undefined,
       write: async text => vscode.workspace.fs.writeFile(uri, Buffer.from(text, 'utf8')),
       open: async () => void (await vscode.window.showTextDocument(uri)),
     }
+  },
+  async openFiles({ title, filters }) {
+    const uris = await vscode.window.showOpenDialog({ title, filters, canSelectMany: true })
+    return uris?.filter(({ scheme }) => scheme === 'file').map(({ fsPath }) => fsPath)
   },
   progress: async ({ title, where, cancellable = false }, work) => {
     const location =

@@ -34,7 +34,7 @@ describe('actions', () => {
     await editor.filter({ hasText: '<details>' }).waitFor()
     await workbench.runCommand('View: Revert and Close Editor')
 
-    await workbench.runCommand('Parley: Export Conversation as Markdown…')
+    await workbench.runCommand('Parley: Export Conversation…')
     const file = join(vscode.server.root.directory, 'exported.md')
     const input = workbench.paletteInput
     await input.waitFor()

@@ -462,7 +462,7 @@ describe('the tasks of the first day and the second week', () => {
       await hands.press('F1')
       await paletteInput.waitFor()
       await hands.type('export conv')
-      await workbench.paletteRow('Parley: Export Conversation as Markdown…').waitFor()
+      await workbench.paletteRow('Parley: Export Conversation…').waitFor()
       await hands.press('Enter')
       await waitFor('dialog', async () => (await paletteInput.inputValue()).endsWith('.md'))
       await paletteInput.fill('')

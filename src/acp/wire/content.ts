@@ -86,3 +86,26 @@ function readKnown(raw: { [key: string]: unknown }): Known | undefined {
 export function given<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
   return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]?: T })
 }
+
+/** A known block, the same in both versions. Whether the agent accepts it is for the caller to check. */
+export function blockToWire(block: Known) {
+  switch (block.type) {
+    case 'text':
+      return { type: block.type, text: block.text }
+    case 'resource_link': {
+      const { type, uri, name, title, description, mimeType, size } = block
+      return { type, uri, name, title, description, mimeType, size }
+    }
+    case 'image': {
+      const { type, data, mimeType, uri } = block
+      return { type, data, mimeType, uri }
+    }
+    case 'audio':
+      return { type: block.type, data: block.data, mimeType: block.mimeType }
+    case 'resource': {
+      const { type, uri, mimeType, text, blob } = block
+      const isBinary = blob !== undefined && text === undefined
+      return { type, resource: isBinary ? { uri, mimeType, blob } : { uri, mimeType, text: text ?? '' } }
+    }
+  }
+}

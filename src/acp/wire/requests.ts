@@ -15,7 +15,7 @@ import type {
   SessionInfo,
   SessionSetup,
 } from '../model.ts'
-import { given } from './content.ts'
+import { blockToWire, given } from './content.ts'
 import {
   anything,
   maybe,
@@ -88,41 +88,25 @@ export function setupToWire<Server>(
 /** The blocks of the prompt. Throws {@link NotSupportedError} for a kind that the agent doesn't accept. */
 export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
   if (content.length === 0) throw new NotSupportedError(l10n.t('The prompt is empty.'))
-  return content.map(block => blockToWire(block, can))
+  return content.map(block => acceptedBlock(block, can))
 }
 
-function blockToWire(block: ContentBlock, can: AgentCapabilities) {
+function acceptedBlock(block: ContentBlock, can: AgentCapabilities) {
   switch (block.type) {
-    case 'text':
-      return { type: 'text' as const, text: block.text }
-    case 'resource_link': {
-      const { type, uri, name, title, description, mimeType, size } = block
-      return { type, uri, name, title, description, mimeType, size }
-    }
-    case 'image': {
+    case 'image':
       if (!can.prompt.image) throw new NotSupportedError(l10n.t("The agent doesn't support images."))
-      const { type, data, mimeType, uri } = block
-      return { type, data, mimeType, uri }
-    }
-    case 'audio': {
+      break
+    case 'audio':
       if (!can.prompt.audio) throw new NotSupportedError(l10n.t("The agent doesn't support audio."))
-      return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
-    }
-    case 'resource': {
+      break
+    case 'resource':
       if (!can.prompt.embeddedContext)
         throw new NotSupportedError(l10n.t("The agent doesn't support embedded resources."))
-      const { uri, mimeType, text, blob } = block
-      return {
-        type: 'resource' as const,
-        resource:
-          blob !== undefined && text === undefined
-            ? { uri, mimeType, blob }
-            : { uri, mimeType, text: text ?? '' },
-      }
-    }
+      break
     case 'unknown':
       throw new NotSupportedError(l10n.t("Content of type “{0}” can't be sent.", block.kind))
   }
+  return blockToWire(block)
 }
 
 export const sessionInfoSchema = z.object({

@@ -44,6 +44,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
       deleteSessions: () => deleteSessions(workbench.dialogs, services.history, services.actions),
+      importConversations: () => services.importer.importFiles(),
       forgetMcpInputs: () => services.inputs.clear(),
     }),
     ...sessionCommands(all),
@@ -73,7 +74,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       dialogs: workbench.dialogs,
     }),
     ...navigationCommands(all),
-    ...entryCommands(surfaces, workbench),
+    ...entryCommands(surfaces, workbench, services.exporter),
     ...checkpointCommands({
       surfaces,
       tracker: services.tracker,
@@ -88,6 +89,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...historyMenuCommands(
       (...args) => services.historyView.act(...args),
       session => copyLink(workbench, session),
+      session => services.exporter.exportSession(session),
     ),
     ...linkCommands(all),
     [CommandId.followAgent]: () => {

@@ -10,8 +10,9 @@ import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
-import { conversationAttachment, documentOf, fileNameOf } from '../conversation/conversation-context.ts'
+import { conversationAttachment, documentOf } from '../conversation/conversation-context.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { SessionExporter } from '../history/export-sessions.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 
@@ -29,7 +30,11 @@ export interface EntryTarget {
 }
 
 /** Commands for a message or a whole conversation, from a button, the context menu or the palette. */
-export function entryCommands(surfaces: ConversationSurfaces, workbench: Workbench) {
+export function entryCommands(
+  surfaces: ConversationSurfaces,
+  workbench: Workbench,
+  exporter: Pick<SessionExporter, 'exportSession'>,
+) {
   const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
     run(targetOf(surfaces, context))
   return {
@@ -42,7 +47,9 @@ export function entryCommands(surfaces: ConversationSurfaces, workbench: Workben
       await copy(workbench, text)
     }),
     [CommandId.copyConversation]: on(({ open }) => copy(workbench, documentOf(open))),
-    [CommandId.exportConversation]: on(({ open }) => exportDocument(workbench, open)),
+    [CommandId.exportConversation]: on(({ open: { agentId, session } }) =>
+      exporter.exportSession({ agentId, sessionId: session.sessionId }),
+    ),
     [CommandId.openConversationAsDocument]: on(({ open }) =>
       workbench.editors.openText(documentOf(open), 'markdown'),
     ),
@@ -87,21 +94,4 @@ function promptOf(open: OpenSession, entry: Entry | undefined) {
   const prompt = promptBefore(open.session.state, entry?.id)
   if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
   return prompt
-}
-
-/** Asks for a file, and writes the conversation to it. */
-async function exportDocument({ dialogs }: Workbench, open: OpenSession): Promise<void> {
-  const target = await dialogs.saveFile({
-    title: l10n.t('Export Conversation as Markdown'),
-    folder: open.plan.setup.cwd,
-    name: `${fileNameOf(open)}.md`,
-    filters: { Markdown: ['md'] },
-  })
-  if (!target) return
-  // the current state, not that when the dialog was opened
-  await target.write(documentOf(open))
-  const show = l10n.t('Open')
-  void dialogs.info(l10n.t('Conversation exported to {0}.', target.name), show).then(answer => {
-    if (answer === show) void target.open()
-  })
 }

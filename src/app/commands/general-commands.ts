@@ -25,6 +25,7 @@ export interface GeneralCommandOptions {
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
   deleteSessions: () => Promise<void>
+  importConversations: () => Promise<void>
   sideBar: { showHistory(): Promise<void> }
   historyTab: Pick<HistoryTab, 'open'>
   /** Resolves to the number of values. */
@@ -84,6 +85,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       options.refreshHistory()
     },
     [CommandId.deleteSessions]: () => options.deleteSessions(),
+    [CommandId.importConversations]: () => options.importConversations(),
     [CommandId.forgetMcpInputs]: async () => {
       const count = await options.forgetMcpInputs()
       void workbench.dialogs.info(

@@ -38,9 +38,13 @@ function aboutOf({ session, agentName, plan }: OpenSession) {
   return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
 }
 
-/** The title as a file name that is valid on every system. */
-export function fileNameOf({ session }: OpenSession): string {
-  const title = titleOf(session) ?? ''
+/** The title of a conversation as a file name. */
+function fileNameOf({ session }: OpenSession): string {
+  return fileNameOfTitle(titleOf(session) ?? '')
+}
+
+/** A title as a file name that is valid on every system. */
+export function fileNameOfTitle(title: string): string {
   const name = title
     // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
     .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')

@@ -22,6 +22,7 @@ export function historyMenuCommands(
     where: HistoryPlace,
   ) => Promise<void>,
   copy: (session: SessionId) => Promise<void>,
+  exportSession: (session: SessionId) => Promise<void>,
 ) {
   const rowOf = (row: unknown) => {
     const context = historyMenuContext.safeParse(row).data
@@ -41,6 +42,10 @@ export function historyMenuCommands(
     [HistoryMenuId.copyLink]: async (row: unknown) => {
       const { parleyAgentId, parleySessionId } = rowOf(row)
       await copy({ agentId: parleyAgentId, sessionId: parleySessionId })
+    },
+    [HistoryMenuId.export]: async (row: unknown) => {
+      const { parleyAgentId, parleySessionId } = rowOf(row)
+      await exportSession({ agentId: parleyAgentId, sessionId: parleySessionId })
     },
     [HistoryMenuId.pin]: on('pin'),
     [HistoryMenuId.unpin]: on('unpin'),

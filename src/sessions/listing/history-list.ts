@@ -309,6 +309,11 @@ export class HistoryList extends Owner {
     await this.#ask(agent, 'refresh', true)
   }
 
+  /** Sessions were added to the records. */
+  recordsChanged(): void {
+    this.#change.fire()
+  }
+
   /** The session was deleted: it isn't shown until its agent lists it again. */
   forget(agentId: string, sessionId: string): void {
     const agent = this.#options.runners.peek(agentId)?.running?.agent

@@ -1,0 +1,152 @@
+import * as l10n from '@vscode/l10n'
+import { messageOf } from '../../common/errors.ts'
+import { visibleWords } from '../../common/visible.ts'
+import type { LocalSessions } from '../../history/local-sessions.ts'
+import { MAX_LINE, ProtocolReader, type ReadConversation } from '../../history/protocol-reader.ts'
+import { readLines } from '../../history/read-lines.ts'
+import type { Transcripts } from '../../history/transcripts.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import { CommandId } from '../ids.ts'
+import type { Workbench } from '../workbench.ts'
+import { linesFilter } from './export-sessions.ts'
+
+export interface SessionImporterOptions {
+  workbench: Pick<Workbench, 'dialogs' | 'execute'>
+  records: Pick<LocalSessions, 'imported' | 'agent' | 'agentRuns'>
+  transcripts: Pick<Transcripts, 'add'>
+  history: Pick<HistoryList, 'recordsChanged'>
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
+  storage: () => { used: number; max: number }
+}
+
+/** What became of the conversations of some files. */
+interface Imported {
+  added: number
+  merged: number
+  same: number
+  /** couldn't be saved */
+  failed: number
+  /** Others would be deleted to make room. */
+  noRoom: number
+  newer: number
+  /** entries and lines that were left out */
+  leftOut: number
+  /** why files couldn't be read */
+  problems: string[]
+}
+
+/** How much larger a saved conversation may be than its lines. */
+const OVERHEAD = 1.5
+
+/** Saves conversations that were exported, here or on another machine. Nothing that is saved here is replaced. */
+export class SessionImporter {
+  readonly #options: SessionImporterOptions
+
+  constructor(options: SessionImporterOptions) {
+    this.#options = options
+  }
+
+  /** Asks for files, and imports their conversations. */
+  async importFiles(): Promise<void> {
+    const { dialogs, execute } = this.#options.workbench
+    const title = l10n.t('Import Conversations')
+    const files = await dialogs.openFiles({ title, filters: linesFilter() })
+    if (!files || files.length === 0) return
+    const done: Imported = {
+      ...{ added: 0, merged: 0, same: 0, failed: 0, noRoom: 0, newer: 0, leftOut: 0 },
+      problems: [],
+    }
+    await dialogs.progress(
+      { title: l10n.t('Importing conversations'), where: 'notification', cancellable: true },
+      async (report, signal) => {
+        for (const file of files) {
+          if (signal.aborted) break
+          await this.#importFile(file, done, signal, message => report({ message }))
+        }
+      },
+    )
+    this.#options.history.recordsChanged()
+    const text = summaryOf(done)
+    const isWhole = done.failed + done.noRoom + done.newer + done.leftOut + done.problems.length === 0
+    const isAny = done.added + done.merged + done.same > 0
+    const show = l10n.t('Open History')
+    const answer = await (isWhole && isAny ? dialogs.info : dialogs.warn)(text, ...(isAny ? [show] : []))
+    if (answer === show) await execute(CommandId.openHistory)
+  }
+
+  async #importFile(
+    file: string,
+    done: Imported,
+    signal: AbortSignal,
+    report: (message: string) => void,
+  ): Promise<void> {
+    const reader = new ProtocolReader(Date.now())
+    const take = (read: ReadConversation | undefined) => {
+      if (!read) return
+      done[this.#save(read)] += 1
+      report(countText(done.added + done.merged + done.same))
+    }
+    try {
+      for await (const line of readLines(file, MAX_LINE, signal)) {
+        if (line === undefined) reader.skip()
+        else take(reader.push(line))
+      }
+      take(reader.end())
+    } catch (error) {
+      // what was read until then is incomplete only if the file couldn't be read
+      if (!signal.aborted) {
+        take(reader.end())
+        done.problems.push(messageOf(error))
+      }
+    }
+    done.newer += reader.leftOut.newer
+    // a damaged line is usually a missing entry
+    done.leftOut += Math.max(reader.leftOut.lines, reader.leftOut.entries)
+  }
+
+  #save({
+    session,
+    conversation,
+    size,
+  }: ReadConversation): 'added' | 'merged' | 'same' | 'failed' | 'noRoom' {
+    const { records, transcripts, storage } = this.#options
+    const { used, max } = storage()
+    if (max > 0 && used + size * OVERHEAD > max) return 'noRoom'
+    const { agentName, ...record } = session
+    const saved = transcripts.add(record.agentId, record.sessionId, conversation)
+    if (saved === 'failed') return saved
+    records.imported(record)
+    // an agent that isn't on this machine has no other name
+    if (!records.agent(record.agentId))
+      records.agentRuns(record.agentId, {
+        name: visibleWords(agentName),
+        list: true,
+        load: false,
+        resume: false,
+      })
+    return saved
+  }
+}
+
+function countText(count: number): string {
+  return count === 1 ? l10n.t('1 conversation') : l10n.t('{0} conversations', count)
+}
+
+/** What was imported and what wasn't, in sentences. */
+function summaryOf(done: Imported): string {
+  const { added, merged, same, failed, noRoom, newer, leftOut, problems } = done
+  const sentences = [
+    added > 0 && l10n.t('Imported: {0}.', countText(added)),
+    merged > 0 && l10n.t('Merged with what was saved here: {0}.', countText(merged)),
+    same > 0 && l10n.t('Already here: {0}.', countText(same)),
+    newer > 0 && l10n.t('From a newer version of Parley, not imported: {0}.', countText(newer)),
+    noRoom > 0 &&
+      l10n.t('Not imported because of the setting parley.history.maximumSize: {0}.', countText(noRoom)),
+    failed > 0 && l10n.t("Couldn't be saved: {0}.", countText(failed)),
+    ...problems.map(problem => l10n.t("A file couldn't be read: {0}", problem)),
+  ].filter(sentence => sentence !== false)
+  if (sentences.length === 0) return l10n.t('No conversations that Parley exported were found.')
+  if (leftOut === 1) sentences.push(l10n.t('1 damaged or missing part was left out.'))
+  if (leftOut > 1) sentences.push(l10n.t('{0} damaged or missing parts were left out.', leftOut))
+  return sentences.join(' ')
+}

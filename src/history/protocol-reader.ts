@@ -1,0 +1,247 @@
+import * as z from 'zod'
+import type { Json } from '../acp/wire/lenient.ts'
+import { boundDepth } from '../common/bound-depth.ts'
+import { isRecord } from '../common/is-record.ts'
+import { entryKind } from '../conversation/entries/entry-kinds.ts'
+import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { Entry, TerminalState } from '../conversation/state.ts'
+import {
+  CONVERSATION_METHOD,
+  carriedBy,
+  type ExportedSession,
+  holderOf,
+  LINES_FORMAT,
+  TERMINAL_METHOD,
+} from './protocol-lines.ts'
+import { readEntry, readHead, readTerminal } from './transcript-schema.ts'
+
+/** Maximum length of a line in characters: a longer one is left out. */
+export const MAX_LINE = 64 * 1024 * 1024
+/** Maximum length of all lines of a conversation in characters: what comes after is left out. */
+const MAX_CONVERSATION = 256 * 1024 * 1024
+
+export interface ReadConversation {
+  session: ExportedSession
+  conversation: KeptConversation
+  /** characters of its lines */
+  size: number
+}
+
+/** What of a file was left out. */
+export interface LeftOut {
+  /** lines that are damaged, cut off, too long, or of no conversation */
+  lines: number
+  /** entries and terminals that the file should contain, or that are damaged */
+  entries: number
+  /** conversations that a newer version of Parley wrote */
+  newer: number
+}
+
+const id = z.string().min(1).max(4096)
+const title = z.string().max(10_000).optional().catch(undefined)
+const flag = z.literal(true).optional().catch(undefined)
+const count = z.number().int().nonnegative().catch(0)
+const time = z.number().int().nonnegative().max(8.64e15).optional().catch(undefined)
+
+const header = z.object({
+  format: z.number(),
+  agent: z.object({ id, name: z.string().max(1000).optional().catch(undefined) }),
+  sessionId: id,
+  cwd: z.string().min(1).max(32_768),
+  additionalDirectories: z.array(z.string().max(32_768)).max(1000).catch([]),
+  title,
+  givenTitle: title,
+  formerTitles: z.array(z.string().max(10_000)).max(100).optional().catch(undefined),
+  archived: flag,
+  pinned: flag,
+  createdAt: time,
+  updatedAt: time,
+  counts: z.object({ entries: count, terminals: count }).catch({ entries: 0, terminals: 0 }),
+  head: z.unknown().optional(),
+})
+
+/** A conversation of which the next lines are read. */
+interface Reading {
+  header: z.output<typeof header>
+  entries: Entry[]
+  terminals: TerminalState[]
+  /** the lines of the entry that is read, and its position in the file */
+  messages: Json[]
+  position: number
+  size: number
+}
+
+/**
+ * Reads lines of {@link conversationLines}, which may contain anything. A line that can't be read is left out and
+ * counted; the others are kept.
+ */
+export class ProtocolReader {
+  readonly leftOut: LeftOut = { lines: 0, entries: 0, newer: 0 }
+  readonly #now: number
+  #reading: Reading | undefined
+  /** The lines of this conversation are left out. */
+  #skipping = false
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  /** Returns the conversation that is complete, if the line begins another one. */
+  push(text: string): ReadConversation | undefined {
+    if (text.trim() === '') return undefined
+    const message = parsed(text)
+    if (!message) {
+      this.leftOut.lines += 1
+      return undefined
+    }
+    if (message.method === CONVERSATION_METHOD) {
+      const done = this.end()
+      this.#begin(message.params, text.length)
+      return done
+    }
+    if (!this.#reading) {
+      if (!this.#skipping) this.leftOut.lines += 1
+      return undefined
+    }
+    this.#reading.size += text.length
+    if (this.#reading.size > MAX_CONVERSATION) return undefined
+    this.#add(this.#reading, message)
+    return undefined
+  }
+
+  /** A line that is too long to be read. */
+  skip(): void {
+    this.leftOut.lines += 1
+  }
+
+  /** The last conversation, if nothing comes after it. */
+  end(): ReadConversation | undefined {
+    const reading = this.#reading
+    this.#reading = undefined
+    this.#skipping = false
+    if (!reading) return undefined
+    this.#finishEntry(reading)
+    const { header, entries, terminals, size } = reading
+    const missing =
+      header.counts.entries - entries.length + Math.max(0, header.counts.terminals - terminals.length)
+    this.leftOut.entries += Math.max(0, missing)
+    if (entries.length === 0) return undefined
+    const head = readHead(JSON.stringify(header.head ?? {})) as KeptConversation['head']
+    return { session: this.#sessionOf(header), conversation: { entries, terminals, head }, size }
+  }
+
+  #begin(params: unknown, size: number): void {
+    const format = isRecord(params) ? params.format : undefined
+    if (typeof format === 'number' && format > LINES_FORMAT) {
+      this.leftOut.newer += 1
+      this.#skipping = true
+      return
+    }
+    const known = header.safeParse(params).data
+    if (!known) {
+      this.leftOut.lines += 1
+      return
+    }
+    this.#reading = { header: known, entries: [], terminals: [], messages: [], position: -1, size }
+  }
+
+  #add(reading: Reading, message: Json): void {
+    if (message.method === TERMINAL_METHOD) {
+      const { terminal } = isRecord(message.params) ? message.params : {}
+      const read = isRecord(terminal) ? readTerminal(JSON.stringify(terminal)) : undefined
+      const isNew = read && !reading.terminals.some(({ terminalId }) => terminalId === read.terminalId)
+      if (isNew) reading.terminals.push(read)
+      else this.leftOut.lines += 1
+      return
+    }
+    const meta = metaOf(message)
+    // plans and the normal ends of turns are for other readers
+    if (!meta) return
+    const position = meta.entry
+    if (typeof position !== 'number' || position < reading.position) {
+      this.leftOut.lines += 1
+      return
+    }
+    if (position > reading.position) {
+      this.#finishEntry(reading)
+      reading.position = position
+    }
+    reading.messages.push(message)
+  }
+
+  #finishEntry(reading: Reading): void {
+    const messages = reading.messages.splice(0)
+    if (messages.length === 0) return
+    const position = reading.entries.length
+    const entry = entryOf(messages, position)
+    if (entry) reading.entries.push(entry)
+  }
+
+  #sessionOf({ agent, createdAt, updatedAt, ...known }: z.output<typeof header>): ExportedSession {
+    const { sessionId, cwd, additionalDirectories, title, givenTitle, formerTitles, archived, pinned } = known
+    const updated = Math.min(updatedAt ?? this.#now, this.#now)
+    return {
+      agentId: agent.id,
+      agentName: agent.name?.trim() || agent.id,
+      sessionId,
+      cwd,
+      additionalDirectories,
+      ...(title !== undefined && { title }),
+      ...(givenTitle !== undefined && { givenTitle }),
+      ...(formerTitles && { formerTitles }),
+      ...(archived && { archived }),
+      ...(pinned && { pinned }),
+      createdAt: Math.min(createdAt ?? updated, updated),
+      updatedAt: updated,
+    }
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    const message: unknown = boundDepth(JSON.parse(text), text.length)
+    return isRecord(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function metaOf(message: Json): Json | undefined {
+  const holder = holderOf(message)
+  const meta = isRecord(holder?._meta) ? holder._meta.parley : undefined
+  return isRecord(meta) ? meta : undefined
+}
+
+/** `undefined` if it's damaged. */
+function entryOf(messages: readonly Json[], position: number): Entry | undefined {
+  const first = messages[0]!
+  const { fields, without } = metaOf(first) ?? {}
+  const id = `e${position}`
+  const params = isRecord(first.params) ? first.params : {}
+  const whole = isRecord(params.entry) ? params.entry : undefined
+  const value: Json = { ...(whole ?? carriedBy(messages)), ...(isRecord(fields) && fields), id }
+  for (const key of Array.isArray(without) ? without : []) if (typeof key === 'string') delete value[key]
+  const entry = readEntry(JSON.stringify(value), position)
+  if (entry.kind !== value.kind || !isUsable(entry)) return undefined
+  return entry
+}
+
+/** Whether the entry can be shown and merged: its schema doesn't say what is in its lists. */
+function isUsable(entry: Entry): boolean {
+  const { turn, startedAt, endedAt } = entry
+  const times = [turn, startedAt ?? 0, endedAt ?? 0]
+  if (!times.every(time => Number.isSafeInteger(time) && time >= 0)) return false
+  const kind = entryKind(entry)
+  const terminals = new Map<string, TerminalState>()
+  try {
+    kind.mergeKey(entry)
+    kind.traits?.(entry)
+    kind.copy?.(entry)
+    kind.text(entry, terminals)
+    // comparing the texts of diffs takes long
+    if (entry.kind !== 'tool_call') kind.markdown(entry, terminals)
+    return true
+  } catch {
+    return false
+  }
+}

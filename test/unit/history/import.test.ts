@@ -1,0 +1,221 @@
+import { strict as assert } from 'node:assert'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { SessionImporter } from '../../../src/app/history/import-sessions.ts'
+import type { Dialogs } from '../../../src/app/workbench.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
+import type { Entry } from '../../../src/conversation/state.ts'
+import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
+import { LocalSessions } from '../../../src/history/local-sessions.ts'
+import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
+import { readLines } from '../../../src/history/read-lines.ts'
+import { eventSequences } from '../conversation/arbitrary-updates.ts'
+import { keptOf } from './kept-of.ts'
+
+const session: ExportedSession = {
+  ...{ agentId: 'a', agentName: 'Agent', sessionId: 's', cwd: '/work', additionalDirectories: [] },
+  ...{ title: 'Fix the parser', createdAt: 1, updatedAt: 2 },
+}
+const said = (...texts: string[]): KeptConversation => ({
+  entries: texts.map(
+    (text, position): Entry => ({
+      ...{ kind: 'message', id: `e${position}`, turn: 1 + (position >> 1) },
+      role: position % 2 === 0 ? 'user' : 'agent',
+      blocks: [{ type: 'text', text }],
+    }),
+  ),
+  terminals: [],
+  head: {},
+})
+const fileText = (...all: Array<[KeptConversation, Partial<ExportedSession>]>) =>
+  all
+    .flatMap(([kept, about]) => [...conversationLines(kept, { ...session, ...about }, new SecretRegistry())])
+    .join('\n')
+
+/** What is on a machine. */
+class Machine {
+  readonly storage: ConversationStorage
+  readonly records: LocalSessions
+  readonly secrets = new SecretRegistry()
+  readonly told: string[] = []
+  max = 0
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'parley-import-'))
+
+  constructor() {
+    const { secrets } = this
+    this.storage = new ConversationStorage({ file: path.join(this.#folder, 'conversations.db'), secrets })
+    this.records = new LocalSessions({ file: path.join(this.#folder, 'sessions.db'), secrets })
+  }
+
+  async import(...contents: Array<string | Uint8Array>): Promise<string> {
+    const files = contents.map((content, i) => {
+      const file = path.join(this.#folder, `${i}.jsonl`)
+      writeFileSync(file, content)
+      return file
+    })
+    const tell = async (text: string) => {
+      this.told.push(text)
+      return undefined
+    }
+    const dialogs = {
+      openFiles: async () => files,
+      progress: async (_: unknown, work: (report: () => void, signal: AbortSignal) => Promise<unknown>) =>
+        work(() => {}, new AbortController().signal),
+      info: tell,
+      warn: tell,
+    } as unknown as Dialogs
+    const importer = new SessionImporter({
+      workbench: { dialogs, execute: async () => {} },
+      records: this.records,
+      transcripts: this.storage.transcripts,
+      history: { recordsChanged() {} },
+      storage: () => ({ used: 0, max: this.max }),
+    })
+    await importer.importFiles()
+    return this.told.at(-1) ?? ''
+  }
+
+  texts(sessionId = 's'): string[] {
+    const kept = this.storage.transcripts.read('a', sessionId)
+    return (kept?.entries ?? []).map(entry =>
+      entry.kind === 'message' && entry.blocks[0]?.type === 'text' ? entry.blocks[0].text : '?',
+    )
+  }
+
+  dispose(): void {
+    this.storage.dispose()
+    this.records.dispose()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+;(process.getBuiltinModule('node:sqlite') ? describe : describe.skip)('an import of conversations', () => {
+  let machine: Machine
+  beforeEach(() => {
+    machine = new Machine()
+  })
+  afterEach(() => machine.dispose())
+
+  it('on an empty machine gives the same conversation', async () => {
+    let number = 0
+    await fc.assert(
+      fc.asyncProperty(eventSequences, async events => {
+        const kept = keptOf(events)
+        if (kept.entries.length === 0) return
+        const sessionId = `s${++number}`
+        await machine.import(fileText([kept, { sessionId }]))
+        const { transcripts } = machine.storage
+        const read = transcripts.read('a', sessionId)
+        assert.deepEqual(read?.entries, kept.entries)
+        const byId = <T extends { terminalId: string }>(list: readonly T[]) =>
+          [...list].sort((a, b) => (a.terminalId < b.terminalId ? -1 : 1))
+        assert.deepEqual(byId(read?.terminals ?? []), byId(kept.terminals))
+        const { agentName: _, ...record } = { ...session, sessionId }
+        assert.deepEqual(machine.records.get('a', sessionId), record)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('leaves what is here already', async () => {
+    const text = fileText([said('Fix it', 'Done'), {}], [said('Hello', 'Hi'), { sessionId: 't' }])
+    assert.equal(await machine.import(text), 'Imported: 2 conversations.')
+    assert.equal(await machine.import(text), 'Already here: 2 conversations.')
+    assert.deepEqual(machine.texts(), ['Fix it', 'Done'])
+    assert.deepEqual(machine.texts('t'), ['Hello', 'Hi'])
+  })
+
+  it('merges another conversation of the same session, in either order', async () => {
+    const short = fileText([said('Fix it', 'Done'), {}])
+    const long = fileText([said('Fix it', 'Done', 'And the test', 'Written'), {}])
+    await machine.import(short)
+    assert.equal(await machine.import(long), 'Merged with what was saved here: 1 conversation.')
+    assert.deepEqual(machine.texts(), ['Fix it', 'Done', 'And the test', 'Written'])
+    assert.equal(await machine.import(short, long), 'Already here: 2 conversations.')
+  })
+
+  it('never replaces the conversation that is open', async () => {
+    const { transcripts, leases } = machine.storage
+    leases.acquire('a', 's')
+    const entries = said('Mine', 'Yes').entries.map((entry, position) => ({ position, entry }))
+    assert(transcripts.write('a', 's', { replace: true, entries, terminals: [], head: {} }))
+    await machine.import(fileText([said('Theirs', 'No'), {}]))
+    const next: Entry = { ...said('More').entries[0]!, id: 'e2', turn: 2 }
+    assert(
+      transcripts.write('a', 's', {
+        ...{ replace: false, entries: [{ position: 2, entry: next }], terminals: [] },
+      }),
+    )
+    leases.release('a', 's')
+    assert.deepEqual(machine.texts().sort(), ['Mine', 'More', 'No', 'Theirs', 'Yes'])
+  })
+
+  it('stores no secret that is known here, and knows what it stored', async () => {
+    machine.secrets.add('hunter2hunter2')
+    const text = fileText([said('It is hunter2hunter2', 'Thanks'), {}])
+    await machine.import(text)
+    assert.deepEqual(machine.texts(), ['It is •••', 'Thanks'])
+    assert.equal(await machine.import(text), 'Already here: 1 conversation.')
+  })
+
+  it('says what was left out, and keeps what is whole', async () => {
+    const whole = fileText([said('Fix it', 'Done'), {}])
+    assert.equal(
+      await machine.import(whole.slice(0, whole.lastIndexOf('\n') - 20)),
+      'Imported: 1 conversation. 1 damaged or missing part was left out.',
+    )
+    assert.deepEqual(machine.texts(), ['Fix it'])
+    assert.equal(
+      await machine.import('{"a":1}\nno JSON\n'),
+      'No conversations that Parley exported were found.',
+    )
+    assert.equal(
+      await machine.import(whole.replace('"format":1', '"format":9')),
+      'From a newer version of Parley, not imported: 1 conversation.',
+    )
+    machine.max = 100
+    assert.equal(
+      await machine.import(fileText([said('a', 'b'), { sessionId: 'large' }])),
+      'Not imported because of the setting parley.history.maximumSize: 1 conversation.',
+    )
+  })
+
+  it('of any bytes loses nothing that is saved', async () => {
+    await machine.import(fileText([said('Fix it', 'Done'), {}]))
+    const whole = Buffer.from(fileText([said('Fix it', 'Done', 'Why?', 'So'), {}]))
+    const damaged = fc
+      .array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 30 })
+      .map(changes => {
+        const bytes = Buffer.from(whole)
+        for (const [at, byte] of changes) bytes[at] = byte
+        return bytes
+      })
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(damaged, fc.uint8Array({ maxLength: 300 })), async bytes => {
+        await machine.import(bytes)
+        const texts = machine.texts()
+        assert(texts.includes('Fix it') && texts.includes('Done'), texts.join('|'))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('the lines of a file', () => {
+  it('are read whatever their length', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'parley-lines-'))
+    try {
+      const file = path.join(folder, 'a.jsonl')
+      const long = 'x'.repeat(3_000_000)
+      writeFileSync(file, `\ufeffone\n${long}\n\ntwo\n${long}`)
+      const lines: Array<string | undefined> = []
+      for await (const line of readLines(file, 1000)) lines.push(line)
+      assert.deepEqual(lines, ['one', undefined, '', 'two', undefined])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -68,6 +68,7 @@ export const CommandId = {
   quoteSelection: 'parley.quoteSelection',
   manageAgents: 'parley.manageAgents',
   showMcpServers: 'parley.showMcpServers',
+  addMcpServer: 'parley.addMcpServer',
   selectDefaultAgent: 'parley.selectDefaultAgent',
   installAgent: 'parley.installAgent',
   updateAgent: 'parley.updateAgent',

@@ -12,6 +12,8 @@ export const mcpMessages = {
   'mcp/ready': nothing,
   /** Reads the files again. */
   'mcp/refresh': nothing,
+  /** Lets the user add a server. */
+  'mcp/add': nothing,
   /** Opens the setting or file of a place. */
   'mcp/open': z.object({ source: id }),
   /** Turns all files of a kind on or off. */

@@ -33,11 +33,11 @@ export interface ServerToAllow {
 
 /**
  * Asks whether servers may be passed to an agent, and resolves to the keys of those that the user agreed to, now or before.
- * `once`: doesn't ask again about what the user declined in this window.
+ * `once`: doesn't ask again about what the user declined in this window. `agreed`: the user did that otherwise.
  */
 export type AllowServers = (
   servers: readonly ServerToAllow[],
-  asks: 'once' | 'again' | 'never',
+  asks: 'once' | 'again' | 'never' | 'agreed',
 ) => Promise<ReadonlySet<string>>
 
 export interface McpServersOptions {
@@ -229,6 +229,24 @@ export class McpServers extends Owner {
     const { leftOut: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)
+  }
+
+  /** A server that isn't saved yet, as an agent would get it. */
+  async resolveNew(name: string, server: object): Promise<ServerResolution> {
+    const source = readMcpSource(
+      { kind: 'settings', label: 'parley.mcpServers', scope: 'user' },
+      { servers: { [name]: server } },
+    )
+    const definition = source.entries[0]?.server
+    if (!definition) return { reason: invalidReason(source, name) }
+    return resolveServer(definition, await this.#context(definition, {}, source))
+  }
+
+  /** The user has just written a server of the workspace. */
+  async agree(file: string, name: string): Promise<void> {
+    const isNew = (one: PlannedServer) => one.source.file === file && one.name === name
+    await this.#allowed((await this.plan()).planned.filter(isNew), {}, 'agreed')
+    this.#changed.fire()
   }
 
   /** Asks the user to agree to a server, also if they declined before. */

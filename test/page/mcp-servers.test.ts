@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Frame } from 'playwright-core'
 import { testDirectory } from '../host/paths.ts'
@@ -110,7 +110,7 @@ describe('MCP Servers', () => {
     await place(page, 'planets-api/.vscode/mcp.json').getByText("you haven't allowed it").waitFor()
   })
 
-  // the last one: what it turns off stays off
+  // what it turns off and adds stays for the tests after it
   it('lets the user agree to a server, and turn servers, places, agents and sessions off', async () => {
     const page = await manage()
     const theirs = place(page, 'planets-api/.vscode/mcp.json')
@@ -143,5 +143,41 @@ describe('MCP Servers', () => {
     await session.getByText('No servers for this agent').waitFor()
     await ConversationPage.startSession(workbench, 'Wide')
     await waitFor('a session without servers', () => given()?.length === 0)
+  })
+
+  it('adds a server by its command, checks it and saves it for me or in a folder', async () => {
+    const page = await manage()
+    const input = workbench.paletteInput
+    const add = async (text: string, name: string) => {
+      await page.getByRole('button', { name: 'Add Server…' }).click()
+      await input.fill(text)
+      await input.press('Enter')
+      await workbench.page.getByText('Name of the server').waitFor()
+      await input.fill('clock')
+      await workbench.page.getByText('already has a server with this name').waitFor()
+      await input.fill(name)
+      await input.press('Enter')
+    }
+    const server = join(testDirectory, 'fixtures/mcp/stdio-server.mjs')
+    await add(`"${process.execPath}" ${server}`, 'new')
+    await waitFor(
+      'the result',
+      async () => (await input.getAttribute('placeholder')) === 'probe 1.2.3 · 6 tools',
+    )
+    await workbench.pick('Save for Me')
+    await workbench.notification('The MCP server "new" was added.').waitFor()
+    await place(page, 'parley.mcpServers (user settings)').getByText('new', { exact: true }).waitFor()
+    await workbench.runCommand('Notifications: Clear All Notifications')
+
+    await add('a-command-that-nobody-has', 'later')
+    await waitFor('the problem', async () =>
+      /wasn't found on the PATH/.test((await input.getAttribute('placeholder')) ?? ''),
+    )
+    await workbench.pick('Save in planets-web')
+    const folderFile = place(page, 'planets-web/.vscode/mcp.json')
+    await folderFile.getByText('later', { exact: true }).waitFor()
+    // who has just entered it isn't asked about it
+    assert.equal(await folderFile.getByText('Not allowed yet').count(), 0)
+    assert.match(readFileSync(join(folder('planets-web'), '.vscode/mcp.json'), 'utf8'), /"later"/)
   })
 })

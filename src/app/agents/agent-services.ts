@@ -22,6 +22,7 @@ import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
+import type { ServerResolution } from '../../mcp/resolve-server.ts'
 import type { ServerCheck } from '../../mcp/server-check.ts'
 import { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { McpSwitches } from '../../mcp/switches.ts'
@@ -59,6 +60,8 @@ export interface AgentServices {
   mcpSwitches: McpSwitches
   /** Connects once to the MCP server with a key. */
   checkMcpServer: (key: string) => Promise<ServerCheck>
+  /** The same for one that isn't saved yet. */
+  checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
   rules: PermissionRules
   ruleConsent: RuleConsent
   inputs: McpInputs
@@ -188,8 +191,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     }),
   )
   own.add(platform.onDidSaveFile(file => mcp.fileSaved(file)))
-  const checkMcpServer = async (key: string): Promise<ServerCheck> => {
-    const resolution = await mcp.resolve(key)
+  const checkResolved = async (resolution: ServerResolution, signal?: AbortSignal): Promise<ServerCheck> => {
     if ('reason' in resolution) return { problem: 'not-started', message: resolution.reason, stderr: '' }
     const { server } = resolution
     const check = await checkServer(server, {
@@ -200,6 +202,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       secrets,
       ...(server.type !== 'stdio' &&
         (await mcpSignIns.isSignedIn(server.url)) && { token: () => mcpSignIns.token(server.url) }),
+      ...(signal && { signal }),
     })
     if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)
     else log.info(`The check of the MCP server "${server.name}": ${check.server.tools.length} tools`)
@@ -242,7 +245,9 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     mcp,
     mcpSignIns,
     mcpSwitches,
-    checkMcpServer,
+    checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
+    checkNewMcpServer: async (name, server, signal) =>
+      checkResolved(await mcp.resolveNew(name, server), signal),
     rules,
     ruleConsent: consent,
     inputs,

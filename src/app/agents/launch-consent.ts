@@ -36,7 +36,12 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
         ({ content }) =>
           !consent.accepts(content) && (asks === 'again' || !declined.has(JSON.stringify(content))),
       )
-      if (asks !== 'never' && open.length > 0) {
+      if (asks === 'agreed')
+        await consent.request(
+          servers.map(({ content }) => content),
+          async () => true,
+        )
+      else if (asks !== 'never' && open.length > 0) {
         const isAllowed = await consent.request(
           open.map(({ content }) => content),
           async () => {

@@ -4,6 +4,7 @@ import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
 import { CommandId } from '../ids.ts'
 import { copyLink, linkCommands } from '../links.ts'
+import { mcpCommands } from '../mcp/mcp-commands.ts'
 import { mcpSignInCommands } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { backgroundCommand } from './background-command.ts'
@@ -29,7 +30,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
     [CommandId.manageAgents]: () => manageAgents.open(),
-    [CommandId.showMcpServers]: () => services.mcpPage.open(),
+    ...mcpCommands(all),
     ...backgroundCommand({ hosts: services.hosts, records, workbench }),
     ...usageCommand({ workbench, surfaces, records, nameOf: recordedName }),
     ...generalCommands({

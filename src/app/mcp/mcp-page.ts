@@ -20,7 +20,7 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import { quoted } from '../agents/quoted.ts'
-import { MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
+import { CommandId, MCP_SERVERS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 
@@ -60,6 +60,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     connection.handle(mcpMessages, {
       'mcp/ready': () => this.#load(),
       'mcp/refresh': () => this.#load(),
+      'mcp/add': async () => void (await workbench.execute(CommandId.addMcpServer)),
       'mcp/open': ({ source }) => this.#open(source),
       'mcp/switchSource': ({ kind, on }) => this.#switchSource(kind, on),
       'mcp/switchServer': ({ key, on }) => {

@@ -29,6 +29,9 @@ export function McpView({ state, host }: McpViewProps) {
     <main class="agents">
       <div class="mcp-title">
         <h1>{t('MCP Servers')}</h1>
+        <Button disabled={!trusted} onClick={() => host.send('mcp/add')}>
+          {t('Add Server…')}
+        </Button>
         <IconButton icon="refresh" label={t('Refresh')} onClick={() => host.send('mcp/refresh')} />
       </div>
       {!trusted && (

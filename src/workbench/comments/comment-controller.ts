@@ -12,10 +12,11 @@ const NOT_COMMENTED = new Set(['comment', 'output', 'vscode-scm', 'walkThrough',
 export function createCommentController(own: DisposableStore): vscode.CommentController {
   const controller = own.add(vscode.comments.createCommentController(ID, 'Parley'))
   const commentingRangeProvider: vscode.CommentingRangeProvider = {
-    async provideCommentingRanges({ uri, lineCount }) {
-      if (!vscode.workspace.isTrusted || NOT_COMMENTED.has(uri.scheme)) return []
-      const { readSetting } = await import('../settings.ts')
-      return readSetting('lineComments') ? [new vscode.Range(0, 0, Math.max(0, lineCount - 1), 0)] : []
+    provideCommentingRanges({ uri, lineCount }) {
+      // the module that reads all other settings isn't loaded at startup
+      const isOn = vscode.workspace.getConfiguration('parley').get('lineComments') !== false
+      if (!isOn || !vscode.workspace.isTrusted || NOT_COMMENTED.has(uri.scheme)) return []
+      return [new vscode.Range(0, 0, Math.max(0, lineCount - 1), 0)]
     },
   }
   // VS Code asks again

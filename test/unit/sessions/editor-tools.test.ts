@@ -96,7 +96,10 @@ describe("the editor's tools of a session", () => {
 
   it('are an MCP server named vscode, unless the user has one', async () => {
     const { tools, note } = await offer()
-    assert.deepEqual(note, { name: 'vscode', type: 'http', passed: true, reason: "The editor's own tools." })
+    assert.deepEqual(note, {
+      ...{ name: 'vscode', type: 'http', source: 'parley.editorTools', passed: true },
+      reason: "The editor's own tools.",
+    })
     assert.equal(tools?.server.name, 'vscode')
     assert.equal((await offer(true, ['other', 'vscode'])).tools?.server.name, 'vscode-editor')
   })

@@ -129,14 +129,16 @@ export class Bridge {
     const pending = isJSONRPCRequest(message) ? this.#pending.get(message.id) : undefined
     if (isJSONRPCRequest(message) && !pending) return
     for (let attempt = 0; ; attempt++) {
+      let isConnected = false
       try {
         const transport = await this.#connected(message)
+        isConnected = true
         await transport.send(message, pending && this.#sending(message as JSONRPCRequest, pending))
         if (pending) pending.isSent = true
         return
       } catch (error) {
         if (this.#isClosed || pending?.abort.signal.aborted) return
-        const wait = this.#waitAfter(error, attempt)
+        const wait = this.#waitAfter(error, attempt, isConnected)
         if (wait === undefined) {
           const problem = this.#explain(error)
           this.#options.report(problem.message)
@@ -150,9 +152,10 @@ export class Bridge {
   }
 
   /** How long to wait until a message is sent again; `undefined` if it can't be, or the server may have got it. */
-  #waitAfter(error: unknown, attempt: number): number | undefined {
+  #waitAfter(error: unknown, attempt: number, isConnected: boolean): number | undefined {
     if (isSessionGone(error)) return attempt === 0 ? 0 : undefined
-    if (!isRefused(error)) return undefined
+    // a server that ends or starts may accept a connection and close it; then it hasn't got the message yet
+    if (isConnected ? !isRefused(error) : statusOf(error) !== undefined) return undefined
     // some agents start no session before all of its servers have answered
     return attempt < MCP_FIRST_ATTEMPTS || this.#isConnected ? MCP_RECONNECT_MS[attempt] : undefined
   }

@@ -58,6 +58,7 @@ export const CommandId = {
   copyConversation: 'parley.copyConversation',
   copyLink: 'parley.copyLink',
   exportConversation: 'parley.exportConversation',
+  exportAll: 'parley.exportAll',
   importConversations: 'parley.importConversations',
   openConversationAsDocument: 'parley.openConversationAsDocument',
   editPrompt: 'parley.editPrompt',

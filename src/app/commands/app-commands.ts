@@ -44,6 +44,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       pickSession: how => services.actions.pick(how),
       refreshHistory: () => void services.history.refresh(),
       deleteSessions: () => deleteSessions(workbench.dialogs, services.history, services.actions),
+      exportAll: () => services.exporter.exportAll(),
       importConversations: () => services.importer.importFiles(),
       forgetMcpInputs: () => services.inputs.clear(),
     }),

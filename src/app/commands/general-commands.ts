@@ -25,6 +25,7 @@ export interface GeneralCommandOptions {
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
   deleteSessions: () => Promise<void>
+  exportAll: () => Promise<void>
   importConversations: () => Promise<void>
   sideBar: { showHistory(): Promise<void> }
   historyTab: Pick<HistoryTab, 'open'>
@@ -85,6 +86,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       options.refreshHistory()
     },
     [CommandId.deleteSessions]: () => options.deleteSessions(),
+    [CommandId.exportAll]: () => options.exportAll(),
     [CommandId.importConversations]: () => options.importConversations(),
     [CommandId.forgetMcpInputs]: async () => {
       const count = await options.forgetMcpInputs()

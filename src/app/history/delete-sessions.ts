@@ -79,7 +79,7 @@ function choicesOf(sessions: HistoryItem[]): Choice[] {
 }
 
 /** Groups in the order of their number of sessions, the largest first. */
-function grouped(sessions: HistoryItem[], key: (item: HistoryItem) => string): HistoryItem[][] {
+export function grouped(sessions: HistoryItem[], key: (item: HistoryItem) => string): HistoryItem[][] {
   const groups = new Map<string, HistoryItem[]>()
   for (const item of sessions) {
     const group = groups.get(key(item))
@@ -89,7 +89,7 @@ function grouped(sessions: HistoryItem[], key: (item: HistoryItem) => string): H
   return [...groups.values()].sort((a, b) => b.length - a.length)
 }
 
-function countText(count: number): string {
+export function countText(count: number): string {
   return count === 1 ? l10n.t('1 session') : l10n.t('{0} sessions', count)
 }
 

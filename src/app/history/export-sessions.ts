@@ -1,18 +1,24 @@
+import { homedir } from 'node:os'
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { UnavailableError } from '../../common/errors.ts'
+import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
-import type { SessionId } from '../../common/session-key.ts'
+import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { conversationMarkdown } from '../../conversation/markdown-export.ts'
 import type { KeptConversation } from '../../conversation/replay/restore-state.ts'
+import { dayOf } from '../../history/local-sessions.ts'
 import { conversationLines, type ExportedSession } from '../../history/protocol-lines.ts'
 import type { LocalSession } from '../../history/session-store.ts'
+import { sessionIdOf } from '../../history/transcript-rows.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
+import { writeAtomically } from '../../history/write-atomically.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { headOf } from '../../sessions/transcript-recorder.ts'
 import { fileNameOfTitle } from '../conversation/conversation-context.ts'
-import type { Workbench } from '../workbench.ts'
+import type { PickItem, ProgressStep, Workbench } from '../workbench.ts'
+import { countText, grouped } from './delete-sessions.ts'
 
 /** The extension of files with lines of the protocol. */
 const LINES_EXTENSION = 'jsonl'
@@ -24,9 +30,9 @@ export function linesFilter(): Record<string, string[]> {
 export interface SessionExporterOptions {
   workbench: Workbench
   records: Pick<SessionRecords, 'get'>
-  transcripts: Pick<Transcripts, 'read'>
+  transcripts: Pick<Transcripts, 'read' | 'byAge'>
   manager: Pick<SessionManager, 'find'>
-  history: Pick<HistoryList, 'find'>
+  history: Pick<HistoryList, 'find' | 'items'>
   secrets: SecretRegistry
 }
 
@@ -68,6 +74,85 @@ export class SessionExporter {
     })
   }
 
+  /**
+   * Writes all saved conversations to one file, or those of an agent or a folder. The file is complete or isn't there.
+   */
+  async exportAll(): Promise<void> {
+    const { workbench, history, transcripts } = this.#options
+    const { dialogs } = workbench
+    const saved = new Set(transcripts.byAge().map(copy => sessionKey(copy[0], sessionIdOf(copy))))
+    const isKept = ({ agentId, sessionId, open }: HistoryItem) =>
+      open || saved.has(sessionKey(agentId, sessionId))
+    const sessions = history.items().filter(isKept)
+    if (sessions.length === 0) throw new UnavailableError(l10n.t('No conversations are saved.'))
+    const choices = choicesOf(sessions)
+    const chosen =
+      choices.length === 1
+        ? choices[0]
+        : await dialogs.pick(choices, {
+            title: l10n.t('Export All'),
+            placeholder: l10n.t('Select which conversations to export'),
+            matchOnDescription: true,
+          })
+    if (!chosen || chosen.sessions.length === 0) return
+    const target = await dialogs.saveFile({
+      title: l10n.t('Export All'),
+      folder: homedir(),
+      name: `parley-${dayOf(Date.now())}.${LINES_EXTENSION}`,
+      filters: linesFilter(),
+    })
+    if (!target) return
+    const file = target.path
+    if (file === undefined)
+      throw new UnavailableError(l10n.t("Select a file on this machine's disk. Nothing was exported."))
+    let count = 0
+    const title = l10n.t('Exporting conversations')
+    const work = async (report: (step: ProgressStep) => void, signal: AbortSignal) => {
+      await writeAtomically(
+        file,
+        this.#linesOfAll(chosen.sessions, signal, () => {
+          count += 1
+          report({
+            message: l10n.t('{0} of {1}', count, chosen.sessions.length),
+            increment: 100 / chosen.sessions.length,
+          })
+        }),
+      )
+    }
+    try {
+      await dialogs.progress({ title, where: 'notification', cancellable: true }, work)
+    } catch (error) {
+      if (error instanceof CancelledError) {
+        dialogs.showStatus(l10n.t('Export canceled'))
+        return
+      }
+      throw new UnavailableError(problemOf(error, target.name), { cause: error })
+    }
+    void dialogs.info(
+      count === 1
+        ? l10n.t('1 conversation exported to {0}.', target.name)
+        : l10n.t('{0} conversations exported to {1}.', count, target.name),
+    )
+  }
+
+  /** Each conversation is read when its lines are written, so that only one is in memory. */
+  async *#linesOfAll(
+    sessions: readonly HistoryItem[],
+    signal: AbortSignal,
+    wrote: () => void,
+  ): AsyncGenerator<string> {
+    for (const item of sessions) {
+      // progress is drawn, and Cancel has its effect
+      await new Promise(resolve => setImmediate(resolve))
+      if (signal.aborted) throw new CancelledError()
+      const conversation = this.#read(item)
+      // one that was deleted meanwhile, or an open one in which nothing was said
+      if (!conversation || conversation.entries.length === 0) continue
+      yield* conversationLines(conversation, this.#aboutOf(item), this.#options.secrets)
+      wrote()
+    }
+  }
+
   /** The conversation as it's shown in this window, or else as it's saved. */
   #read({ agentId, sessionId }: SessionId): KeptConversation | undefined {
     const state = this.#options.manager.find(agentId, sessionId)?.session.state
@@ -96,4 +181,40 @@ function markdownOf(
   const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
   const about = { title: title?.trim() || l10n.t('Conversation'), agentName, cwd }
   return conversationMarkdown({ entries, terminals: byId }, about)
+}
+
+interface Choice extends PickItem {
+  sessions: HistoryItem[]
+}
+
+function choicesOf(sessions: HistoryItem[]): Choice[] {
+  const agents = grouped(sessions, ({ agentId }) => agentId)
+  const folders = grouped(sessions, ({ cwd }) => cwd)
+  const choice = (label: string, of: HistoryItem[]): Choice => ({
+    label,
+    description: countText(of.length),
+    sessions: of,
+  })
+  const line = (label: string): Choice => ({ label, isSeparator: true, sessions: [] })
+  return [
+    choice(l10n.t('All Sessions'), sessions),
+    ...(agents.length > 1
+      ? [line(l10n.t('By Agent')), ...agents.map(of => choice(of[0]!.agentName, of))]
+      : []),
+    ...(folders.length > 1
+      ? [
+          line(l10n.t('By Folder')),
+          ...folders.map(of => ({
+            ...choice(path.basename(of[0]!.cwd) || of[0]!.cwd, of),
+            detail: of[0]!.cwd,
+          })),
+        ]
+      : []),
+  ]
+}
+
+function problemOf(error: unknown, name: string): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  if (code === 'ENOSPC' || code === 'EDQUOT') return l10n.t('The disk is full. {0} was not written.', name)
+  return l10n.t('{0} was not written. {1}', name, messageOf(error))
 }

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import * as z from 'zod'
 import type { Json } from '../acp/wire/lenient.ts'
 import { boundDepth } from '../common/bound-depth.ts'
@@ -47,7 +48,7 @@ const header = z.object({
   format: z.number(),
   agent: z.object({ id, name: z.string().max(1000).optional().catch(undefined) }),
   sessionId: id,
-  cwd: z.string().min(1).max(32_768),
+  cwd: z.string().max(32_768).refine(isAbsolute),
   additionalDirectories: z.array(z.string().max(32_768)).max(1000).catch([]),
   title,
   givenTitle: title,
@@ -59,6 +60,11 @@ const header = z.object({
   counts: z.object({ entries: count, terminals: count }).catch({ entries: 0, terminals: 0 }),
   head: z.unknown().optional(),
 })
+
+/** Whether it's a whole path, on any system. */
+function isAbsolute(folder: string): boolean {
+  return path.posix.isAbsolute(folder) || path.win32.isAbsolute(folder)
+}
 
 /** A conversation of which the next lines are read. */
 interface Reading {

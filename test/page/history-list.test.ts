@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
@@ -84,5 +86,41 @@ describe('the list of History', () => {
     await told.getByRole('button', { name: 'Undo' }).click()
     for (const title of old) await history.row(title).waitFor()
     assert.deepEqual(asked('Other', 'session/delete'), [])
+  })
+
+  it('exports a conversation from its menu, and reads it on a machine without its agent', async () => {
+    const workbench = await vscode.sharedWindow()
+    const conversation = await ConversationPage.startSession(workbench, 'Other')
+    await conversation.send('[[title To be exported]] [[tool a]] [[say It is all here.]]')
+    await conversation.text('It is all here.').waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.find('To be exported')
+    const row = history.row('To be exported')
+    const context = await row.evaluate(
+      element => element.closest('[data-vscode-context]')?.getAttribute('data-vscode-context') ?? '',
+    )
+    const file = join(vscode.root.directory, 'exported.jsonl')
+    await workbench.host.call('willPick', file)
+    // VS Code shows the menu
+    void workbench.host.call('run', 'parley.history.export', JSON.parse(context))
+    await workbench.notification('Conversation exported to exported.jsonl.').waitFor()
+    const lines = readFileSync(file, 'utf8').trim().split('\n')
+    const methods = lines.map(line => JSON.parse(line).method)
+    assert.ok(methods.includes('session/prompt') && methods.includes('session/update'), methods.join())
+
+    const elsewhere = join(vscode.root.directory, 'elsewhere.jsonl')
+    const [first = '', ...others] = lines
+    const params = { ...JSON.parse(first).params, agent: { id: 'far', name: 'Far Agent' } }
+    const about = { ...params, title: 'From afar', givenTitle: undefined, formerTitles: undefined }
+    const header = JSON.stringify({ ...JSON.parse(first), params: about })
+    writeFileSync(elsewhere, [header, ...others].join('\n'))
+    await workbench.host.call('willPick', elsewhere)
+    await workbench.runCommand('Parley: Import Conversations…')
+    await workbench.notification('Imported: 1 conversation.').waitFor()
+    await history.find('From afar')
+    await history.row('From afar').getByText('Far Agent').waitFor()
+    await history.row('From afar').click()
+    const imported = await ConversationPage.find(workbench)
+    await imported.text('It is all here.').waitFor()
   })
 })

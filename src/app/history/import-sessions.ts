@@ -115,7 +115,8 @@ export class SessionImporter {
     const { agentName, ...record } = session
     const saved = transcripts.add(record.agentId, record.sessionId, conversation)
     if (saved === 'failed') return saved
-    records.imported(record)
+    // whoever wrote the file must not choose what an agent may access without asking
+    records.imported({ ...record, additionalDirectories: [] })
     // an agent that isn't on this machine has no other name
     if (!records.agent(record.agentId))
       records.agentRuns(record.agentId, {

@@ -120,6 +120,13 @@ class Machine {
     )
   })
 
+  it('takes no access to more folders from a file', async () => {
+    await machine.import(fileText([said('Fix it', 'Done'), { additionalDirectories: ['/'] }]))
+    assert.deepEqual(machine.records.get('a', 's')?.additionalDirectories, [])
+    const relative = fileText([said('Hello', 'Hi'), { sessionId: 't', cwd: '..' }])
+    assert.match(await machine.import(relative), /^No conversations/)
+  })
+
   it('leaves what is here already', async () => {
     const text = fileText([said('Fix it', 'Done'), {}], [said('Hello', 'Hi'), { sessionId: 't' }])
     assert.equal(await machine.import(text), 'Imported: 2 conversations.')

@@ -129,6 +129,8 @@ async function stop(): Promise<void> {
 const control = {
   /** The user opened a link into the extension. */
   openLink: async (link: string) => void (await vscode.uriHandlers[0]?.handleUri(URI.parse(link))),
+  /** The file that the user will choose in the next dialog. */
+  willPick: (path: string) => void vscode.pickedFiles.push([URI.file(path)]),
   run: (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args.map(revive)),
   clipboard: () => vscode.env.clipboard.readText(),
   openedUrls: () => vscode.openedUrls,

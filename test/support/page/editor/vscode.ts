@@ -3,7 +3,7 @@
  * `vscode`. Its page draws what it shows: see `shown.ts`.
  */
 import { readdirSync, readFileSync, watch } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { URI } from 'vscode-uri'
 import { Configuration } from './configuration.ts'
@@ -297,6 +297,7 @@ export const workspace = {
   encode: async (text: string) => new TextEncoder().encode(text),
   fs: {
     readFile: async (uri: URI) => new Uint8Array(await readFile(uri.fsPath)),
+    writeFile: (uri: URI, content: Uint8Array) => writeFile(uri.fsPath, content),
     stat: async (uri: URI) => {
       const { size, mtimeMs, ctimeMs, isDirectory } = await stat(uri.fsPath)
       return {

@@ -252,10 +252,10 @@ const stylesAndScripts = pages =>
   pages.flatMap(page => ['tsx', 'css'].map(kind => ({ in: `src/webview/${page}/main.${kind}`, out: page })))
 
 /** @type {esbuild.BuildOptions} */
-const conversation = {
+const webviews = {
   ...common,
   entryPoints: [
-    ...stylesAndScripts(['conversation']),
+    ...stylesAndScripts(['conversation', 'history', 'agents', 'mcp']),
     { in: 'src/webview/rich/math.css', out: 'math' },
     { in: 'src/webview/styles/later.css', out: 'later' },
     { in: 'src/webview/styles/icons.css', out: 'icons' },
@@ -280,13 +280,6 @@ const conversation = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
 }
-
-/**
- * By themselves: each file takes its way through VS Code's service worker, and what the conversation's page shared with
- * these would be in five.
- * @type {esbuild.BuildOptions}
- */
-const otherPages = { ...conversation, entryPoints: stylesAndScripts(['history', 'agents', 'mcp']) }
 
 /** Programs of their own. @type {esbuild.BuildOptions[]} */
 const programs = [
@@ -463,7 +456,7 @@ const namingFiles = (build, files) => ({
 if (options.watch) {
   const builds = options.tests
     ? [integrationTests()]
-    : [conversation, otherPages, ...[extension, services].map(build => namingFiles(build, {})), ...programs]
+    : [webviews, ...[extension, services].map(build => namingFiles(build, {})), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
 } else if (options.tests) {
   rmSync('out/test', { recursive: true, force: true })
@@ -472,10 +465,10 @@ if (options.watch) {
   rmSync('dist', { recursive: true, force: true })
   mkdirSync('dist')
   writeFileSync('dist/agent-icons.json', agentIcons())
-  const pages = await Promise.all([conversation, otherPages].map(build => esbuild.build(build)))
-  const files = Object.assign({}, ...pages.map(({ metafile }) => firstFiles(metafile)))
+  const pages = await esbuild.build(webviews)
+  const files = firstFiles(pages.metafile)
   const rest = [...[extension, services].map(build => namingFiles(build, files)), ...programs]
-  const results = [...pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
+  const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',
     notices([...bundledPackages(results.map(result => result.metafile)), ICONS]),

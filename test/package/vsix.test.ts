@@ -14,7 +14,7 @@ const allowed = [
   /^(readme|changelog)\.md$/,
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
-  /^media\/registry\.json$/,
+  /^media\/(registry|mcp\.schema)\.json$/,
   /^dist\/(extension\.cjs|services\.js|code-actions\.js|demo-agent\.js|search-worker\.js|process-guard\.cjs|mcp-bridge\.js)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/agent-host\.mjs$/,

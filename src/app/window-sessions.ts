@@ -17,13 +17,13 @@ import { WindowFiles } from './storage/window-states.ts'
 
 /** Maximum number of sessions of a window. */
 const MAX_SESSIONS = 200
-/** Of the last words of a session. */
+/** Of the last line of a session. */
 const MAX_LINE = 200
-/** Entries at the end of a conversation among which the last words are. */
+/** Entries at the end of a conversation among which the last line is. */
 const MAX_ENTRIES = 20
 /** Other windows hear of changes this much later. Milliseconds. */
 const WRITE_MS = 300
-/** An updating agent changes its last words all the time. Milliseconds. */
+/** An updating agent changes its last line all the time. Milliseconds. */
 const SAID_MS = 2000
 
 const text = (max: number) => z.string().max(max)
@@ -71,7 +71,7 @@ interface WindowSessionsOptions {
 }
 
 /**
- * What is at work in all windows of this machine. Each window writes what it has to a file of its own, and reads those of
+ * The active sessions of all windows on this machine. Each window writes what it has to a file of its own, and reads those of
  * the others, which anything may have written. The file of a window that crashed is left out, and removed.
  */
 export class WindowSessions extends Owner {
@@ -189,7 +189,7 @@ export class WindowSessions extends Owner {
     const { cwd } = plan.setup
     const { usage, updatedAt } = session.state
     const title = titleOf(session)
-    const line = requestSummary(session)?.text ?? lastWords(session.state.entries)
+    const line = requestSummary(session)?.text ?? lastLine(session.state.entries)
     const branch = await branchOf(cwd)
     return {
       ...{ agentId, agentName, sessionId: session.sessionId, indicator, cwd },
@@ -249,7 +249,7 @@ export class WindowSessions extends Owner {
 type Entries = OpenSession['session']['state']['entries']
 
 /** The last line that the agent wrote, or the title of what it does since. */
-function lastWords(entries: Entries): string | undefined {
+function lastLine(entries: Entries): string | undefined {
   for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_ENTRIES); at--) {
     const entry = entries[at]
     if (entry?.kind === 'tool_call' && entry.title) return entry.title

@@ -48,7 +48,7 @@ export interface McpSessionRow {
   key: string
   title?: string
   agent: { agentId: string; name: string }
-  /** The agent gets no servers at all. */
+  /** No configured server is passed to the agent; the editor tools still are. */
   isAgentOff?: true
   servers: McpSessionServer[]
 }

@@ -115,7 +115,7 @@ export class McpInputs {
 function notDefined(id: string, inputs: readonly McpInput[]): string {
   return inputs.some(input => input.id === id)
     ? l10n.t(
-        'The input "{0}" and the server are defined in different settings. Define both in the same settings.',
+        'The input "{0}" and the server are defined in different places. Define both in the same settings or file.',
         id,
       )
     : l10n.t('The input "{0}" isn\'t defined in "inputs".', id)

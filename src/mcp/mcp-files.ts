@@ -45,7 +45,7 @@ export async function mcpFiles(locations: McpFileLocations): Promise<McpFile[]> 
         ]),
     {
       kind: 'vscodeUser',
-      label: l10n.t('mcp.json of the user'),
+      label: l10n.t('user mcp.json'),
       scope: 'user',
       file: await userMcpFile(locations),
     },

@@ -223,7 +223,7 @@ export class McpServers extends Owner {
     const one = this.#plan(await this.sources()).find(each => each.key === key)
     if (!one?.server) return { reason: l10n.t('This server is no longer defined, or its entry is invalid.') }
     if (!this.#options.trusted())
-      return { reason: l10n.t("Servers don't start until you trust this workspace.") }
+      return { reason: l10n.t("MCP servers don't start until you trust this workspace.") }
     this.#withoutInput.delete(key)
     // whichever session uses it
     const { leftOut: _, ...candidate } = one
@@ -396,13 +396,15 @@ function nameIn({ path }: SettingProblem): string | undefined {
 
 function invalidReason({ problems }: McpSource, name: string): string {
   const problem = problems.find(one => one.fatal && nameIn(one) === name)
-  return problem ? describeProblem(problem) : l10n.t('Its entry is invalid.')
+  return problem ? describeProblem(problem) : l10n.t("The server's entry is invalid.")
 }
 
 function notAgreedReason(source: McpSource): string {
   return isOfWorkspace(source)
-    ? l10n.t("Defined in the workspace, and you haven't allowed it. Allow it in MCP Servers.")
-    : l10n.t("It's meant to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.")
+    ? l10n.t('This server is defined in the workspace and not allowed yet. Allow it in MCP Servers.')
+    : l10n.t(
+        "This server is configured to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.",
+      )
 }
 
 /** Why a server is left out, as a sentence. */
@@ -427,7 +429,9 @@ export function leftOutReason(leftOut: LeftOut, source: McpSource, name: string)
     case 'shadowed':
       return l10n.t('{0} defines a server with the same name, which is used instead.', leftOut.by)
     case 'restricted':
-      return l10n.t("Servers of the workspace aren't passed until you trust it.")
+      return l10n.t(
+        "MCP servers defined in the workspace aren't passed to agents until you trust the workspace.",
+      )
     case 'transport':
       switch (leftOut.type) {
         case 'stdio':

@@ -184,7 +184,7 @@ class SourceReader {
     if (surplus > 0)
       this.#problem(
         [],
-        l10n.t('expected at most {0} servers, found {1} more', MAX_MCP_SERVERS, surplus),
+        l10n.t('expected at most {0} servers, found {1}', MAX_MCP_SERVERS, MAX_MCP_SERVERS + surplus),
         false,
       )
     return all()

@@ -198,7 +198,7 @@ class Check {
         this.#server.type === 'stdio'
           ? l10n.t("The program isn't an MCP server: its answer isn't valid.")
           : l10n.t(
-              'The URL isn\'t one of an MCP server over {0}. Check the URL and "type".',
+              'There\'s no MCP server over {0} at this URL. Check the URL and "type".',
               nameOf(this.#server),
             ),
     }
@@ -241,7 +241,7 @@ class Check {
     const message =
       status === 404 || status === 405
         ? l10n.t(
-            'The URL isn\'t one of an MCP server over {0} (status {1}). Check the URL and "type".',
+            'There\'s no MCP server over {0} at this URL (status {1}). Check the URL and "type".',
             nameOf(server),
             status,
           )
@@ -278,7 +278,7 @@ async function listTools(
     }
     cursor = page.nextCursor
     if (cursor !== undefined && cursors.has(cursor)) {
-      notes.push(l10n.t("The server's list of tools repeats itself."))
+      notes.push(l10n.t('The server sent the same page of tools again, so the list may be incomplete.'))
       break
     }
     if (cursor !== undefined) cursors.add(cursor)

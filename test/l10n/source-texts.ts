@@ -29,7 +29,7 @@ const shownProperties = new Set([
 /** Methods of VS Code that show texts. */
 const shownCalls = /^(show(Error|Warning|Information)Message|setStatusBarMessage)$/
 /** Texts that are the same in every language. */
-const names = /^Parley(: \p{Lu}.*)?$/u
+const names = /^(Parley(: \p{Lu}.*)?|parley\.\w+)$/u
 
 /** Reads every source file with texts for users, except the demo agent, which is in English like other agents. */
 export function readSourceTexts(): SourceTexts {

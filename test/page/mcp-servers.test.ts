@@ -61,7 +61,7 @@ describe('MCP Servers', () => {
     await details.getByRole('button', { name: 'Manage MCP Servers' }).click()
     const page = await workbench.webview('body[data-view="mcp"]')
     const session = place(page, /Wide$/)
-    await session.getByText("you haven't allowed it").waitFor()
+    await session.getByText('not allowed yet. Allow it').waitFor()
     await session
       .getByText(
         'parley.mcpServers (user settings) defines a server with the same name, which is used instead.',
@@ -90,7 +90,7 @@ describe('MCP Servers', () => {
     })
     const page = await manage()
     const server = (name: string) =>
-      place(page, 'mcp.json of the user').getByRole('listitem').filter({ hasText: name }).first()
+      place(page, 'user mcp.json').getByRole('listitem').filter({ hasText: name }).first()
     for (const name of ['good', 'bad', 'missing'])
       await page.getByRole('button', { name: `Check: ${name}` }).click()
     await server('good')
@@ -108,7 +108,7 @@ describe('MCP Servers', () => {
     await page.getByRole('button', { name: 'Check: theirs' }).click()
     await workbench.page.getByText('Command: node theirs.mjs').waitFor()
     await answer('Cancel')
-    await place(page, 'planets-api/.vscode/mcp.json').getByText("you haven't allowed it").waitFor()
+    await place(page, 'planets-api/.vscode/mcp.json').getByText('not allowed yet. Allow it').waitFor()
   })
 
   // what it turns off and adds stays for the tests after it
@@ -123,8 +123,8 @@ describe('MCP Servers', () => {
 
     await page.getByRole('button', { name: 'Turn Off: clock' }).first().click()
     await place(page, 'parley.mcpServers (user settings)').getByText('Off', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Turn Off: mcp.json of the user' }).click()
-    await place(page, 'mcp.json of the user').getByText('Off', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Turn Off: user mcp.json' }).click()
+    await place(page, 'user mcp.json').getByText('Off', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Turn Off: planets-web/.mcp.json' }).click()
     await page.getByRole('button', { name: 'Turn On: planets-web/.mcp.json' }).waitFor()
 
@@ -140,8 +140,8 @@ describe('MCP Servers', () => {
     const session = place(again, /Wide$/)
     await session.getByRole('button', { name: 'Turn Off: theirs' }).click()
     await session.getByText('Changes apply when the session is loaded again').waitFor()
-    await session.getByRole('button', { name: 'Turn Off for This Agent: Wide' }).click()
-    await session.getByText('No servers for this agent').waitFor()
+    await session.getByRole('button', { name: 'Turn Off All for This Agent: Wide' }).click()
+    await session.getByText('Turned off for this agent', { exact: true }).waitFor()
     await ConversationPage.startSession(workbench, 'Wide')
     await waitFor('a session without servers', () => given()?.length === 0)
   })
@@ -165,8 +165,8 @@ describe('MCP Servers', () => {
       'the result',
       async () => (await input.getAttribute('placeholder')) === 'probe 1.2.3 · 6 tools',
     )
-    await workbench.pick('Save for Me')
-    await workbench.notification('The MCP server "new" was added.').waitFor()
+    await workbench.pick('Save in User Settings')
+    await workbench.notification('MCP server "new" added.').waitFor()
     await place(page, 'parley.mcpServers (user settings)').getByText('new', { exact: true }).waitFor()
     await workbench.runCommand('Notifications: Clear All Notifications')
 

@@ -35,7 +35,7 @@ describe('the sign-in of an MCP server', () => {
     const { page } = workbench
     await workbench.runCommand('Parley: Sign In to MCP Server…')
     await page.getByText('docs', { exact: true }).click()
-    await page.getByText(/The MCP server "docs" wants you to sign in at 127\.0\.0\.1:\d+\./).waitFor()
+    await page.getByText(/The MCP server "docs" requires you to sign in at 127\.0\.0\.1:\d+\./).waitFor()
     const opened = async () => (await workbench.host.call('openedUrls')) as string[]
     assert.deepEqual(await opened(), [])
     await page.getByRole('button', { name: 'Open Browser' }).click()

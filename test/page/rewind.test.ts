@@ -73,7 +73,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
   it('forks at the message, restores the files, and finds the branch with its files again', async () => {
     await twoEdits('Forgets')
     await press('second', 'Restore to Here…')
-    await confirm('Restore', 'The agent forgets everything since this prompt.')
+    await confirm('Restore', 'The agent forgets this prompt and everything after it.')
     await holds(FIRST)
     await gone('second')
     await conversation.frame.getByText('Files restored to before the prompt').waitFor()
@@ -89,7 +89,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
     assert.notEqual(sent?.sessionId, fork?.sessionId)
 
     await workbench.runAndPick('Parley: Show Branches…', 'first')
-    await confirm('Restore Files', 'when you left it')
+    await confirm('Restore Files', 'When you left this branch')
     await holds(BOTH)
     await prompt('second').waitFor()
     await gone('third')
@@ -111,7 +111,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
     await conversation.runTurn('[[say only words]] words')
     await conversation.runTurn('[[say more]] more words')
     await press('more words', 'Restore to Here…')
-    await confirm('Go Back', 'The agent forgets everything since this prompt.')
+    await confirm('Restore', 'The agent forgets this prompt and everything after it.')
     await gone('more words')
     await prompt('words').waitFor()
   })

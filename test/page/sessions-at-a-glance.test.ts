@@ -48,7 +48,7 @@ describe('the sessions of all windows', () => {
     await row.getByText('Needs your answer · One').waitFor()
     assert.match(await rows(second).first().innerText(), /Needs your answer/)
     await second.paletteInput.press('Enter')
-    await second.page.getByText('is shown in the window where it runs').waitFor()
+    await second.page.getByText('was opened in its own window').waitFor()
     await there.frame.locator('.permission').first().waitFor()
     assert.equal(await here.frame.locator('.permission').count(), 0)
   })

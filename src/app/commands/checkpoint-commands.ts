@@ -126,9 +126,9 @@ async function confirmRestore(
     if (!forkPoint(open, turn, 'stay'))
       throw new UnavailableError(l10n.t('No files changed since this prompt.'))
     const { dialogs } = services.workbench
-    const goBack = l10n.t('Go Back')
-    const question = l10n.t('Go back to before this prompt?')
-    if ((await dialogs.confirm(question, { detail: forgetNote() }, goBack)) !== goBack) return false
+    const restore = l10n.t('Restore')
+    const question = l10n.t('Restore the conversation to before this prompt?')
+    if ((await dialogs.confirm(question, { detail: forgetNote() }, restore)) !== restore) return false
     return forkBefore(target, turn, services)
   }
   const selection = await askRestore(open, plan, services)
@@ -442,7 +442,7 @@ function forkPoint(
 
 function forgetNote(): string {
   return l10n.t(
-    'The agent forgets everything since this prompt. To go back to the conversation as it is now, run Show Branches.',
+    'The agent forgets this prompt and everything after it. To return to the current conversation, run Show Branches.',
   )
 }
 
@@ -462,7 +462,7 @@ function noteForgotten(
       ? l10n.t('Files restored to before the prompt “{0}”', excerpt)
       : l10n.t('Continued from before the prompt “{0}”', excerpt),
     description: l10n.t(
-      'The agent has forgotten everything since that prompt. To go back to the conversation as it was, run Show Branches.',
+      'The agent has forgotten that prompt and everything after it. To return to the original conversation, run Show Branches.',
     ),
     ...(undone && { files: undone.files.map(({ before }) => before.path) }),
     rewind: { from: turn, to: turn - 1, forgotten: true, ...(undone && { restored: undone.id }) },
@@ -487,7 +487,7 @@ async function showBranches(
   if (found.length === 0)
     throw new UnavailableError(
       l10n.t(
-        'This conversation has no branches. There is one once you go back in it, if the agent can forget messages.',
+        'This conversation has no branches. A branch is created when you restore, edit or fork at an earlier prompt and the agent can fork there.',
       ),
     )
   const date = new Intl.DateTimeFormat(workbench.language, { dateStyle: 'short', timeStyle: 'short' })
@@ -517,11 +517,15 @@ async function showBranches(
   const { agentId, sessionId, restored } = picked
   const hasFiles = restored !== undefined && tracker.review.undone.some(({ id }) => id === restored)
   const again = l10n.t('Restore Files')
-  const leave = l10n.t('Leave Files')
+  const leave = l10n.t('Keep Current Files')
   const answer = hasFiles
     ? await workbench.dialogs.confirm(
         l10n.t('Restore the files of this branch, too?'),
-        { detail: l10n.t('They were restored to before its prompt when you left it.') },
+        {
+          detail: l10n.t(
+            'When you left this branch, its files were reverted to their state before the prompt.',
+          ),
+        },
         ...[again, leave],
       )
     : leave

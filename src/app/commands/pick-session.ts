@@ -120,7 +120,7 @@ interface OpenSessionSources {
   manager: Pick<SessionManager, 'list' | 'find'>
   indicators: Pick<SessionIndicators, 'of' | 'onDidChange'>
   history: Pick<HistoryList, 'items'>
-  /** What is at work in all windows. */
+  /** The active sessions of all windows. */
   windows: Pick<WindowSessions, 'own' | 'others' | 'onDidChange'>
   /** The agents that run outside of windows. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
@@ -211,7 +211,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
     .filter(({ isAttached, hasExited }) => !isAttached && !hasExited)
     .map(agent => ({
       label: `$(server-process) ${plain(agent.tag.name)}`,
-      description: l10n.t('Runs without a window'),
+      description: l10n.t('Running in the background'),
       detail: [plain(agent.cwd), l10n.t('since {0}', new Date(agent.since).toLocaleString(language))].join(
         ' · ',
       ),
@@ -246,13 +246,13 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
   const group = (label: string, items: SessionItem[]): SessionItem[] =>
     items.length > 0 ? [{ label, isSeparator: true }, ...items] : []
   return [
-    ...group(l10n.t('At Work'), [...working, ...background]),
+    ...group(l10n.t('Active'), [...working, ...background]),
     ...group(l10n.t('Open in This Window'), open),
     ...group(l10n.t('Recent'), recent),
   ]
 }
 
-/** Two lines: what it's about and its state; where it works, its last words, when, and what it cost. */
+/** Two lines: what it's about and its state; where it works, its last line, when, and what it cost. */
 function summaryItem(summary: SessionSummary, where: string, language: string): PickItem {
   const { title, indicator, agentName, cwd, branch, line, at, cost } = summary
   const facts = [

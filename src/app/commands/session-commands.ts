@@ -89,7 +89,9 @@ export function placeCommands(options: PlaceCommandOptions) {
     const { workspace } = other.window
     if (workspace !== undefined && (await workbench.focusWindow(workspace))) return
     const title = visible(other.title ?? '') || l10n.t('Untitled session')
-    void workbench.dialogs.info(l10n.t('“{0}” is shown in the window where it runs.', title))
+    void workbench.dialogs.info(
+      l10n.t('“{0}” was opened in its own window. Switch to that window to see it.', title),
+    )
   }
 
   return {

@@ -106,7 +106,7 @@ export class SideBar implements ConversationSurface {
     const text =
       elsewhere === 0
         ? l10n.t('{0} waiting for your answer', all)
-        : l10n.t('{0} waiting for your answer, {1} of them in other windows', all, elsewhere)
+        : l10n.t('{0} waiting for your answer ({1} in other windows)', all, elsewhere)
     this.#view?.setBadge(all, text)
   }
 

@@ -90,13 +90,13 @@ export class SessionExporter {
       choices.length === 1
         ? choices[0]
         : await dialogs.pick(choices, {
-            title: l10n.t('Export All'),
+            title: l10n.t('Export All Conversations'),
             placeholder: l10n.t('Select which conversations to export'),
             matchOnDescription: true,
           })
     if (!chosen || chosen.sessions.length === 0) return
     const target = await dialogs.saveFile({
-      title: l10n.t('Export All'),
+      title: l10n.t('Export All Conversations'),
       folder: homedir(),
       name: `parley-${dayOf(Date.now())}.${LINES_EXTENSION}`,
       filters: linesFilter(),
@@ -197,7 +197,7 @@ function choicesOf(sessions: HistoryItem[]): Choice[] {
   })
   const line = (label: string): Choice => ({ label, isSeparator: true, sessions: [] })
   return [
-    choice(l10n.t('All Sessions'), sessions),
+    choice(l10n.t('All Conversations'), sessions),
     ...(agents.length > 1
       ? [line(l10n.t('By Agent')), ...agents.map(of => choice(of[0]!.agentName, of))]
       : []),
@@ -215,6 +215,6 @@ function choicesOf(sessions: HistoryItem[]): Choice[] {
 
 function problemOf(error: unknown, name: string): string {
   const code = (error as NodeJS.ErrnoException | undefined)?.code
-  if (code === 'ENOSPC' || code === 'EDQUOT') return l10n.t('The disk is full. {0} was not written.', name)
-  return l10n.t('{0} was not written. {1}', name, messageOf(error))
+  if (code === 'ENOSPC' || code === 'EDQUOT') return l10n.t("The disk is full. {0} wasn't written.", name)
+  return l10n.t("{0} wasn't written: {1}", name, messageOf(error))
 }

@@ -138,15 +138,15 @@ function summaryOf(done: Imported): string {
   const { added, merged, same, failed, noRoom, newer, leftOut, problems } = done
   const sentences = [
     added > 0 && l10n.t('Imported: {0}.', countText(added)),
-    merged > 0 && l10n.t('Merged with what was saved here: {0}.', countText(merged)),
-    same > 0 && l10n.t('Already here: {0}.', countText(same)),
+    merged > 0 && l10n.t('Merged with saved conversations: {0}.', countText(merged)),
+    same > 0 && l10n.t('Already saved: {0}.', countText(same)),
     newer > 0 && l10n.t('From a newer version of Parley, not imported: {0}.', countText(newer)),
     noRoom > 0 &&
-      l10n.t('Not imported because of the setting parley.history.maximumSize: {0}.', countText(noRoom)),
+      l10n.t("Not imported, because they'd exceed parley.history.maximumSize: {0}.", countText(noRoom)),
     failed > 0 && l10n.t("Couldn't be saved: {0}.", countText(failed)),
     ...problems.map(problem => l10n.t("A file couldn't be read: {0}", problem)),
   ].filter(sentence => sentence !== false)
-  if (sentences.length === 0) return l10n.t('No conversations that Parley exported were found.')
+  if (sentences.length === 0) return l10n.t('The files contain no conversations exported by Parley.')
   if (leftOut === 1) sentences.push(l10n.t('1 damaged or missing part was left out.'))
   if (leftOut > 1) sentences.push(l10n.t('{0} damaged or missing parts were left out.', leftOut))
   return sentences.join(' ')

@@ -34,7 +34,7 @@ async function addServer(options: McpCommandOptions): Promise<void> {
   const { workbench, mcp } = options
   const { dialogs } = workbench
   if (!workbench.isTrusted)
-    throw new UnavailableError(l10n.t("Servers don't start until you trust this workspace."))
+    throw new UnavailableError(l10n.t("MCP servers don't start until you trust this workspace."))
   const title = l10n.t('Add MCP Server')
   const text = await dialogs.input({
     title,
@@ -75,8 +75,8 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
         {
           save: 'user',
           icon: 'account',
-          label: l10n.t('Save for Me'),
-          description: l10n.t('parley.mcpServers in the user settings'),
+          label: l10n.t('Save in User Settings'),
+          description: 'parley.mcpServers',
         },
         ...folders().map(
           ({ name: folder, path: at }): Choice => ({
@@ -84,7 +84,7 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
             folder: at,
             icon: 'folder',
             label: l10n.t('Save in {0}', folder),
-            description: l10n.t('.vscode/mcp.json, which others may get, too'),
+            description: l10n.t('.vscode/mcp.json, which may be shared with others'),
           }),
         ),
         { save: 'check', icon: 'refresh', label: l10n.t('Check Again') },
@@ -100,7 +100,7 @@ async function checkAndSave(options: McpCommandOptions, { name, server }: Entere
     return
   }
   const show = l10n.t('MCP Servers')
-  const text = l10n.t('The MCP server "{0}" was added. New sessions get it.', name)
+  const text = l10n.t('MCP server "{0}" added. New sessions use it.', name)
   if ((await dialogs.info(plainMessage(text), show)) === show) options.mcpPage.open()
 }
 

@@ -18,7 +18,7 @@ export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
     const signIn = l10n.t('Open Browser')
     const detail = l10n.t('Your browser opens {0}. Sign in only if you trust the server and this host.', host)
     const answer = await dialogs.confirm(
-      plainMessage(l10n.t('The MCP server "{0}" wants you to sign in at {1}.', serverName, host)),
+      plainMessage(l10n.t('The MCP server "{0}" requires you to sign in at {1}.', serverName, host)),
       { detail: plainMessage(detail) },
       signIn,
     )
@@ -64,7 +64,7 @@ export async function signInToMcpServer(
   if ('reason' in resolution) throw new UnavailableError(resolution.reason)
   const { server } = resolution
   if (server.type === 'stdio') return false
-  const title = l10n.t('Signing in to {0}…', name)
+  const title = l10n.t('Signing in to {0}', name)
   try {
     await dialogs.progress({ title, where: 'notification', cancellable: true }, (_, signal) =>
       mcpSignIns.signIn(server, signal),
@@ -74,6 +74,6 @@ export async function signInToMcpServer(
     void dialogs.error(plainMessage(l10n.t("Couldn't sign in to {0}: {1}", name, messageOf(error))))
     return false
   }
-  void dialogs.info(plainMessage(l10n.t('Signed in to {0}. New sessions use it.', name)))
+  void dialogs.info(plainMessage(l10n.t('Signed in to {0}. New sessions use this sign-in.', name)))
   return true
 }

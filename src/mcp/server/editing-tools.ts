@@ -147,7 +147,7 @@ const organizeImports = tool({
     if (!action?.edit) return { text: "Nothing to change, or the file's language can't organize imports." }
     return change(
       'organize_imports',
-      l10n.t('Organize imports of {0}', roots.name(path)),
+      l10n.t('Organize imports in {0}', roots.name(path)),
       action.edit,
       context,
     )

@@ -92,7 +92,7 @@ export class EditorTools extends Owner {
       return { tools, note: { ...base, passed: true, ...(isBridged && { isBridged }) } }
     } catch (error) {
       this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
-      const reason = l10n.t("The editor's own tools couldn't be started: {0}", messageOf(error))
+      const reason = l10n.t("Couldn't start the editor tools: {0}", messageOf(error))
       return { note: { ...base, passed: false, reason } }
     } finally {
       this.#starting -= 1

@@ -165,7 +165,7 @@ const terminalOutput = tool({
     const { features, allowed, signal } = context
     if (!allowed.has('terminal_output')) {
       const conversation = await context.conversation()
-      const title = l10n.t('Read the output of your terminals in this session')
+      const title = l10n.t("Read your terminals' output for the rest of this session")
       await conversation.permitted({ tool: 'terminal_output', title, kind: 'other' }, signal, async () => {
         allowed.add('terminal_output')
       })
@@ -176,7 +176,7 @@ const terminalOutput = tool({
     const [last] = commands
     if (!last)
       return {
-        text: 'No command has run in a terminal with shell integration since this session of the editor began.',
+        text: 'No command has run in a terminal with shell integration since Parley started its editor tools in this window.',
       }
     const { isRunning, exitCode } = last
     const state = isRunning

@@ -40,7 +40,7 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
     const provider = new Provider(await options.externalUrl(listener.url), state, async url => {
       // the address comes from the server
       if (url.protocol !== 'https:' && !isLoopback(url))
-        throw new Error(l10n.t('The address of the sign-in must use HTTPS.'))
+        throw new Error(l10n.t("The server's sign-in URL must use HTTPS."))
       if (!(await options.confirm(url.host))) throw new CancelledError()
       await options.openExternal(url.href)
     })
@@ -167,7 +167,7 @@ class Provider implements OAuthClientProvider {
   }
 
   signIn(): StoredSignIn {
-    if (!this.#client || !this.#tokens) throw new Error(l10n.t('The server gave no access.'))
+    if (!this.#client || !this.#tokens) throw new Error(l10n.t("The server didn't return an access token."))
     const { expires_in: seconds } = this.#tokens
     return {
       client: this.#client,
@@ -209,8 +209,11 @@ function isLoopback({ protocol, hostname }: URL): boolean {
 
 function explained(error: unknown): unknown {
   if (error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error)))
-    return new Error(l10n.t("The server doesn't let clients like Parley sign in: it registers none."), {
-      cause: error,
-    })
+    return new Error(
+      l10n.t("Parley can't sign in: the server doesn't support dynamic client registration."),
+      {
+        cause: error,
+      },
+    )
   return error
 }

@@ -92,7 +92,7 @@ export function ruleText({
   tool,
   action,
 }: Omit<PermissionRuleSetting, 'action'> & { action?: RuleAction }): string {
-  if (tool !== undefined) return l10n.t("The editor's tool {0}", tool)
+  if (tool !== undefined) return l10n.t('Editor tool {0}', tool)
   if (command !== undefined) {
     const pattern = parseCommandPattern(command)
     if (!pattern?.open) return l10n.t('The command {0}', command)

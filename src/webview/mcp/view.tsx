@@ -38,7 +38,7 @@ export function McpView({ state, host }: McpViewProps) {
         <p class="agents-note quiet">
           <Icon name="workspace-untrusted" />
           <span>
-            {t("Restricted Mode: servers of the workspace aren't passed to agents until you trust it.")}
+            {t("MCP servers defined in the workspace aren't passed to agents until you trust the workspace.")}
           </span>
         </p>
       )}
@@ -245,15 +245,17 @@ function Session({ session, host }: { session: McpSessionRow; host: Host }) {
         <span class="quiet" dir="auto">
           {agent.name}
         </span>
-        {isAgentOff && <span class="agent-tag">{t('No servers for this agent')}</span>}
+        {isAgentOff && <span class="agent-tag">{t('Turned off for this agent')}</span>}
         <Button
-          label={`${isAgentOff ? t('Turn On for This Agent') : t('Turn Off for This Agent')}: ${agent.name}`}
+          label={`${isAgentOff ? t('Turn On All for This Agent') : t('Turn Off All for This Agent')}: ${agent.name}`}
           onClick={() => host.send('mcp/switchAgent', { agentId: agent.agentId, on: isAgentOff === true })}
         >
-          {isAgentOff ? t('Turn On for This Agent') : t('Turn Off for This Agent')}
+          {isAgentOff ? t('Turn On All for This Agent') : t('Turn Off All for This Agent')}
         </Button>
       </div>
-      {servers.length === 0 && <p class="quiet">{t('No servers were configured when it started.')}</p>}
+      {servers.length === 0 && (
+        <p class="quiet">{t('No MCP servers were configured when the session started.')}</p>
+      )}
       {servers.some(({ isOutdated }) => isOutdated) && (
         <p class="agents-note" role="status">
           <Icon name="info" />
@@ -291,7 +293,7 @@ function SessionServer({ server, onSwitch }: SessionServerProps) {
         </span>
         {/* that it was passed doesn't say whether the agent is connected to it */}
         <span class="quiet">{passed ? t('Passed to the agent') : t('Not passed to the agent')}</span>
-        {isOutdated && <span class="agent-tag">{t('Changed since')}</span>}
+        {isOutdated && <span class="agent-tag">{t('Not applied yet')}</span>}
         {reason !== undefined && (
           <span class="quiet mcp-reason" dir="auto">
             {reason}

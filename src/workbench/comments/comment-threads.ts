@@ -84,7 +84,8 @@ export class VsCodeComments extends Owner implements CommentThreads {
 
   /** The buttons of the threads. Their arguments come from VS Code, which passes the thread or the comment. */
   get commands() {
-    const unavailable = () => new UnavailableError(l10n.t('Select the button of a comment instead.'))
+    const unavailable = () =>
+      new UnavailableError(l10n.t('Use the buttons of a comment to run this command.'))
     const found = (one: Thread | undefined) => {
       if (!one) throw unavailable()
       return one

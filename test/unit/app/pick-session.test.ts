@@ -138,12 +138,12 @@ describe('the list of sessions to open', () => {
       'waits: Needs your answer · Claude · in another window',
       '$ (bell) runs: Running · Claude · in another window',
       'ended: Done · Claude · in another window',
-      'Codex: Runs without a window',
+      'Codex: Running in the background',
       'Fix the build: Codex',
     ])
     const detail = lists[0]?.find(({ label }) => label.includes('runs'))?.detail ?? ''
     assert.match(detail, /^project \(main\) · Reading.* files · \$1\.50$/)
     const headings = lists[0]?.filter(({ isSeparator }) => isSeparator).map(({ label }) => label)
-    assert.deepEqual(headings, ['At Work', 'Open in This Window'])
+    assert.deepEqual(headings, ['Active', 'Open in This Window'])
   })
 })

@@ -23,7 +23,7 @@ const items = ['s', 't', 'u', 'unsaved'].map(sessionId => ({
   ...{ cwd: '/work', title: `Title of ${sessionId}`, open: false, archived: false, pinned: false },
 })) as unknown as HistoryItem[]
 
-describe('Export All', () => {
+describe('Export All Conversations', () => {
   let folder: string
   let file: string
   beforeEach(() => {
@@ -33,7 +33,11 @@ describe('Export All', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Runs it; `choose`: the label of the picked item, `cancelAt`: the number of conversations after which to cancel. */
-  async function run({ choose = 'All Sessions', cancelAt = Number.POSITIVE_INFINITY, target = file } = {}) {
+  async function run({
+    choose = 'All Conversations',
+    cancelAt = Number.POSITIVE_INFINITY,
+    target = file,
+  } = {}) {
     const told: string[] = []
     const cancel = new AbortController()
     let count = 0
@@ -98,7 +102,7 @@ describe('Export All', () => {
   it('says why the file could not be written', async () => {
     await assert.rejects(
       run({ target: path.join(folder, 'missing', 'all.jsonl') }),
-      /^UnavailableError: all.jsonl was not written\. ENOENT/,
+      /^UnavailableError: all.jsonl wasn't written: ENOENT/,
     )
   })
 

@@ -124,13 +124,13 @@ class Machine {
     await machine.import(fileText([said('Fix it', 'Done'), { additionalDirectories: ['/'] }]))
     assert.deepEqual(machine.records.get('a', 's')?.additionalDirectories, [])
     const relative = fileText([said('Hello', 'Hi'), { sessionId: 't', cwd: '..' }])
-    assert.match(await machine.import(relative), /^No conversations/)
+    assert.match(await machine.import(relative), /^The files contain no conversations/)
   })
 
   it('leaves what is here already', async () => {
     const text = fileText([said('Fix it', 'Done'), {}], [said('Hello', 'Hi'), { sessionId: 't' }])
     assert.equal(await machine.import(text), 'Imported: 2 conversations.')
-    assert.equal(await machine.import(text), 'Already here: 2 conversations.')
+    assert.equal(await machine.import(text), 'Already saved: 2 conversations.')
     assert.deepEqual(machine.texts(), ['Fix it', 'Done'])
     assert.deepEqual(machine.texts('t'), ['Hello', 'Hi'])
   })
@@ -139,9 +139,9 @@ class Machine {
     const short = fileText([said('Fix it', 'Done'), {}])
     const long = fileText([said('Fix it', 'Done', 'And the test', 'Written'), {}])
     await machine.import(short)
-    assert.equal(await machine.import(long), 'Merged with what was saved here: 1 conversation.')
+    assert.equal(await machine.import(long), 'Merged with saved conversations: 1 conversation.')
     assert.deepEqual(machine.texts(), ['Fix it', 'Done', 'And the test', 'Written'])
-    assert.equal(await machine.import(short, long), 'Already here: 2 conversations.')
+    assert.equal(await machine.import(short, long), 'Already saved: 2 conversations.')
   })
 
   it('never replaces the conversation that is open', async () => {
@@ -165,7 +165,7 @@ class Machine {
     const text = fileText([said('It is hunter2hunter2', 'Thanks'), {}])
     await machine.import(text)
     assert.deepEqual(machine.texts(), ['It is •••', 'Thanks'])
-    assert.equal(await machine.import(text), 'Already here: 1 conversation.')
+    assert.equal(await machine.import(text), 'Already saved: 1 conversation.')
   })
 
   it('says what was left out, and keeps what is whole', async () => {
@@ -177,7 +177,7 @@ class Machine {
     assert.deepEqual(machine.texts(), ['Fix it'])
     assert.equal(
       await machine.import('{"a":1}\nno JSON\n'),
-      'No conversations that Parley exported were found.',
+      'The files contain no conversations exported by Parley.',
     )
     assert.equal(
       await machine.import(whole.replace('"format":1', '"format":9')),
@@ -186,7 +186,7 @@ class Machine {
     machine.max = 100
     assert.equal(
       await machine.import(fileText([said('a', 'b'), { sessionId: 'large' }])),
-      'Not imported because of the setting parley.history.maximumSize: 1 conversation.',
+      "Not imported, because they'd exceed parley.history.maximumSize: 1 conversation.",
     )
   })
 

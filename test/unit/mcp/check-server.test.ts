@@ -100,7 +100,9 @@ describe('checking an MCP server that runs a command', () => {
     assert.equal(endless.tools.length, 2000)
     assert.equal(endless.notes[0], 'The server has more tools. The first 2000 are listed.')
     const repeats = connected(await bad('repeats'))
-    assert.ok(repeats.notes.includes("The server's list of tools repeats itself."))
+    assert.ok(
+      repeats.notes.includes('The server sent the same page of tools again, so the list may be incomplete.'),
+    )
   })
 
   it('says that the command does not exist', async () => {
@@ -269,7 +271,7 @@ describe('checking an MCP server with a URL', () => {
     const missing = failed(await answers((_, response) => response.writeHead(404).end()))
     assert.deepEqual(
       [missing.problem, missing.message],
-      ['refused', 'The URL isn\'t one of an MCP server over HTTP (status 404). Check the URL and "type".'],
+      ['refused', 'There\'s no MCP server over HTTP at this URL (status 404). Check the URL and "type".'],
     )
     const lies = failed(
       await answers((_, response) =>

@@ -438,7 +438,7 @@ describe('the MCP servers of a session', () => {
       layers.push({ scope: 'workspace', value: { servers: { a: thief } } })
       const { passed, notes } = await select()
       assert.deepEqual(passed, [])
-      assert.match(notes[0]?.reason ?? '', /and the server are defined in different settings/)
+      assert.match(notes[0]?.reason ?? '', /and the server are defined in different places/)
 
       layers[1] = { scope: 'workspace', value: { servers: { a: thief }, inputs: [key] } }
       answers.key = 'for this workspace'
@@ -530,7 +530,7 @@ describe('the MCP servers of a session', () => {
       passed.map(({ name }) => name),
       ['mine'],
     )
-    assert.match(notes.find(({ name }) => name === 'theirs')?.reason ?? '', /haven't allowed/)
+    assert.match(notes.find(({ name }) => name === 'theirs')?.reason ?? '', /not allowed yet/)
     allow = () => Promise.reject(new Error('no dialog'))
     assert.deepEqual(
       (await select()).passed.map(({ name }) => name),
@@ -577,9 +577,9 @@ describe('the MCP servers of a session', () => {
         ['two/.vscode/mcp.json', 'c', 'two'],
         ['all.code-workspace', 'c', used('two/.vscode/mcp.json')],
         ['all.code-workspace', 'd', 'workspace'],
-        ['mcp.json of the user', 'd', used('all.code-workspace')],
-        ['mcp.json of the user', 'e', 'user'],
-        ['two/.mcp.json', 'e', used('mcp.json of the user')],
+        ['user mcp.json', 'd', used('all.code-workspace')],
+        ['user mcp.json', 'e', 'user'],
+        ['two/.mcp.json', 'e', used('user mcp.json')],
         ['two/.mcp.json', 'f', 'root'],
       ])
       assert.deepEqual(offered, [['b', 'c', 'd', 'f']], "the user's own need no consent")
@@ -657,7 +657,7 @@ describe('the MCP servers of a session', () => {
       assert.equal((await first({ mcpServers: many })).length, 100)
       const problems = async () =>
         (await open().servers.sources()).at(-1)?.problems.map(({ message }) => message)
-      assert.deepEqual(await problems(), ['expected at most 100 servers, found 900 more'])
+      assert.deepEqual(await problems(), ['expected at most 100 servers, found 1000'])
       file('one/.mcp.json', '{"mcpServers":{"a":{"command":"x"},"a":{"command":"server","args":["last"]}}}')
       assert.deepEqual(await problems(), ['"a" is defined more than once; the last one is used'])
       assert.equal((await outcome())[1]?.[2], 'last')
@@ -671,7 +671,7 @@ describe('the MCP servers of a session', () => {
       assert.deepEqual(
         (await open().servers.sources()).map(({ label, off }) => [label, off]),
         [
-          ['mcp.json of the user', true],
+          ['user mcp.json', true],
           ['one/.mcp.json', true],
         ],
       )
@@ -682,8 +682,12 @@ describe('the MCP servers of a session', () => {
       file('one/.mcp.json', { mcpServers: { a: serverOf('a') } })
       file('User/mcp.json', { servers: { b: serverOf('b') } })
       assert.deepEqual(await outcome(), [
-        ['mcp.json of the user', 'b', 'b'],
-        ['one/.mcp.json', 'a', "Servers of the workspace aren't passed until you trust it."],
+        ['user mcp.json', 'b', 'b'],
+        [
+          'one/.mcp.json',
+          'a',
+          "MCP servers defined in the workspace aren't passed to agents until you trust the workspace.",
+        ],
       ])
       const { servers } = open()
       const key = (await servers.plan()).planned.at(-1)!.key
@@ -700,7 +704,10 @@ describe('the MCP servers of a session', () => {
       allow = async () => false
       assert.deepEqual(
         (await outcome()).map(([, , what]) => what),
-        ["It's meant to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.", 'b'],
+        [
+          "This server is configured to run in VS Code's sandbox, which agents don't have. Allow it in MCP Servers.",
+          'b',
+        ],
       )
       allow = async () => true
       const { passed, notes } = await select()
@@ -745,7 +752,7 @@ describe('the MCP servers of a session', () => {
         asked.map(({ server }) => server),
         ['mine', 'a'],
       )
-      assert.match((await outcome())[2]![2]!, /defined in different settings/)
+      assert.match((await outcome())[2]![2]!, /defined in different places/)
     })
   })
 

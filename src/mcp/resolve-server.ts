@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -8,12 +7,14 @@ import { isDirectory, mergeEnvironment } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
 import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
+import { MAX_MCP_FILE_BYTES } from '../common/limits.ts'
 import {
   type Environment,
   environmentLookUp,
   findCommand,
   pathOf,
 } from '../common/processes/spawn-process.ts'
+import { readBounded } from '../common/read-bounded.ts'
 import type { InputAnswer } from './inputs.ts'
 import type { McpServerDefinition, RemoteServerDefinition, StdioServerDefinition } from './mcp-settings.ts'
 
@@ -56,7 +57,7 @@ export async function readEnvFile(
   if (definition.type !== 'stdio' || definition.envFile === undefined) return undefined
   const texts = new Texts(definition, context)
   const file = resolve(rootOf(context), expandHome(texts.text(definition.envFile), context.userHome))
-  return readFile(file, 'utf8').catch(() => undefined)
+  return readBounded(file, MAX_MCP_FILE_BYTES).catch(() => undefined)
 }
 
 /** The folder that relative paths start at. */
@@ -88,7 +89,10 @@ async function resolveStdio(
   let fileEnv: Record<string, string> = {}
   if (definition.envFile !== undefined) {
     try {
-      fileEnv = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
+      fileEnv = parseEnv(await readBounded(place(definition.envFile), MAX_MCP_FILE_BYTES)) as Record<
+        string,
+        string
+      >
     } catch (error) {
       const reason =
         (error as NodeJS.ErrnoException).code === 'ENOENT'

@@ -692,6 +692,35 @@ describe('the MCP servers of a session', () => {
       assert.deepEqual(offered, [])
     })
 
+    it("that aren't files are reported, without waiting for them", async () => {
+      mkdirSync(join(root, 'one/.vscode'))
+      execFileSync('mkfifo', [join(root, 'one/.vscode/mcp.json')])
+      mkdirSync(join(root, 'one/.mcp.json'))
+      execFileSync('mkfifo', [join(root, 'one/pipe')])
+      file('two/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: join(root, 'one/pipe') }) } })
+      assert.deepEqual(await outcome(), [
+        ['two/.mcp.json', 'a', `Can't read "envFile": ${join(root, 'one/pipe')}`],
+        ['one/.vscode/mcp.json', 'one/.vscode/mcp.json', "one/.vscode/mcp.json: the file can't be read."],
+        ['one/.mcp.json', 'one/.mcp.json', "one/.mcp.json: the file can't be read."],
+      ])
+    })
+
+    it("don't read their envFile in Restricted Mode", async () => {
+      file('one/.env', 'A=1')
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: '.env' }) } })
+      const notAgreed = async () => {
+        const { servers } = open()
+        return (await servers.notAgreed((await servers.plan()).planned)).size
+      }
+      allow = async () => false
+      trusted = false
+      assert.equal(await notAgreed(), 0)
+      assert.deepEqual(contents, [])
+      trusted = true
+      assert.equal(await notAgreed(), 1)
+      assert.equal(contents.length, 1)
+    })
+
     it('that are meant for a sandbox need consent, also those of the user', async () => {
       file('User/mcp.json', {
         servers: { a: serverOf('a', { sandboxEnabled: true }), b: serverOf('b') },

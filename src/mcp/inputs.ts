@@ -48,13 +48,7 @@ export class McpInputs {
 
   /** The value of an input that a server uses. Rejects only if the secret store does. */
   async value(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
-    const input = inputs.find(
-      each =>
-        each.id === id &&
-        each.scope === server.scope &&
-        each.folder === server.folder &&
-        each.file === server.file,
-    )
+    const input = inputOf(id, server, inputs)
     if (!input) return { missing: notDefined(id, inputs) }
     const key = this.#key(input)
     const open = this.#open.get(key)
@@ -110,6 +104,17 @@ export class McpInputs {
       return []
     }
   }
+}
+
+/** The input that a server means with `${input:id}`. */
+export function inputOf(
+  id: string,
+  { scope, folder, file }: McpServerDefinition,
+  inputs: readonly McpInput[],
+): McpInput | undefined {
+  return inputs.find(
+    each => each.id === id && each.scope === scope && each.folder === folder && each.file === file,
+  )
 }
 
 function notDefined(id: string, inputs: readonly McpInput[]): string {

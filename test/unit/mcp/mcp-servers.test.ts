@@ -864,6 +864,20 @@ describe('the MCP servers of a session', () => {
     assert.equal(changes, 6)
   })
 
+  it('stay switched off, whatever is switched off in sessions later', () => {
+    switches.set({ server: 'a' }, false, true)
+    switches.set({ agentId: 'x' }, false)
+    for (let at = 0; at < 600; at++) switches.set({ server: 'b', session: `s${at}` }, false)
+    assert.equal(switches.isOff('a'), 'everywhere')
+    assert.equal(switches.isOff('a', { agentId: 'x' }), 'everywhere')
+    assert.ok(switches.isAgentOff('x'))
+    assert.ok(switches.isOffIn('s599', 'b'))
+    assert.ok(!switches.isOffIn('s0', 'b'))
+    for (let at = 0; at < 600; at++) switches.set({ server: `c${at}` }, false, true)
+    assert.equal(switches.isOff('a'), 'everywhere')
+    assert.equal(switches.isOff('c0'), 'everywhere')
+  })
+
   it('leave their name to the next place when they are switched off, but not when they are invalid', async () => {
     layers = [
       { scope: 'user', value: { a: { command: 'server', args: ['mine'] } } },

@@ -63,6 +63,13 @@ export class McpInputs {
     return answer
   }
 
+  /** The same without asking. */
+  async kept(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
+    const input = inputOf(id, server, inputs)
+    const value = input && (await this.#secrets.get(this.#key(input)))
+    return value === undefined ? { missing: notDefined(id, inputs) } : { value }
+  }
+
   /** Deletes all values, so that each is asked for again. Returns their number. */
   async clear(): Promise<number> {
     const keys = await this.#keys()

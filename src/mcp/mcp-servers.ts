@@ -26,6 +26,7 @@ import {
   type EnvFile,
   readEnvFile,
   resolveServer,
+  resolveUrl,
   type ServerContext,
   type ServerResolution,
 } from './resolve-server.ts'
@@ -83,6 +84,8 @@ export interface McpSession {
   /** `${workspaceFolder}` is the folder with that path, or else the first one. */
   cwd?: string
 }
+
+type RemoteServer = Exclude<McpServer, { type: 'stdio' }>
 
 /** The servers that the user agreed to, by key, each with its `envFile` at that time. */
 type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
@@ -220,16 +223,18 @@ export class McpServers extends Owner {
     return { server: bridgedServer(server, bridge, await environment.get(), tokens), reason }
   }
 
-  async #tokensFor({
-    url,
-    headers,
-  }: Exclude<McpServer, { type: 'stdio' }>): Promise<TokenSource | undefined> {
+  /** Whether a server gets the token of the user's sign-in: a header of its configuration comes first. */
+  async usesSignIn({ url, headers }: RemoteServer): Promise<boolean> {
+    if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return false
+    return this.#options.signIns.isSignedIn(url)
+  }
+
+  async #tokensFor(server: RemoteServer): Promise<TokenSource | undefined> {
     const { signIns, log } = this.#options
-    if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return undefined
     try {
-      return (await signIns.isSignedIn(url)) ? await signIns.tokensFor(url) : undefined
+      return (await this.usesSignIn(server)) ? await signIns.tokensFor(server.url) : undefined
     } catch (error) {
-      log.error(`The sign-in to ${new URL(url).host} can't be used: ${messageOf(error)}`)
+      log.error(`The sign-in to ${new URL(server.url).host} can't be used: ${messageOf(error)}`)
       return undefined
     }
   }
@@ -245,6 +250,14 @@ export class McpServers extends Owner {
     const { leftOut: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)
+  }
+
+  /** The URL that a server is contacted at, without asking for inputs. `undefined`: it has none, or it isn't known yet. */
+  async urlOf({ server, source }: PlannedServer): Promise<string | undefined> {
+    if (!server || server.type === 'stdio') return undefined
+    const context = await this.#context(server, {}, source)
+    const input = (id: string) => this.#options.inputs.kept(id, server, this.#allInputs(source))
+    return resolveUrl(server, { ...context, input }).catch(() => undefined)
   }
 
   /** A server that isn't saved yet, as an agent would get it. */

@@ -197,6 +197,16 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
   }
 }
 
+/** A server's URL alone. `undefined`: it isn't valid, or lacks an input. */
+export async function resolveUrl(
+  definition: RemoteServerDefinition,
+  context: ServerContext,
+): Promise<string | undefined> {
+  const texts = new Texts(definition, context)
+  if (texts.problem() !== undefined || (await texts.ask([definition.url])) !== undefined) return undefined
+  return texts.text(definition.url)
+}
+
 function noteOf(notes: string[]): { note?: string } {
   return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }

@@ -232,6 +232,10 @@ describe('the MCP servers of a session', () => {
     user({ a: { url: 'http://a/' }, b: { url: 'http://b/', headers }, c: { url: 'http://c/' } })
     for (const url of ['http://a/', 'http://b/']) signedIn.add(url)
     const { passed, notes } = await select()
+    const own = [{ name: 'AUTHORIZATION', value: 'Bearer own' }]
+    const remote = { type: 'http', name: 'b', url: 'http://b/' } as const
+    const uses = (more: typeof own) => open().servers.usesSignIn({ ...remote, headers: more })
+    assert.deepEqual([await uses([]), await uses(own)], [true, false], 'a check sends the same')
     signedIn.clear()
     assert.deepEqual(
       passed.map(({ type }) => type),
@@ -242,6 +246,24 @@ describe('the MCP servers of a session', () => {
       bridge?.type === 'stdio' && bridge.env.find(({ name }) => name === 'PARLEY_MCP_BRIDGE')?.value
     assert.deepEqual(JSON.parse(settings || '').tokens, { socket: '/socket', secret: 'of-the-socket' })
     assert.equal(notes[0]?.reason, 'Bridged by Parley, which signs in to the server.')
+  })
+
+  it('have the URL of their sign-in, which is found without asking', async () => {
+    user(
+      {
+        a: { url: 'https://${env:TOKEN}.example/${input:key}' },
+        b: { command: 'server' },
+        c: { url: '${no}' },
+      },
+      [{ id: 'key', type: 'promptString' }],
+    )
+    const { servers } = open()
+    const urls = async () => Promise.all((await servers.plan()).planned.map(one => servers.urlOf(one)))
+    assert.deepEqual(await urls(), [undefined, undefined, undefined])
+    assert.deepEqual(asked, [])
+    await servers.select(everything, session)
+    assert.equal((await urls())[0], 'https://from-env.example/sk-secret')
+    assert.equal(asked.length, 1)
   })
 
   it('are reported if the agent supports neither their transport nor the bridge', async () => {

@@ -108,7 +108,12 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const { passed, notes } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
     const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
     const taken = notes.map(({ name }) => name)
-    const { tools, note } = await this.#editorTools.offer(rootsOf(roots), capabilities.mcp, taken)
+    const { tools, note } = await this.#editorTools.offer(
+      rootsOf(roots),
+      capabilities.mcp,
+      taken,
+      session.session,
+    )
     const mcpServers = tools ? [...passed, tools.server] : passed
     const setup = { ...rootsOf(roots), mcpServers, ...(given && { systemPrompt: given }) }
     const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }

@@ -88,6 +88,8 @@ export interface SessionPlanner {
   forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
   /** For an existing session, which keeps its folders and system prompt. */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
+  /** For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. */
+  forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
 /** The drafts of conversations. */

@@ -354,6 +354,7 @@ export class AgentRig {
           return decision.type === 'planned' ? planned(decision.plan, can) : undefined
         },
         forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
+        forKept: (session, can) => planned(rootsForExisting(session, input(can)), can),
       },
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),

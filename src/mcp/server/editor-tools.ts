@@ -123,6 +123,15 @@ export class EditorTools extends Owner {
     }
   }
 
+  /** What is said about the tools of a session that an earlier window began, whose server ended with that window. */
+  ended({ http, stdio }: { http: boolean; stdio: boolean }): McpServerNote | undefined {
+    if (this.#names.length === 0 || !(http || stdio)) return undefined
+    const reason = l10n.t(
+      "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
+    )
+    return { name: 'vscode', type: 'http', source: 'parley.editorTools', passed: false, reason }
+  }
+
   async #start(
     name: string,
     roots: SessionRoots,

@@ -97,6 +97,9 @@ describe("the editor's tools of a session", () => {
     assert.deepEqual(await offer(false), {})
     names = []
     assert.deepEqual(await offer(), {})
+    assert.equal(editorTools.ended({ http: true, stdio: true }), undefined)
+    names = ['hover']
+    assert.equal(editorTools.ended({ http: true, stdio: true })?.passed, false)
     assert.equal(loaded, 0)
   })
 

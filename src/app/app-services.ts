@@ -10,7 +10,7 @@ import { makePrompt } from '../editor/mentions/make-prompt.ts'
 import { PathGuard } from '../editor/path-guard.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import { ProtectedFiles } from '../editor/protected-files.ts'
-import { EditorTools } from '../mcp/server/editor-tools.ts'
+import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import { ConversationController } from '../sessions/conversation-controller.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { redactedStore } from '../sessions/open-session.ts'
@@ -84,7 +84,8 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const editorTools = own.add(
     new EditorTools({
       features: workbench.features,
-      names: () => workbench.settings.read('editorTools'),
+      names: () => allowedTools(platform.settings.layers('editorTools')),
+      switches: agentServices.mcpSwitches,
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
       bridge: agentServices.bridged,

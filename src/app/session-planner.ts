@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import type { AgentCapabilities } from '../acp/model.ts'
+import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
 import { sessionKey } from '../common/session-key.ts'
@@ -19,6 +19,7 @@ import {
 } from '../editor/roots.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools } from '../mcp/server/editor-tools.ts'
+import type { McpServerNote } from '../mcp/server-note.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import type { Dialogs, Workbench } from './workbench.ts'
 
@@ -28,7 +29,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #workbench: Workbench
   readonly #globalStorage: string
   readonly #systemPromptOf: (agentId: string) => SystemPrompt | undefined
-  readonly #editorTools: Pick<EditorTools, 'offer'>
+  readonly #editorTools: Pick<EditorTools, 'offer' | 'ended'>
   readonly #rules = new PathRules()
 
   /**
@@ -40,7 +41,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     mcp: McpServers,
     globalStorage: string,
     systemPromptOf: (agentId: string) => SystemPrompt | undefined,
-    editorTools: Pick<EditorTools, 'offer'>,
+    editorTools: Pick<EditorTools, 'offer' | 'ended'>,
   ) {
     this.#editorTools = editorTools
     this.#systemPromptOf = systemPromptOf
@@ -89,6 +90,12 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     if ((await this.#workbench.dialogs.confirm(text, { detail }, open)) !== open) throw new CancelledError()
   }
 
+  async forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities))
+    const note = this.#editorTools.ended(capabilities.mcp)
+    return planOf(roots, [], note ? [note] : [], session.systemPrompt, capabilities)
+  }
+
   async #existingInput(capabilities: AgentCapabilities) {
     return {
       folders: this.#workbench.roots(),
@@ -126,15 +133,30 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
     const { passed, notes } = await this.#mcp.select(capabilities.mcp, { ...session, cwd: roots.cwd })
-    const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
     const taken = notes.map(({ name }) => name)
-    const { tools, note } = await this.#editorTools.offer(rootsOf(roots), capabilities.mcp, taken)
-    const mcpServers = tools ? [...passed, tools.server] : passed
-    const setup = { ...rootsOf(roots), mcpServers, ...(given && { systemPrompt: given }) }
-    const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
-    const all = note ? [...notes, note] : notes
-    return { setup, roots, mcpServers: all, ...(tools && { editorTools: tools }), ...own, ...reported }
+    const { tools, note } = await this.#editorTools.offer(
+      rootsOf(roots),
+      capabilities.mcp,
+      taken,
+      session.session,
+    )
+    const servers = tools ? [...passed, tools.server] : passed
+    const plan = planOf(roots, servers, note ? [...notes, note] : notes, systemPrompt, capabilities)
+    return tools ? { ...plan, editorTools: tools } : plan
   }
+}
+
+function planOf(
+  roots: RootsPlan,
+  servers: McpServer[],
+  notes: McpServerNote[],
+  systemPrompt: SystemPrompt | null | undefined,
+  capabilities: AgentCapabilities,
+): SessionPlan {
+  const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
+  const setup = { ...rootsOf(roots), mcpServers: servers, ...(given && { systemPrompt: given }) }
+  const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
+  return { setup, roots, mcpServers: notes, ...own, ...reported }
 }
 
 /** Lets the user choose the folder of a session; `undefined` if they cancel. */

@@ -95,7 +95,7 @@ export class OpenSession extends Owner {
     session.queue = queue
     if (plan.editorTools) {
       this.register(plan.editorTools)
-      plan.editorTools.begin(new EditorToolConversation(session, services))
+      plan.editorTools.begin(new EditorToolConversation(session, services), this.key)
     }
   }
 

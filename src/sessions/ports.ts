@@ -93,6 +93,8 @@ export interface SessionPlanner {
    * want it to work in its folder.
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
+  /** For a session that goes on with the same process: it keeps what it got, so nothing is sent and nobody is asked. */
+  forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
 /** The drafts of conversations. */

@@ -190,8 +190,7 @@ export class SessionManager extends Owner {
         continue
       }
       try {
-        const planned = await this.#options.planner.forExisting({ ...record, agentId }, agent.capabilities)
-        const plan = withoutEditorTools(planned)
+        const plan = await this.#options.planner.forKept({ ...record, agentId }, agent.capabilities)
         const saved = this.#options.transcripts.read(agentId, one.sessionId)
         const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
         const state = saved ? continueState(saved) : createSessionState()
@@ -595,14 +594,6 @@ interface Reached {
   agent: Agent
   sessions: AgentSessions
   plan: SessionPlan
-}
-
-/** The agent goes on with what it got when the session began: an address of another window, which is closed. */
-function withoutEditorTools({ editorTools, ...plan }: SessionPlan): SessionPlan {
-  if (!editorTools) return plan
-  const { name } = editorTools.server
-  editorTools.dispose()
-  return { ...plan, mcpServers: plan.mcpServers.filter(note => note.name !== name) }
 }
 
 /** Does the work that opens the planned session. What was prepared for the session ends with a failure. */

@@ -92,6 +92,7 @@ export class AgentRig {
     features: async () => this.editorFeatures!,
     names: () => (this.editorFeatures ? EDITOR_TOOL_NAMES : []),
     onDidChangeNames: () => ({ dispose() {} }),
+    switches: { isOffIn: () => false, set() {} },
     guard: roots => new PathGuard(roots),
     bridge: () => Promise.reject(new Error('The tests of agents use HTTP.')),
     version: '0.0.0',
@@ -353,6 +354,7 @@ export class AgentRig {
           return decision.type === 'planned' ? planned(decision.plan, can) : undefined
         },
         forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
+        forKept: (session, can) => planned(rootsForExisting(session, input(can)), can),
       },
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),

@@ -78,11 +78,16 @@ const codeAction = tool({
     const action = actions.find(({ title }) => title === apply.trim())
     if (!action) throw new ToolError('There is no action with that title here now.', actions.map(actionText))
     if (action.disabled !== undefined) throw new ToolError("The action can't be used now.", [action.disabled])
+    if (action.refusal !== undefined) throw new ToolError(action.refusal)
     if (!action.edit)
       throw new ToolError(
         "The action runs a command of the editor, which tools can't do. Edit the file instead.",
       )
-    return change('code_action', action.title, action.edit, context)
+    const answer = await change('code_action', action.title, action.edit, context)
+    if (!action.hasCommand) return answer
+    const note =
+      'The action would also run a command of the editor, which was left out: check whether something is missing.'
+    return { ...answer, text: `${note} ${answer.text}` }
   },
 })
 
@@ -144,6 +149,8 @@ const organizeImports = tool({
     }
     const actions = await features.actions(path, whole, 'source.organizeImports')
     const action = actions.find(({ edit, disabled }) => edit && disabled === undefined)
+    const refused = actions.find(({ refusal, disabled }) => refusal !== undefined && disabled === undefined)
+    if (!action && refused) throw new ToolError(refused.refusal!)
     if (!action?.edit) return { text: "Nothing to change, or the file's language can't organize imports." }
     return change(
       'organize_imports',

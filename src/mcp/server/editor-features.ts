@@ -77,6 +77,10 @@ export interface ProposedAction {
   disabled?: string
   /** What it changes; absent if it only runs a command of the editor, which Parley doesn't do. */
   edit?: FileEdit[]
+  /** Why its edit can't be made: it isn't only text of files. */
+  refusal?: string
+  /** It also runs a command of the editor after its edit. */
+  hasCommand?: true
 }
 
 export interface OpenEditor {
@@ -162,7 +166,7 @@ export interface EditorFeatures {
   selection(): EditorSelection | undefined
   /** The files with unsaved changes. */
   unsaved(): Array<{ path: string; text: string }>
-  /** Rejects with the language's sentence if the symbol can't be renamed. */
+  /** Rejects with the language's sentence if the symbol can't be renamed, or a `ToolError` if more than text would change. */
   rename(path: string, at: Position, name: string): Promise<FileEdit[]>
   /** `kind`: such as `quickfix` or `source.organizeImports`; by default those of the light bulb. */
   actions(path: string, span: Span, kind?: string): Promise<ProposedAction[]>

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { McpServer, Roots as SessionRoots } from '../../acp/model.ts'
+import type { SettingLayer } from '../../agents/setting-layers.ts'
 import { deferred, raceAbort } from '../../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 import { EDITOR_TOOL_NAMES, type EditorToolName } from '../../common/editor-tool-names.ts'
@@ -7,7 +8,9 @@ import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
+import { readSettingValue, SETTINGS } from '../../common/settings.ts'
 import type { McpServerNote } from '../server-note.ts'
+import type { McpSwitches } from '../switches.ts'
 import type { EditorFeatures } from './editor-features.ts'
 import type { RootGuard } from './roots.ts'
 import type { ToolConversation } from './tool.ts'
@@ -16,8 +19,10 @@ import type { Endpoint, ToolServer } from './tool-server.ts'
 export interface EditorToolsOptions {
   /** Loaded with the first session that gets the tools. */
   features: () => Promise<EditorFeatures>
-  /** `parley.editorTools` */
+  /** `parley.editorTools`; see {@link allowedTools} */
   names: () => readonly string[]
+  /** Where it's stored that the user has turned the tools off for a session. */
+  switches: Pick<McpSwitches, 'isOffIn' | 'set'>
   onDidChangeNames: (listener: () => void) => Disposable
   guard: (roots: SessionRoots) => RootGuard
   /** A program that connects an agent without HTTP to the server. */
@@ -27,12 +32,26 @@ export interface EditorToolsOptions {
   log: Logger
 }
 
+/** What the user's settings allow. A workspace, which may be anyone's, can only take tools away. */
+export function allowedTools(layers: readonly SettingLayer[]): readonly string[] {
+  let names: readonly string[] = SETTINGS.editorTools.default
+  for (const { scope, value } of layers) {
+    const own = readSettingValue('editorTools', value)
+    const isOfUser = scope === 'default' || scope === 'user'
+    names = isOfUser ? own : names.filter(name => own.includes(name))
+  }
+  return names
+}
+
+/** The editor's tools among the servers that are switched off. */
+const SWITCH = 'parley.editorTools'
+
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
   /** To send to the agent. */
   readonly server: McpServer
-  /** The session is open: tools may ask in it and change files from now on. */
-  begin(conversation: ToolConversation): void
+  /** The session with this key is open: tools may ask in it and change files from now on. */
+  begin(conversation: ToolConversation, session: string): void
   /** The user turns the tools off and on for this session. */
   readonly isOn: boolean
   turn(isOn: boolean): void
@@ -75,11 +94,15 @@ export class EditorTools extends Owner {
     return EDITOR_TOOL_NAMES.filter(name => wanted.has(name))
   }
 
-  /** The tools for a session with these folders. `taken`: names of the session's other MCP servers. Never rejects. */
+  /**
+   * The tools for a session with these folders. `taken`: names of the session's other MCP servers. `session`: its key, or
+   * that of the one it's forked from; absent for a new one. Never rejects.
+   */
   async offer(
     roots: SessionRoots,
     capabilities: { http: boolean; stdio: boolean },
     taken: readonly string[],
+    session?: string,
   ): Promise<OfferedTools> {
     const isBridged = !capabilities.http
     if (isBridged && !capabilities.stdio) return {}
@@ -88,7 +111,7 @@ export class EditorTools extends Owner {
     const base = { name, type: 'http', source: 'parley.editorTools' }
     this.#starting += 1
     try {
-      const tools = await this.#start(name, roots, isBridged)
+      const tools = await this.#start(name, roots, isBridged, session)
       return { tools, note: { ...base, passed: true, ...(isBridged && { isBridged }) } }
     } catch (error) {
       this.#options.log.error(`The editor's MCP server couldn't be started: ${messageOf(error)}`)
@@ -100,17 +123,36 @@ export class EditorTools extends Owner {
     }
   }
 
-  async #start(name: string, roots: SessionRoots, isBridged: boolean): Promise<SessionTools> {
-    const { features, guard, bridge, secrets, log } = this.#options
+  /** What is said about the tools of a session that an earlier window began, whose server ended with that window. */
+  ended({ http, stdio }: { http: boolean; stdio: boolean }): McpServerNote | undefined {
+    if (this.#names.length === 0 || !(http || stdio)) return undefined
+    const reason = l10n.t(
+      "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
+    )
+    return { name: 'vscode', type: 'http', source: 'parley.editorTools', passed: false, reason }
+  }
+
+  async #start(
+    name: string,
+    roots: SessionRoots,
+    isBridged: boolean,
+    session: string | undefined,
+  ): Promise<SessionTools> {
+    const { features, guard, bridge, secrets, switches, log } = this.#options
     const [server, { Roots }, loaded] = await Promise.all([
       this.#listening(),
       import('./roots.ts'),
       features(),
     ])
     if (this.owned.isDisposed) throw new CancelledError()
-    const tools = new OpenTools(() => {
-      this.#open.delete(tools)
-      this.#closeUnused()
+    const isOn = session === undefined || !switches.isOffIn(session, SWITCH)
+    const tools = new OpenTools({
+      isOn,
+      store: (key, on) => switches.set({ server: SWITCH, session: key }, on),
+      closed: () => {
+        this.#open.delete(tools)
+        this.#closeUnused()
+      },
     })
     const endpoint = server.add({
       features: loaded,
@@ -160,18 +202,27 @@ export class EditorTools extends Owner {
 /** How long a tool that asks the user waits for the session, whose agent may call it before it has answered `session/new`. */
 const SESSION_MS = 30_000
 
+interface OpenToolsOptions {
+  isOn: boolean
+  /** Stores for the session with this key whether they're on. */
+  store: (session: string, isOn: boolean) => void
+  closed: () => void
+}
+
 class OpenTools implements SessionTools {
-  readonly #closed: () => void
+  readonly #options: OpenToolsOptions
   readonly #conversation = deferred<ToolConversation>()
   readonly #over = new AbortController()
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
   #endpoint: Endpoint | undefined
   #server: McpServer | undefined
-  #isOn = true
+  #isOn: boolean
+  #session: string | undefined
 
-  constructor(closed: () => void) {
-    this.#closed = closed
+  constructor(options: OpenToolsOptions) {
+    this.#options = options
+    this.#isOn = options.isOn
   }
 
   started(endpoint: Endpoint, server: McpServer): void {
@@ -183,7 +234,10 @@ class OpenTools implements SessionTools {
     return this.#server!
   }
 
-  begin(conversation: ToolConversation): void {
+  begin(conversation: ToolConversation, session: string): void {
+    this.#session = session
+    // also of a fork, whose key is new
+    if (!this.#isOn) this.#options.store(session, false)
     this.#conversation.resolve(conversation)
   }
 
@@ -199,6 +253,7 @@ class OpenTools implements SessionTools {
   turn(isOn: boolean): void {
     if (this.#isOn === isOn) return
     this.#isOn = isOn
+    if (this.#session !== undefined) this.#options.store(this.#session, isOn)
     this.changed()
     this.#change.fire()
   }
@@ -212,6 +267,6 @@ class OpenTools implements SessionTools {
     this.#over.abort()
     this.#endpoint?.close()
     this.#change.dispose()
-    this.#closed()
+    this.#options.closed()
   }
 }

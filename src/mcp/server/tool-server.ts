@@ -10,8 +10,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { raceAbort } from '../../common/async.ts'
 import type { EditorToolName } from '../../common/editor-tool-names.ts'
 import { messageOf } from '../../common/errors.ts'
+import { READING_TOOL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { answerText, DataMark } from './answer.ts'
 import { editingTools } from './editing-tools.ts'
@@ -36,6 +38,9 @@ const ALL_TOOLS: ReadonlyMap<string, EditorTool<never>> = new Map(
   ]),
 )
 
+const READING: ReadonlySet<string> = new Set(readingTools.map(({ name }) => name))
+const TURNED_OFF = 'There is no such tool, or the user has turned it off for this session.'
+
 /** What a session's address leads to. */
 export interface EndpointOptions extends Omit<ToolContext, 'signal' | 'allowed'> {
   /** The tools that it offers now. */
@@ -59,18 +64,21 @@ export class ToolServer {
   readonly #http: HttpServer
   readonly #log: Logger
   readonly #version: string
+  readonly #readingMs: number
   /** by the path of the address */
   readonly #endpoints = new Map<string, SessionEndpoint>()
 
-  private constructor(http: HttpServer, version: string, log: Logger) {
+  private constructor(http: HttpServer, version: string, log: Logger, readingMs: number) {
     this.#http = http
+    this.#readingMs = readingMs
     this.#version = version
     this.#log = log
   }
 
-  static async listen(version: string, log: Logger): Promise<ToolServer> {
+  /** `readingMs`: how long a tool that only reads may take. */
+  static async listen(version: string, log: Logger, readingMs = READING_TOOL_MS): Promise<ToolServer> {
     const http = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, maxHeaderSize: 16_384 })
-    const server = new ToolServer(http, version, log)
+    const server = new ToolServer(http, version, log, readingMs)
     http.maxConnections = MAX_CONNECTIONS
     http.on('request', (request, response) => void server.#answer(request, response))
     // nothing may listen for an upgrade, and a broken request concerns nobody else
@@ -95,7 +103,7 @@ export class ToolServer {
   add(options: EndpointOptions): Endpoint {
     const path = `/${randomBytes(12).toString('hex')}`
     const token = randomBytes(32).toString('base64url')
-    const endpoint = new SessionEndpoint(options, token, this.#version, this.#log)
+    const endpoint = new SessionEndpoint(options, token, this.#version, this.#log, this.#readingMs)
     this.#endpoints.set(path, endpoint)
     return {
       url: `http://127.0.0.1:${this.port}${path}`,
@@ -157,11 +165,13 @@ class SessionEndpoint {
   readonly #end = new AbortController()
   readonly #mcp: McpHttpHandler
   readonly #handle: ReturnType<typeof toNodeHandler>
+  readonly #readingMs: number
   #requests = 0
-  #calls = 0
+  readonly #calls = new Set<{ tool: EditorToolName; turnedOff: AbortController }>()
 
-  constructor(options: EndpointOptions, token: string, version: string, log: Logger) {
+  constructor(options: EndpointOptions, token: string, version: string, log: Logger, readingMs: number) {
     this.#options = options
+    this.#readingMs = readingMs
     this.#token = digest(token)
     this.#log = log
     const report = (error: unknown) => log.debug(`The editor's MCP server: ${messageOf(error)}`)
@@ -188,6 +198,8 @@ class SessionEndpoint {
   }
 
   toolsChanged(): void {
+    const names = this.#options.tools()
+    for (const { tool, turnedOff } of this.#calls) if (!names.includes(tool)) turnedOff.abort()
     this.#mcp.notify.toolsChanged()
   }
 
@@ -222,19 +234,24 @@ class SessionEndpoint {
 
   async #call(name: string, input: unknown, signal: AbortSignal): Promise<CallToolResult> {
     const tool = ALL_TOOLS.get(name)
-    if (!tool || !this.#options.tools().includes(tool.name))
-      return failure('There is no such tool, or the user has turned it off for this session.')
-    if (this.#calls >= MAX_CALLS)
+    if (!tool || !this.#options.tools().includes(tool.name)) return failure(TURNED_OFF)
+    if (this.#calls.size >= MAX_CALLS)
       return failure('Too many calls at the same time. Wait for some answers first.')
     const parsed = tool.input.safeParse(input)
     if (!parsed.success) return failure(`The arguments are wrong: ${z.prettifyError(parsed.error)}`)
-    this.#calls += 1
+    const call = { tool: tool.name, turnedOff: new AbortController() }
+    this.#calls.add(call)
+    // languages may never answer, and most of what the editor does can't be stopped
+    const late = READING.has(name) ? AbortSignal.timeout(this.#readingMs) : undefined
     try {
-      const over = AbortSignal.any([signal, this.#end.signal])
+      const signals = [signal, this.#end.signal, call.turnedOff.signal]
+      const over = AbortSignal.any(late ? [...signals, late] : signals)
       const context = { ...this.#options, allowed: this.#allowed, signal: over }
-      const answer = await tool.run(parsed.data, context)
+      const answer = await raceAbort(tool.run(parsed.data, context), over)
       return { content: [{ type: 'text', text: answerText(answer, this.#mark) }] }
     } catch (error) {
+      if (call.turnedOff.signal.aborted) return failure(TURNED_OFF)
+      if (late?.aborted) return failure("The editor or a language server didn't answer in time.")
       if (error instanceof ToolError)
         return failure(answerText({ text: error.message, data: error.data }, this.#mark))
       this.#log.warn(`The editor's tool ${name} failed: ${messageOf(error)}`)
@@ -243,7 +260,7 @@ class SessionEndpoint {
         answerText({ text: 'The editor reports a failure.', data: [messageOf(error)] }, this.#mark),
       )
     } finally {
-      this.#calls -= 1
+      this.#calls.delete(call)
     }
   }
 }

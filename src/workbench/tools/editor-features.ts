@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { delay } from '../../common/async.ts'
 import type { Event } from '../../common/event.ts'
@@ -20,6 +19,7 @@ import type {
   Span,
   TextChange,
 } from '../../mcp/server/editor-features.ts'
+import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Diffs } from '../changes/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { openFile } from '../editor/open.ts'
@@ -317,10 +317,25 @@ function markdownOf(content: vscode.MarkdownString | vscode.MarkedString): strin
   return 'language' in content ? `\`\`\`${content.language}\n${content.value}\n\`\`\`` : content.value
 }
 
+/** Throws a `ToolError` if the edit changes more than the text of files, since a part of it would do harm. */
 function editsOf(edit: vscode.WorkspaceEdit): FileEdit[] {
-  const outside = edit.entries().find(([uri]) => uri.scheme !== 'file')
-  if (outside) throw new Error(l10n.t("The change affects {0}, which isn't a file.", outside[0].toString()))
-  return edit.entries().map(([uri, edits]) => ({ path: uri.fsPath, changes: edits.map(changeOf) }))
+  const entries = edit.entries()
+  const texts = entries.reduce((count, [, edits]) => count + edits.length, 0)
+  if (countOf(edit) > texts)
+    throw new ToolError(
+      'It would also create, rename or delete files, or change more than text, which this tool does not do. Nothing was done. Make the whole change yourself, file by file.',
+    )
+  if (entries.some(([uri]) => uri.scheme !== 'file'))
+    throw new ToolError(
+      "It would change something that isn't a file. Nothing was done. Make the change yourself.",
+    )
+  return entries.map(([uri, edits]) => ({ path: uri.fsPath, changes: edits.map(changeOf) }))
+}
+
+/** All that an edit does. `entries()` leaves out all but texts, as does `size`, although it's documented otherwise. */
+function countOf(edit: vscode.WorkspaceEdit): number {
+  const { _allEntries: all } = edit as vscode.WorkspaceEdit & { _allEntries?: () => readonly unknown[] }
+  return all?.call(edit).length ?? 0
 }
 
 /** The edit of a code action may have a snippet: its placeholders become their default texts. */
@@ -334,13 +349,24 @@ function changeOf(edit: vscode.TextEdit | vscode.SnippetTextEdit): TextChange {
 
 function actionOf(action: vscode.CodeAction | vscode.Command): ProposedAction {
   if (typeof action.command === 'string') return { title: action.title }
-  const { title, kind, isPreferred, disabled, edit } = action as vscode.CodeAction
+  const { title, kind, isPreferred, disabled, edit, command } = action as vscode.CodeAction
   return {
     title,
     ...(kind && { kind: kind.value }),
     ...(isPreferred && { isPreferred }),
     ...(disabled && { disabled: disabled.reason }),
-    ...(edit && edit.size > 0 && { edit: editsOf(edit) }),
+    ...(edit && (edit.size > 0 || countOf(edit) > 0) && editOf(edit)),
+    ...(command && { hasCommand: true as const }),
+  }
+}
+
+/** One action that can't be applied must not hide the others. */
+function editOf(edit: vscode.WorkspaceEdit): Pick<ProposedAction, 'edit' | 'refusal'> {
+  try {
+    return { edit: editsOf(edit) }
+  } catch (error) {
+    if (error instanceof ToolError) return { refusal: error.message }
+    throw error
   }
 }
 

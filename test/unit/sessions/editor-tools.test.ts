@@ -10,13 +10,14 @@ import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../src/conversation/state.ts'
 import { PathGuard } from '../../../src/editor/path-guard.ts'
-import { EditorTools, type SessionTools } from '../../../src/mcp/server/editor-tools.ts'
+import { allowedTools, EditorTools, type SessionTools } from '../../../src/mcp/server/editor-tools.ts'
+import { McpSwitches } from '../../../src/mcp/switches.ts'
 import { PermissionRules } from '../../../src/sessions/permission-rules/permission-rules.ts'
 import { FakeEditorFeatures } from '../../support/fake-editor-features.ts'
 import { connect } from '../../support/tool-rig.ts'
 import { toolWorkspace } from '../../support/tool-workspace.ts'
 import { until } from '../../support/until.ts'
-import { SessionsFixture } from './sessions-fixture.ts'
+import { memoryStore, SessionsFixture } from './sessions-fixture.ts'
 
 describe("the editor's tools of a session", () => {
   let folder: string
@@ -27,6 +28,7 @@ describe("the editor's tools of a session", () => {
   let features: FakeEditorFeatures
   let editorTools: EditorTools
   let clients: Client[]
+  let switches: McpSwitches
   const changed = new Emitter<void>()
 
   beforeEach(() => {
@@ -36,6 +38,7 @@ describe("the editor's tools of a session", () => {
     secrets = new SecretRegistry()
     features = new FakeEditorFeatures(folder)
     clients = []
+    switches = new McpSwitches(memoryStore(), memoryStore())
     editorTools = new EditorTools({
       features: async () => {
         loaded += 1
@@ -43,6 +46,7 @@ describe("the editor's tools of a session", () => {
       },
       names: () => names,
       onDidChangeNames: changed.event,
+      switches,
       guard: roots => new PathGuard(roots),
       bridge: async ({ name, url }) => ({ type: 'stdio', name, command: url, args: [], env: [] }),
       version: '1',
@@ -93,6 +97,9 @@ describe("the editor's tools of a session", () => {
     assert.deepEqual(await offer(false), {})
     names = []
     assert.deepEqual(await offer(), {})
+    assert.equal(editorTools.ended({ http: true, stdio: true }), undefined)
+    names = ['hover']
+    assert.equal(editorTools.ended({ http: true, stdio: true })?.passed, false)
     assert.equal(loaded, 0)
   })
 
@@ -115,6 +122,7 @@ describe("the editor's tools of a session", () => {
       features: () => Promise.reject(new Error('broken')),
       names: () => ['hover'],
       onDidChangeNames: changed.event,
+      switches,
       guard: one => new PathGuard(one),
       bridge: () => Promise.reject(new Error('no bridge')),
       version: '1',
@@ -278,6 +286,46 @@ describe("the editor's tools of a session", () => {
     open.session.answerByRule = answerBy()
     await client.callTool({ name: 'run_task', arguments: { name: 'test' } })
     assert.deepEqual(features.ran, ['test'])
+  })
+
+  it('stay turned off for a session that is opened again, and for its forks', async () => {
+    const { tools, client, open } = await session()
+    const hanging = new Promise<never>(() => {})
+    let asked = 0
+    features.symbols = () => {
+      asked += 1
+      return hanging
+    }
+    const call = client.callTool({ name: 'symbols', arguments: { query: 'x' } })
+    await until(() => asked === 1, 'the call')
+    tools.turn(false)
+    assert.match(JSON.stringify(await call), /turned it off/)
+    const again = async (key: string) =>
+      (await editorTools.offer(roots(), { http: true, stdio: false }, [], key)).tools!
+    assert.equal((await offered()).isOn, true)
+    const fork = await again(open.key)
+    assert.equal(fork.isOn, false)
+    fork.begin({} as never, 'one/fork')
+    assert.equal((await again('one/fork')).isOn, false)
+    tools.turn(true)
+    assert.equal((await again(open.key)).isOn, true)
+    assert.equal((await again('one/fork')).isOn, false)
+  })
+
+  it('are those that the user allows; a workspace can only take some away', () => {
+    const of = (user: unknown, workspace?: unknown, folder?: unknown) =>
+      allowedTools([
+        { scope: 'default', value: ['hover', 'symbols', 'run_task'] },
+        ...(user === undefined ? [] : [{ scope: 'user' as const, value: user }]),
+        ...(workspace === undefined ? [] : [{ scope: 'workspace' as const, value: workspace }]),
+        ...(folder === undefined ? [] : [{ scope: 'folder' as const, value: folder }]),
+      ])
+    assert.deepEqual(of(undefined, ['hover']), ['hover'])
+    assert.deepEqual(of([], ['hover', 'run_task']), [])
+    assert.deepEqual(of(['hover', 'symbols'], ['symbols', 'run_task']), ['symbols'])
+    assert.deepEqual(of(['hover', 'symbols'], undefined, []), [])
+    assert.deepEqual(of(['hover'], 'wrong'), ['hover'])
+    assert.deepEqual(allowedTools([]), EDITOR_TOOL_NAMES)
   })
 
   it('ask the user in the conversation', async () => {

@@ -291,6 +291,10 @@ export class SessionsFixture {
         this.existing.push(session)
         return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
       },
+      forKept: async session => {
+        if (!this.plan) throw new Error('no plan')
+        return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
+      },
     },
     services: {
       files: this.files,

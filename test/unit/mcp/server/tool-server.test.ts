@@ -242,6 +242,56 @@ describe("the editor's MCP server", () => {
     assert.equal(answers.filter(({ content }) => /Too many calls/.test(JSON.stringify(content))).length, 4)
   })
 
+  /** Language servers that never answer, for all 16 calls that a session may have. */
+  const hangingCalls = async (own: ToolRig) => {
+    let asked = 0
+    features.symbols = () => {
+      asked += 1
+      return new Promise(() => {})
+    }
+    const controllers = Array.from({ length: 16 }, () => new AbortController())
+    const calls = controllers.map(({ signal }) =>
+      own.client
+        .callTool({ name: 'symbols', arguments: { query: 'x' } }, { signal })
+        .catch((error: Error) => error),
+    )
+    await until(() => asked === 16, 'the calls to reach the language')
+    assert.match(await own.fails('open_editors'), /Too many calls/)
+    return { calls, cancel: () => controllers.map(one => one.abort()) }
+  }
+
+  it('forgets calls that the agent has canceled, also if a language never answers them', async () => {
+    const own = await toolRig({ features, folder: one.folder, server: rig.server, era: 'modern' })
+    const { calls, cancel } = await hangingCalls(own)
+    cancel()
+    await Promise.all(calls)
+    await until(
+      async () => !/Too many/.test(JSON.stringify(await own.client.callTool({ name: 'open_editors' }))),
+      'the calls to end',
+    )
+    await own.close()
+  })
+
+  it('gives up on a language that never answers', async () => {
+    const server = await ToolServer.listen('1', silentLogger, 50)
+    const own = await toolRig({ features, folder: one.folder, server })
+    features.symbols = () => new Promise(() => {})
+    assert.match(await own.fails('symbols', { query: 'x' }), /didn't answer in time/)
+    await own.close()
+    server.close()
+  })
+
+  it('stops the calls of tools that are turned off', async () => {
+    let names: EditorToolName[] = ['symbols', 'open_editors']
+    const own = await toolRig({ features, folder: one.folder, server: rig.server, names: () => names })
+    const { calls } = await hangingCalls(own)
+    names = ['open_editors']
+    own.endpoint.toolsChanged()
+    for (const answer of await Promise.all(calls)) assert.match(JSON.stringify(answer), /turned it off/)
+    await own.call('open_editors')
+    await own.close()
+  })
+
   it('ends with the session: calls are aborted, and the address answers nothing anymore', async () => {
     const aborted: boolean[] = []
     rig.conversation.permitted = (_permission, signal) =>

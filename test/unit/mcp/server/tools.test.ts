@@ -178,6 +178,22 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.match(await rig.call('format', { file: 'shapes.ts' }), /Nothing to change/)
     })
 
+    it('says what an action does besides changing texts', async () => {
+      const start = { line: 1, column: 1 }
+      const edit = [{ path: join(folder, 'main.ts'), changes: [{ start, end: start, text: '// new\n' }] }]
+      features.actions = async () => [
+        { title: 'Move to file', refusal: 'It would also rename files.' },
+        { title: 'Extract', edit, hasCommand: true },
+      ]
+      assert.deepEqual(dataOf(await rig.call('code_action', { file: 'main.ts', line: 1 })), ['Extract'])
+      const apply = (title: string) => ({ file: 'main.ts', line: 1, apply: title })
+      assert.equal(await rig.fails('code_action', apply('Move to file')), 'It would also rename files.')
+      assert.match(
+        await rig.call('code_action', apply('Extract')),
+        /command of the editor, which was left out/,
+      )
+    })
+
     it('shows files and diffs, asks the user, runs tasks and reads terminals', async () => {
       await rig.call('open_file', { file: 'main.ts', line: 5 })
       assert.deepEqual(features.shown, [{ path: join(folder, 'main.ts'), at: { line: 5, column: 1 } }])

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import type * as Features from '../../../src/workbench/tools/editor-features.ts'
+import { loadWithFakeVsCode } from './load-in-workbench.ts'
+
+const position = { line: 0, character: 0 }
+const text = { range: { start: position, end: position }, newText: 'x' }
+const uri = (path: string, scheme = 'file') => ({ scheme, fsPath: path })
+
+/** As in VS Code, where neither `entries` nor `size` knows file operations. */
+class WorkspaceEdit {
+  readonly #texts: Array<[ReturnType<typeof uri>, unknown[]]>
+  readonly #operations: number
+  constructor(texts: Array<[ReturnType<typeof uri>, unknown[]]>, operations = 0) {
+    this.#texts = texts
+    this.#operations = operations
+  }
+  entries() {
+    return this.#texts
+  }
+  get size() {
+    return this.#texts.length
+  }
+  _allEntries() {
+    return [...this.#texts.flatMap(([, edits]) => edits), ...Array.from({ length: this.#operations })]
+  }
+}
+
+describe('edits of the editor', () => {
+  let answer: unknown
+  let features: ReturnType<typeof Features.createEditorFeatures>
+
+  before(async () => {
+    const nothing = () => ({ dispose() {} })
+    const { createEditorFeatures } = await loadWithFakeVsCode<typeof Features>(
+      'workbench/tools/editor-features.ts',
+      {
+        DiagnosticSeverity: {},
+        Position: class {},
+        Range: class {},
+        Uri: { file: (path: string) => uri(path) },
+        commands: { executeCommand: async () => answer },
+        window: new Proxy({}, { get: () => nothing }),
+      },
+    )
+    features = createEditorFeatures({} as never)
+  })
+
+  const at = { line: 1, column: 1 }
+
+  it('are refused if they also rename or delete files', async () => {
+    answer = new WorkspaceEdit([[uri('/a.ts'), [text]]], 1)
+    await assert.rejects(features.rename('/a.ts', at, 'x'), /create, rename or delete files/)
+    answer = new WorkspaceEdit([[uri('/a.ts'), [text]]])
+    assert.deepEqual(
+      (await features.rename('/a.ts', at, 'x')).map(({ path }) => path),
+      ['/a.ts'],
+    )
+  })
+
+  it('are refused one by one among actions', async () => {
+    answer = [
+      { title: 'Elsewhere', edit: new WorkspaceEdit([[uri('/a', 'vscode-notebook-cell'), [text]]]) },
+      { title: 'Move', edit: new WorkspaceEdit([], 1) },
+      {
+        ...{ title: 'Extract', command: { command: 'rename', title: '' } },
+        edit: new WorkspaceEdit([[uri('/a.ts'), [text]]]),
+      },
+      { title: 'Command', command: 'x' },
+    ]
+    const found = await features.actions('/a.ts', { start: at, end: at })
+    assert.deepEqual(
+      found.map(({ title, edit, refusal, hasCommand }) => [title, !!edit, !!refusal, !!hasCommand]),
+      [
+        ['Elsewhere', false, true, false],
+        ['Move', false, true, false],
+        ['Extract', true, false, true],
+        ['Command', false, false, false],
+      ],
+    )
+  })
+})

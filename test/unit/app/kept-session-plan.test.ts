@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AgentCapabilities } from '../../../src/acp/model.ts'
+import { WorkspaceSessionPlanner } from '../../../src/app/session-planner.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
+import type { McpServers } from '../../../src/mcp/mcp-servers.ts'
+
+describe('the plan of a session that goes on with the same process', () => {
+  let storage: string
+  beforeEach(() => {
+    storage = mkdtempSync(join(tmpdir(), 'parley-planner-'))
+  })
+  afterEach(() => rmSync(storage, { recursive: true }))
+
+  it('asks for no MCP server, and says that the connection to the editor has ended', async () => {
+    const selected: unknown[] = []
+    const mcp = {
+      select: async (_: unknown, session: unknown) => {
+        selected.push(session)
+        return { passed: [], notes: [] }
+      },
+    }
+    const note = {
+      name: 'vscode',
+      type: 'http',
+      source: 'parley.editorTools',
+      passed: false,
+      reason: 'ended',
+    }
+    const planner = new WorkspaceSessionPlanner(
+      { roots: () => [] } as unknown as Workbench,
+      mcp as unknown as McpServers,
+      storage,
+      () => undefined,
+      { offer: async () => ({ note: { ...note, passed: true } }), ended: () => note },
+    )
+    const session = { agentId: 'one', sessionId: 's1', cwd: storage, additionalDirectories: [] }
+    const can = { mcp: { http: true, stdio: true } } as unknown as AgentCapabilities
+    const kept = await planner.forKept(session, can)
+    assert.deepEqual(kept.mcpServers, [note])
+    assert.deepEqual(kept.setup.mcpServers, [])
+    assert.equal(kept.setup.cwd, storage)
+    assert.equal(kept.editorTools, undefined)
+    assert.deepEqual(selected, [])
+    assert.equal((await planner.forExisting(session, can)).mcpServers[0]?.passed, true)
+    assert.equal(selected.length, 1)
+  })
+})

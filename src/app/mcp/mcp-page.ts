@@ -33,7 +33,7 @@ interface McpPageOptions extends WebviewTabOptions {
   check: (key: string) => Promise<ServerCheck>
   /** Resolves to whether the user has signed in. */
   signIn: (key: string, name: string) => Promise<boolean>
-  signIns: Pick<McpSignIns, 'urls' | 'signOut' | 'onDidChange'>
+  signIns: Pick<McpSignIns, 'urls' | 'needsSignIn' | 'signOut' | 'onDidChange'>
 }
 
 /** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
@@ -45,7 +45,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
   /** The URLs of servers. */
-  #signedIn: ReadonlySet<string> = new Set()
+  /** The URLs with a sign-in, and whether the user has to renew it. */
+  #signedIn: ReadonlyMap<string, 'accepted' | 'refused'> = new Map()
   #isLoading = false
   #isStale = false
 
@@ -105,7 +106,12 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         this.#isStale = false
         const { sources, planned } = await this.#options.mcp.plan()
         this.#notAgreed = await this.#options.mcp.notAgreed(planned)
-        this.#signedIn = new Set(await this.#options.signIns.urls())
+        const { signIns } = this.#options
+        const urls = await signIns.urls()
+        const known = urls.map(
+          async url => [url, (await signIns.needsSignIn(url)) ? 'refused' : 'accepted'] as const,
+        )
+        this.#signedIn = new Map(await Promise.all(known))
         this.#sources = sources
         this.#planned = planned
       }
@@ -168,6 +174,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
 
   #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
     const check = this.#checks.get(key)
+    const signedIn = server && server.type !== 'stdio' ? this.#signedIn.get(server.url) : undefined
     return {
       key,
       name,
@@ -176,7 +183,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
-      ...(server && server.type !== 'stdio' && this.#signedIn.has(server.url) && { isSignedIn: true }),
+      ...(signedIn && { isSignedIn: true }),
+      ...(signedIn === 'refused' && { needsSignIn: true }),
       ...(check === 'running' ? { checking: true } : check && { check }),
     }
   }

@@ -45,7 +45,7 @@ export interface Workbench {
   linkTo(path: string): string
   /**
    * Brings the window with this folder or workspace file to the front, or opens one. Returns false where windows can't be
-   * reached, as in a browser.
+   * reached, as in a browser, and for a place that is neither on this machine nor where this window is.
    */
   focusWindow(uri: string): Promise<boolean>
   /** Opens an `http(s)` address in the browser. */

@@ -18,6 +18,8 @@ export interface McpServerRow {
   reason?: string
   /** The user has signed in to it with OAuth. */
   isSignedIn?: true
+  /** It doesn't accept that anymore. */
+  needsSignIn?: true
   checking?: true
   check?: ServerCheck
 }

@@ -183,6 +183,11 @@ export const MANY_TOOLS = 128
 export const MCP_SIGN_IN_MS = 600_000
 /** A token that expires within this time is renewed before it's used. */
 export const TOKEN_SLACK_MS = 30_000
+/** How long a server may take to renew a sign-in, for which all that need its token wait. */
+export const RENEW_SIGN_IN_MS = 20_000
+/** How long another window that has renewed a sign-in at the same time may take to store it, and how often that's checked. */
+export const OTHER_RENEWAL_MS = 1000
+export const OTHER_RENEWAL_POLL_MS = 100
 
 // ---- imported conversations ---------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@ import { chipOf } from '../common/block-chip.ts'
 import { draftOf, inText } from '../common/draft.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionState } from '../conversation/state.ts'
+import type { LocalSession } from '../history/session-store.ts'
 
 const MAX_LENGTH = 120
 
@@ -12,6 +13,13 @@ const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 /** The title of a session: the user's, otherwise the automatic one. */
 export function titleOf(session: Session): string | undefined {
   return session.givenTitle ?? sessionTitle(session.state)
+}
+
+/** The same of a session that was opened before. */
+export function recordedTitle(
+  record: Pick<LocalSession, 'title' | 'givenTitle'> | undefined,
+): string | undefined {
+  return record?.givenTitle ?? record?.title
 }
 
 /** The automatic title: the agent's, else the first line of the first prompt, else none yet. */

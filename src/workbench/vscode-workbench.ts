@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { mayFocus } from '../app/window-uri.ts'
 import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from '../app/workbench.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import type { Diffs, Proposals } from './changes/diffs.ts'
@@ -64,10 +65,12 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     linkTo: path => `${vscode.env.uriScheme}://${options.extensionId}${path}`,
     async focusWindow(uri) {
       if (uri === '' || vscode.env.uiKind === vscode.UIKind.Web) return false
+      const wanted = vscode.Uri.parse(uri)
+      const { workspaceFile, workspaceFolders } = vscode.workspace
+      const saved = workspaceFile?.scheme === 'untitled' ? undefined : workspaceFile
+      if (!mayFocus(wanted, saved ?? workspaceFolders?.[0]?.uri)) return false
       // VS Code finds the window that has it already
-      await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.parse(uri), {
-        forceNewWindow: true,
-      })
+      await vscode.commands.executeCommand('vscode.openFolder', wanted, { forceNewWindow: true })
       return true
     },
     // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.

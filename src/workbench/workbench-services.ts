@@ -3,7 +3,7 @@ import { CommandId, ContextKey, HiddenCommandId, ProposalId } from '../app/ids.t
 import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import { sessionOfKey } from '../common/session-key.ts'
-import { titleOf } from '../sessions/session-title.ts'
+import { recordedTitle, titleOf } from '../sessions/session-title.ts'
 import { Attention } from './attention.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
@@ -42,7 +42,7 @@ export function createWorkbenchServices(
     new ChangesSourceControl(tracker, key => {
       const { agentId, sessionId } = sessionOfKey(key)
       const open = manager.find(agentId, sessionId)
-      const title = open ? titleOf(open.session) : records.get(agentId, sessionId)?.title
+      const title = open ? titleOf(open.session) : recordedTitle(records.get(agentId, sessionId))
       return title || nameOf(agentId)
     }),
   )

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { recordedTitle } from '../../sessions/session-title.ts'
 import type { AppServices } from '../app-services.ts'
 import { deleteSessions } from '../history/delete-sessions.ts'
 import { historyMenuCommands } from '../history/history-commands.ts'
@@ -83,7 +84,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       sessions: manager,
       decisions: services.decisions,
       branches: services.branches,
-      recordedTitle: (agentId, sessionId) => records.get(agentId, sessionId)?.title,
+      recordedTitle: (agentId, sessionId) => recordedTitle(records.get(agentId, sessionId)),
       openSession: (agentId, sessionId) => services.historyView.open(agentId, sessionId),
     }),
     ...optionCommands({ surfaces, memory: services.optionMemory, dialogs: workbench.dialogs }),

@@ -4,6 +4,7 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { memoryOfTrees } from '../../common/processes/process-memory.ts'
 import { visible } from '../../common/visible.ts'
 import type { LocalSessions } from '../../history/local-sessions.ts'
+import { recordedTitle } from '../../sessions/session-title.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 
@@ -66,7 +67,7 @@ async function itemsOf({ hosts, records, workbench }: BackgroundCommandOptions):
   const memory = await memoryOfTrees(agents.map(({ pid }) => pid))
   const date = new Intl.DateTimeFormat(workbench.language, { dateStyle: 'short', timeStyle: 'short' })
   return agents.map(({ id, pid, tag, cwd, since, isAttached, hasExited, sessions }) => {
-    const titles = sessions.map(sessionId => records.get(tag.agentId, sessionId)?.title)
+    const titles = sessions.map(sessionId => recordedTitle(records.get(tag.agentId, sessionId)))
     const used = memory.get(pid)
     const facts = [
       hasExited ? l10n.t('exited') : isAttached ? l10n.t('connected to a window') : l10n.t('no window'),

@@ -33,7 +33,12 @@ interface McpPageOptions extends WebviewTabOptions {
   check: (key: string) => Promise<ServerCheck>
   /** Resolves to whether the user has signed in. */
   signIn: (key: string, name: string) => Promise<boolean>
-  signIns: Pick<McpSignIns, 'urls' | 'signOut' | 'onDidChange'>
+  signIns: Pick<McpSignIns, 'urls' | 'needsSignIn' | 'signOut' | 'onDidChange'>
+}
+
+interface SignedIn {
+  url: string
+  isRefused: boolean
 }
 
 /** The editor tab *MCP Servers*: what `McpServers` decided, with its switches. */
@@ -44,8 +49,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   #sources: McpSource[] = []
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
-  /** The URLs at which the user has signed in, by the keys of their servers. */
-  #signedIn: ReadonlyMap<string, string> = new Map()
+  /** The sign-ins of servers, by key: the URL that they are for, and whether the user has to renew it. */
+  #signedIn: ReadonlyMap<string, SignedIn> = new Map()
   #isLoading = false
   #isStale = false
 
@@ -80,8 +85,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         if (isSignedIn) await this.#check(key)
       },
       'mcp/signOut': async ({ key }) => {
-        const url = this.#signedIn.get(key)
-        if (url !== undefined) await signIns.signOut(url)
+        const signedIn = this.#signedIn.get(key)
+        if (signedIn) await signIns.signOut(signedIn.url)
         this.#checks.delete(key)
       },
     })
@@ -115,17 +120,18 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     this.#send()
   }
 
-  async #signedInOf(planned: readonly PlannedServer[]): Promise<ReadonlyMap<string, string>> {
+  async #signedInOf(planned: readonly PlannedServer[]): Promise<ReadonlyMap<string, SignedIn>> {
     const { mcp, signIns } = this.#options
-    const signedIn = await signIns.urls()
-    if (signedIn.length === 0) return new Map()
-    const urls = await Promise.all(
-      planned.map(async (one): Promise<[string, string][]> => {
+    const known = await signIns.urls()
+    if (known.length === 0) return new Map()
+    const found = await Promise.all(
+      planned.map(async (one): Promise<[string, SignedIn][]> => {
         const url = await mcp.urlOf(one)
-        return url !== undefined && signedIn.includes(url) ? [[one.key, url]] : []
+        if (url === undefined || !known.includes(url)) return []
+        return [[one.key, { url, isRefused: await signIns.needsSignIn(url) }]]
       }),
     )
-    return new Map(urls.flat())
+    return new Map(found.flat())
   }
 
   async #open(id: string): Promise<void> {
@@ -181,6 +187,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
 
   #serverRow({ key, name, server, source, leftOut }: PlannedServer): McpServerRow {
     const check = this.#checks.get(key)
+    const signedIn = this.#signedIn.get(key)
     return {
       key,
       name,
@@ -189,7 +196,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
-      ...(this.#signedIn.has(key) && { isSignedIn: true }),
+      ...(signedIn && { isSignedIn: true }),
+      ...(signedIn?.isRefused && { needsSignIn: true }),
       ...(check === 'running' ? { checking: true } : check && { check }),
     }
   }

@@ -1,8 +1,14 @@
-import { KeyedQueue } from '../../common/async.ts'
+import { delay, KeyedQueue } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
-import { MCP_SIGN_IN_MS, TOKEN_SLACK_MS } from '../../common/limits.ts'
+import {
+  MCP_SIGN_IN_MS,
+  OTHER_RENEWAL_MS,
+  OTHER_RENEWAL_POLL_MS,
+  RENEW_SIGN_IN_MS,
+  TOKEN_SLACK_MS,
+} from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import type { TokenSource } from '../bridge/bridged-server.ts'
@@ -12,6 +18,11 @@ import { parseSignIn, type StoredSignIn } from './stored-sign-in.ts'
 import { TokenChannels } from './token-channels.ts'
 
 const PREFIX = 'parley.mcpSignIn/'
+/**
+ * The access token that a server refused and that couldn't be renewed. Apart from the tokens, so that a window that stores it
+ * never replaces those that another one has just renewed.
+ */
+const REFUSED = 'parley.mcpRefusedToken/'
 /** The list of URLs, since a secret store can't list its content. */
 const INDEX = 'parley.mcpSignIns'
 
@@ -33,7 +44,7 @@ type Server = SignInOptions['server']
 export class McpSignIns extends Owner {
   readonly #options: McpSignInsOptions
   readonly #changed = this.register(new Emitter<string>())
-  /** A refresh token may work only once. */
+  /** A refresh token may work only once; the list of URLs is read and then written. */
   readonly #queue = new KeyedQueue()
   readonly #channels = this.register(new TokenChannels((url, rejected) => this.token(url, rejected)))
 
@@ -63,7 +74,16 @@ export class McpSignIns extends Owner {
   }
 
   async isSignedIn(url: string): Promise<boolean> {
-    return (await this.#stored(url)) !== undefined
+    if (!(await this.#stored(url))) return false
+    // another window may have written the list at the same time
+    await this.#list(url)
+    return true
+  }
+
+  /** Whether the server refuses the sign-in, which can't be renewed: the user has to sign in again. */
+  async needsSignIn(url: string): Promise<boolean> {
+    const stored = await this.#stored(url)
+    return stored !== undefined && (await this.#isRefused(url, stored))
   }
 
   /**
@@ -88,8 +108,11 @@ export class McpSignIns extends Owner {
   async signOut(url: string): Promise<void> {
     const { secretStore } = this.#options
     await secretStore.delete(PREFIX + url)
-    const others = (await this.urls()).filter(each => each !== url)
-    await (others.length > 0 ? secretStore.store(INDEX, JSON.stringify(others)) : secretStore.delete(INDEX))
+    await secretStore.delete(REFUSED + url)
+    await this.#queue.run(INDEX, async () => {
+      const others = (await this.urls()).filter(each => each !== url)
+      await (others.length > 0 ? secretStore.store(INDEX, JSON.stringify(others)) : secretStore.delete(INDEX))
+    })
     this.#changed.fire(url)
   }
 
@@ -106,13 +129,20 @@ export class McpSignIns extends Owner {
         const isExpired = expiresAt !== undefined && expiresAt < Date.now() + TOKEN_SLACK_MS
         // another window, or another agent, may have renewed it
         if (!isExpired && tokens.access_token !== rejected) return tokens.access_token
+        if (await this.#isRefused(url, stored)) return undefined
         const { refreshWithOAuth } = await import('./oauth.ts')
-        const renewed = await refreshWithOAuth(url, stored, this.#options.fetch)
+        const limit = AbortSignal.timeout(RENEW_SIGN_IN_MS)
+        const renewed = await refreshWithOAuth(url, stored, this.#options.fetch, limit)
+        const latest = await (renewed === 'rejected'
+          ? this.#renewedElsewhere(url, stored)
+          : this.#stored(url))
+        // the user has signed out meanwhile
+        if (!latest) return undefined
+        // another window has renewed it at the same time, or the user has signed in again
+        if (latest.tokens.access_token !== tokens.access_token) return latest.tokens.access_token
         if (renewed === 'rejected') {
-          const latest = await this.#stored(url)
-          // another window has renewed it at the same time
-          if (latest && latest.tokens.access_token !== tokens.access_token) return latest.tokens.access_token
-          await this.signOut(url)
+          await this.#options.secretStore.store(REFUSED + url, tokens.access_token)
+          this.#changed.fire(url)
           return undefined
         }
         await this.#store(url, renewed)
@@ -132,10 +162,30 @@ export class McpSignIns extends Owner {
 
   async #store(url: string, stored: StoredSignIn): Promise<void> {
     this.#hold(stored)
-    const { secretStore } = this.#options
-    await secretStore.store(PREFIX + url, JSON.stringify(stored))
-    const urls = await this.urls()
-    if (!urls.includes(url)) await secretStore.store(INDEX, JSON.stringify([...urls, url]))
+    await this.#options.secretStore.store(PREFIX + url, JSON.stringify(stored))
+    await this.#list(url)
+  }
+
+  /** Adds the URL to the list if it isn't there. */
+  async #list(url: string): Promise<void> {
+    await this.#queue.run(INDEX, async () => {
+      const urls = await this.urls()
+      if (!urls.includes(url)) await this.#options.secretStore.store(INDEX, JSON.stringify([...urls, url]))
+    })
+  }
+
+  async #isRefused(url: string, { tokens }: StoredSignIn): Promise<boolean> {
+    return (await this.#options.secretStore.get(REFUSED + url)) === tokens.access_token
+  }
+
+  /** What is stored after the server refused to renew it: another window that has renewed it stores that in a moment. */
+  async #renewedElsewhere(url: string, { tokens }: StoredSignIn): Promise<StoredSignIn | undefined> {
+    const until = Date.now() + (tokens.refresh_token === undefined ? 0 : OTHER_RENEWAL_MS)
+    for (;;) {
+      const latest = await this.#stored(url)
+      if (latest?.tokens.access_token !== tokens.access_token || Date.now() >= until) return latest
+      await delay(OTHER_RENEWAL_POLL_MS)
+    }
   }
 
   #hold(stored: StoredSignIn | undefined): void {

@@ -68,23 +68,25 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
 
 /**
  * New tokens for expired ones. `rejected`: the user has to sign in again.
- * @throws if the server can't be reached, or has a problem
+ * @throws if the server can't be reached, has a problem, or doesn't answer before the signal aborts
  */
 export async function refreshWithOAuth(
   url: string,
   stored: StoredSignIn,
   fetch: FetchLike,
+  signal: AbortSignal,
 ): Promise<StoredSignIn | 'rejected'> {
   if (stored.tokens.refresh_token === undefined) return 'rejected'
   const unavailable = new Error(l10n.t("The server didn't renew the sign-in."))
   // without new tokens, the SDK begins a sign-in
   const provider = new Provider(stored.redirectUrl, '', () => Promise.reject(unavailable), stored)
   try {
-    await auth(provider, { serverUrl: url, fetchFn: fetch })
+    const bounded: FetchLike = (url, init) => fetch(url, { ...init, signal })
+    await raceAbort(auth(provider, { serverUrl: url, fetchFn: bounded }), signal)
     return provider.signIn()
   } catch (error) {
     if (provider.isRejected) return 'rejected'
-    throw error
+    throw signal.aborted ? unavailable : error
   }
 }
 

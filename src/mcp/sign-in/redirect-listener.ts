@@ -44,7 +44,9 @@ export class RedirectListener implements Disposable {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
+    // anything may send a request that names no address, such as `//`
+    const [target, base] = [request.url ?? '/', 'http://127.0.0.1']
+    const { pathname, searchParams } = new URL(URL.canParse(target, base) ? target : '/', base)
     const isOurs =
       request.method === 'GET' && pathname === CALLBACK && searchParams.get('state') === this.#state
     const text = isOurs

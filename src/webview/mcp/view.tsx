@@ -106,6 +106,8 @@ function Source({ source, trusted, host }: { source: McpSourceRow; trusted: bool
 function Server({ server, trusted, host }: { server: McpServerRow; trusted: boolean; host: Host }) {
   const { key, name, type, target, isOff, needsConsent, reason } = server
   const isValid = target !== undefined
+  const isRefused = server.check && 'problem' in server.check && server.check.problem === 'sign-in'
+  const needsSignIn = server.needsSignIn || isRefused
   return (
     <li class={`agent agent-wide${isOff ? ' mcp-off' : ''}`}>
       <div class="agent-head">
@@ -146,7 +148,7 @@ function Server({ server, trusted, host }: { server: McpServerRow; trusted: bool
             {server.checking ? t('Checking…') : t('Check')}
           </Button>
         )}
-        {server.check && 'problem' in server.check && server.check.problem === 'sign-in' && (
+        {needsSignIn && (
           <Button
             label={`${t('Sign In…')}: ${name}`}
             disabled={!trusted}

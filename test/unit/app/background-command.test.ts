@@ -57,7 +57,7 @@ async function run(agents: HostedAgentInfo[], ...accepted: number[]): Promise<It
           1,
         ),
     },
-    records: { get: () => ({ title: 'Fix the bug' }) },
+    records: { get: () => ({ title: 'Hello', givenTitle: 'Fix the bug' }) },
     workbench: {
       dialogs: {
         createPicker: () => picker,

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { McpServer } from '../../../src/acp/model.ts'
+import { deferred } from '../../../src/common/async.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { bridgedServer } from '../../../src/mcp/bridge/bridged-server.ts'
 import { checkServer } from '../../../src/mcp/check-server.ts'
 import { McpSignIns } from '../../../src/mcp/sign-in/mcp-sign-ins.ts'
+import { refreshWithOAuth } from '../../../src/mcp/sign-in/oauth.ts'
+import { RedirectListener } from '../../../src/mcp/sign-in/redirect-listener.ts'
+import { parseSignIn } from '../../../src/mcp/sign-in/stored-sign-in.ts'
 import { BuiltBridge, StdioAgent } from '../../support/mcp/bridge-program.ts'
 import { HttpProbe } from '../../support/mcp/http-server.ts'
 import { OAuthServer } from '../../support/mcp/oauth-server.ts'
 
 type Remote = Exclude<McpServer, { type: 'stdio' }>
+
+const urlsOf = (...servers: Remote[]) => servers.map(({ url }) => url)
 
 describe('signing in to an MCP server', () => {
   let oauth: OAuthServer
@@ -142,21 +150,106 @@ describe('signing in to an MCP server', () => {
     assert.deepEqual(oauth.grants, ['authorization_code', 'refresh_token'])
   })
 
-  it('forgets a sign-in that was withdrawn, but not because the server has a problem', async () => {
+  it('has to be renewed by the user once it was withdrawn, but not because the server has a problem', async () => {
     await signIns.signIn(server)
     const token = await signIns.token(server.url)
     await probe.stop()
     await oauth.stop()
     assert.equal(await signIns.token(server.url, token), undefined)
     assert.equal(await signIns.isSignedIn(server.url), true)
+    assert.equal(await signIns.needsSignIn(server.url), false)
     assert.equal(await signIns.token(server.url), token)
     oauth = await OAuthServer.start()
     probe = await HttpProbe.start({ before: (request, response) => oauth.protect(request, response) })
     server = { ...server, url: probe.url }
     await signIns.signIn(server)
     oauth.revoke()
+    const changed: string[] = []
+    signIns.onDidChange(url => changed.push(url))
     assert.equal(await signIns.token(server.url, await signIns.token(server.url)), undefined)
-    assert.equal(await signIns.isSignedIn(server.url), false)
+    assert.equal(await signIns.needsSignIn(server.url), true)
+    assert.deepEqual(changed, [server.url])
+    assert.ok((await signIns.urls()).includes(server.url))
+    // the server isn't asked again
+    const asked = oauth.grants.length
+    assert.equal(await signIns.token(server.url, await signIns.token(server.url)), undefined)
+    assert.equal(oauth.grants.length, asked)
+    await signIns.signIn(server)
+    assert.equal(await signIns.needsSignIn(server.url), false)
+    assert.ok(oauth.tokens.has((await signIns.token(server.url)) ?? ''))
+  })
+
+  it('stays although the server refuses it once and gave nothing to renew it', async () => {
+    await signIns.signIn(server)
+    const key = `parley.mcpSignIn/${server.url}`
+    const stored = JSON.parse(kept.get(key) ?? '') as { tokens: { refresh_token?: string } }
+    delete stored.tokens.refresh_token
+    kept.set(key, JSON.stringify(stored))
+    const token = await signIns.token(server.url)
+    assert.equal(await signIns.token(server.url, token), undefined)
+    assert.equal(await signIns.needsSignIn(server.url), true)
+    assert.equal(await open().token(server.url), token)
+    await signIns.signOut(server.url)
+    assert.deepEqual([...kept], [])
+  })
+
+  it('is what another window has stored that renewed it at the same time', async () => {
+    oauth.lifetime = 1
+    await signIns.signIn(server)
+    oauth.lifetime = 3600
+    // each window has a queue of its own; the server accepts the refresh token of one
+    const tokens = await Promise.all([signIns.token(server.url), open().token(server.url)])
+    assert.equal(tokens[0], tokens[1])
+    assert.ok(oauth.tokens.has(tokens[0] ?? ''))
+    assert.equal(await signIns.needsSignIn(server.url), false)
+    assert.equal(await signIns.token(server.url), tokens[0])
+  })
+
+  it('is not renewed forever by a server that does not answer', async () => {
+    oauth.lifetime = 1
+    await signIns.signIn(server)
+    const stored = parseSignIn(kept.get(`parley.mcpSignIn/${server.url}`))
+    assert.ok(stored)
+    const abort = new AbortController()
+    const reached = deferred()
+    const renewing = refreshWithOAuth(
+      server.url,
+      stored,
+      () => {
+        reached.resolve()
+        return new Promise(() => {})
+      },
+      abort.signal,
+    )
+    await reached.promise
+    abort.abort()
+    await assert.rejects(renewing, /didn't renew the sign-in/)
+  })
+
+  it('of several servers at once is in the list, and comes back if another window drops it', async () => {
+    const others = await Promise.all(
+      [1, 2, 3].map(() =>
+        HttpProbe.start({ before: (request, response) => oauth.protect(request, response) }),
+      ),
+    )
+    const all = [server, ...others.map(({ url }) => ({ ...server, url }))]
+    await Promise.all(all.map(one => signIns.signIn(one)))
+    assert.deepEqual(new Set(await signIns.urls()), new Set(urlsOf(...all)))
+    await Promise.all(all.slice(2).map(({ url }) => signIns.signOut(url)))
+    assert.deepEqual(new Set(await signIns.urls()), new Set(urlsOf(...all.slice(0, 2))))
+    kept.delete('parley.mcpSignIns')
+    assert.equal(await signIns.isSignedIn(server.url), true)
+    assert.deepEqual(await signIns.urls(), [server.url])
+    await Promise.all(others.map(one => one.stop()))
+  })
+
+  it('survives a request that names no address', async () => {
+    const listener = await RedirectListener.start('state')
+    const { hostname, port } = new URL(listener.url)
+    const socket = connect(Number(port), hostname)
+    socket.end('GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    assert.match(await text(socket), /^HTTP\/1\.1 400 /)
+    listener.dispose()
   })
 
   it('is forgotten when the user signs out', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../src/acp/model.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { sessionTitle } from '../../../src/sessions/session-title.ts'
+import { recordedTitle, sessionTitle } from '../../../src/sessions/session-title.ts'
 
 describe('the title of a session', () => {
   const titled = (...blocks: ContentBlock[]) => {
@@ -17,6 +17,12 @@ describe('the title of a session', () => {
     assert.equal(titled(text('\n\n  first \nsecond')), 'first')
     assert.equal(titled(text('Look at @file:///home/me/p/a.ts and b.ts')), 'Look at @a.ts and b.ts')
     assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(120)}…`)
+  })
+
+  it('is the one that the user gave, also once it is closed', () => {
+    assert.equal(recordedTitle({ title: 'Hello', givenTitle: 'Mine' }), 'Mine')
+    assert.equal(recordedTitle({ title: 'Hello' }), 'Hello')
+    assert.equal(recordedTitle(undefined), undefined)
   })
 
   it('is empty until there is text', () => {

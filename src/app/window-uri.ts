@@ -1,0 +1,14 @@
+/** What says where a folder or workspace file is; a URI of VS Code has it. */
+interface Place {
+  scheme: string
+  authority: string
+}
+
+/**
+ * Whether VS Code may be asked for the window of a folder or workspace that a file on this machine names, which anything may
+ * have written. Any other URI could run an extension, or connect to a machine. `own`: of this window's workspace.
+ */
+export function mayFocus({ scheme, authority }: Place, own: Place | undefined): boolean {
+  if (scheme === 'file') return authority === ''
+  return scheme === 'vscode-remote' && own?.scheme === scheme && own.authority === authority
+}

@@ -1,8 +1,11 @@
+import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
+import { CancelledError } from '../common/errors.ts'
 import { sessionKey } from '../common/session-key.ts'
+import { visible } from '../common/visible.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
   ensureScratchFolder,
@@ -59,6 +62,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 
   async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
+    if (session.imported) await this.#confirmFolder(session.cwd)
     const roots = rootsForExisting(session, await this.#existingInput(capabilities))
     const { agentId, sessionId } = session
     return this.#planned(
@@ -67,6 +71,22 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
       capabilities,
       session.systemPrompt,
     )
+  }
+
+  /** Whoever wrote the file of an imported session must not choose what an agent may access. */
+  async #confirmFolder(cwd: string): Promise<void> {
+    // `cwd` may be a link
+    const real = async (folder: string) => realpath(folder).catch(() => folder)
+    const folder = await real(cwd)
+    const own = await Promise.all(this.#workbench.folders().map(({ path }) => real(path)))
+    if (own.some(one => this.#rules.contains(one, folder))) return
+    const text = l10n.t('Open the imported session in a folder outside of this window?')
+    const detail = l10n.t(
+      'The agent could access this folder, which the imported file names:\n{0}',
+      visible(folder),
+    )
+    const open = l10n.t('Open Session')
+    if ((await this.#workbench.dialogs.confirm(text, { detail }, open)) !== open) throw new CancelledError()
   }
 
   async #existingInput(capabilities: AgentCapabilities) {

@@ -181,3 +181,10 @@ export const MANY_TOOLS = 128
 export const MCP_SIGN_IN_MS = 600_000
 /** A token that expires within this time is renewed before it's used. */
 export const TOKEN_SLACK_MS = 30_000
+
+// ---- imported conversations ---------------------------------------------------------------------------------------
+
+/** Entries of a conversation in an imported file; further ones are left out. Long real ones have a few thousand. */
+export const MAX_IMPORTED_ENTRIES = 20_000
+/** The same for its terminals. */
+export const MAX_IMPORTED_TERMINALS = 5000

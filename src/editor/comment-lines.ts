@@ -7,7 +7,7 @@ export interface Lines {
 
 /** Replaces text; positions are 0-based, as in VS Code. */
 export interface TextEdit {
-  start: { line: number }
+  start: { line: number; character: number }
   end: { line: number; character: number }
   text: string
 }
@@ -33,6 +33,37 @@ export function moveLines({ startLine, endLine }: Lines, edits: readonly TextEdi
     last = Math.max(first, last)
   }
   return { startLine: first + 1, endLine: last + 1 }
+}
+
+/**
+ * The lines after edits of the document that is now `text`. Those that replace all of them, as a formatter does, may
+ * contain them elsewhere. Typing in a line doesn't, even if another line is what this one was.
+ */
+export function linesAfter(
+  lines: Lines & { quote: string },
+  edits: readonly TextEdit[],
+  text: string,
+): Lines {
+  const { quote } = lines
+  const moved = moveLines(lines, edits)
+  const isElsewhere = edits.some(
+    edit => replaces(edit, lines) && findLines(edit.text, quote, 1) !== undefined,
+  )
+  const found = isElsewhere ? findLines(text, quote, moved.startLine) : undefined
+  if (found !== undefined) return { startLine: found, endLine: found + quote.split('\n').length - 1 }
+  const last = Math.min(moved.endLine, text.split('\n').length)
+  return { startLine: Math.min(moved.startLine, last), endLine: last }
+}
+
+/** Whether the edit covers the lines from the start of the first to the end of the last. */
+function replaces(
+  { start, end }: TextEdit,
+  { startLine, endLine, quote }: Lines & { quote: string },
+): boolean {
+  const [first, last] = [startLine - 1, endLine - 1]
+  const fromStart = start.line < first || (start.line === first && start.character === 0)
+  const lastLength = quote.slice(quote.lastIndexOf('\n') + 1).length
+  return fromStart && (end.line > last || (end.line === last && end.character >= lastLength))
 }
 
 /** The line where `quote` begins in a text, the nearest to `near`; `undefined` if it isn't there, or has no words. */

@@ -109,7 +109,7 @@ export class LocalSessions implements Disposable {
   ): void {
     const { sessionId, cwd, additionalDirectories, systemPrompt } = session
     const now = this.#now()
-    const known = this.get(agentId, sessionId)
+    const { imported: _, ...known }: Partial<LocalSession> = this.get(agentId, sessionId) ?? {}
     this.#put({
       ...known,
       agentId,
@@ -117,8 +117,8 @@ export class LocalSessions implements Disposable {
       cwd,
       additionalDirectories,
       ...(systemPrompt !== undefined && { systemPrompt }),
-      ...titled(session.title ?? known?.title),
-      createdAt: known?.createdAt ?? now,
+      ...titled(session.title ?? known.title),
+      createdAt: known.createdAt ?? now,
       updatedAt: now,
     })
   }
@@ -161,7 +161,7 @@ export class LocalSessions implements Disposable {
 
   /** A session came from another machine, with the times of its activity there. What is known of it here stays. */
   imported(session: LocalSession): void {
-    if (!this.get(session.agentId, session.sessionId)) this.#put(session)
+    if (!this.get(session.agentId, session.sessionId)) this.#put({ ...session, imported: true })
   }
 
   /** The session was deleted. */

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Json } from '../acp/wire/lenient.ts'
 import { boundDepth } from '../common/bound-depth.ts'
 import { isRecord } from '../common/is-record.ts'
+import { MAX_IMPORTED_ENTRIES, MAX_IMPORTED_TERMINALS } from '../common/limits.ts'
 import { entryKind } from '../conversation/entries/entry-kinds.ts'
 import type { KeptConversation } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
@@ -32,7 +33,7 @@ export interface ReadConversation {
 export interface LeftOut {
   /** lines that are damaged, cut off, too long, or of no conversation */
   lines: number
-  /** entries and terminals that the file should contain, or that are damaged */
+  /** entries and terminals that the file should contain, that are damaged, or that are too many */
   entries: number
   /** conversations that a newer version of Parley wrote */
   newer: number
@@ -70,7 +71,9 @@ function isAbsolute(folder: string): boolean {
 interface Reading {
   header: z.output<typeof header>
   entries: Entry[]
-  terminals: TerminalState[]
+  terminals: Map<string, TerminalState>
+  /** entries and terminals that are more than a conversation may have */
+  surplus: number
   /** the lines of the entry that is read, and its position in the file */
   messages: Json[]
   position: number
@@ -127,10 +130,12 @@ export class ProtocolReader {
     this.#skipping = false
     if (!reading) return undefined
     this.#finishEntry(reading)
-    const { header, entries, terminals, size } = reading
+    const { header, entries, surplus, size } = reading
+    const terminals = [...reading.terminals.values()]
     const missing =
       header.counts.entries - entries.length + Math.max(0, header.counts.terminals - terminals.length)
-    this.leftOut.entries += Math.max(0, missing)
+    // what is too many is missing if the file says how many there are
+    this.leftOut.entries += Math.max(surplus, missing)
     if (entries.length === 0) return undefined
     const head = readHead(JSON.stringify(header.head ?? {})) as KeptConversation['head']
     return { session: this.#sessionOf(header), conversation: { entries, terminals, head }, size }
@@ -148,15 +153,22 @@ export class ProtocolReader {
       this.leftOut.lines += 1
       return
     }
-    this.#reading = { header: known, entries: [], terminals: [], messages: [], position: -1, size }
+    this.#reading = {
+      header: known,
+      ...{ entries: [], terminals: new Map(), surplus: 0, messages: [], position: -1, size },
+    }
   }
 
   #add(reading: Reading, message: Json): void {
     if (message.method === TERMINAL_METHOD) {
+      if (reading.terminals.size >= MAX_IMPORTED_TERMINALS) {
+        reading.surplus += 1
+        return
+      }
       const { terminal } = isRecord(message.params) ? message.params : {}
       const read = isRecord(terminal) ? readTerminal(JSON.stringify(terminal)) : undefined
-      const isNew = read && !reading.terminals.some(({ terminalId }) => terminalId === read.terminalId)
-      if (isNew) reading.terminals.push(read)
+      const isNew = read && !reading.terminals.has(read.terminalId)
+      if (isNew) reading.terminals.set(read.terminalId, read)
       else this.leftOut.lines += 1
       return
     }
@@ -179,6 +191,10 @@ export class ProtocolReader {
     const messages = reading.messages.splice(0)
     if (messages.length === 0) return
     const position = reading.entries.length
+    if (position >= MAX_IMPORTED_ENTRIES) {
+      reading.surplus += 1
+      return
+    }
     const entry = entryOf(messages, position)
     if (entry) reading.entries.push(entry)
   }

@@ -17,6 +17,8 @@ export interface LocalSession extends SessionId {
   archived?: boolean
   /** It is first in lists. */
   pinned?: boolean
+  /** It came from a file, whose author chose its folder, and no agent has opened it here yet. */
+  imported?: boolean
   /** milliseconds since the epoch */
   createdAt: number
   /** milliseconds since the epoch */

@@ -60,6 +60,7 @@ const MIGRATIONS = [
      PRIMARY KEY (day, agent_id, currency)
    ) STRICT, WITHOUT ROWID;`,
   'ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;',
+  'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
 ]
 
 /**
@@ -105,11 +106,11 @@ export class SqliteStore implements SessionStore {
 
   put(session: LocalSession): void {
     this.#prepare(
-      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
          title = excluded.title, updated_at = excluded.updated_at, given_title = excluded.given_title,
          archived = excluded.archived, system_prompt = excluded.system_prompt,
-         former_titles = excluded.former_titles, pinned = excluded.pinned`,
+         former_titles = excluded.former_titles, pinned = excluded.pinned, imported = excluded.imported`,
     ).run(
       session.agentId,
       storedId(session.sessionId),
@@ -123,6 +124,7 @@ export class SqliteStore implements SessionStore {
       session.systemPrompt === undefined ? null : JSON.stringify(session.systemPrompt),
       session.formerTitles ? JSON.stringify(session.formerTitles) : null,
       session.pinned ? 1 : 0,
+      session.imported ? 1 : 0,
     )
   }
 
@@ -247,6 +249,7 @@ function readSession(row: Row): LocalSession {
   if (typeof row.given_title === 'string') session.givenTitle = row.given_title
   if (row.archived === 1) session.archived = true
   if (row.pinned === 1) session.pinned = true
+  if (row.imported === 1) session.imported = true
   const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
   if (success && row.system_prompt !== null) session.systemPrompt = data
   const former = readJson(row.former_titles)

@@ -80,13 +80,18 @@ export interface ExistingSession {
   additionalDirectories: readonly string[]
   /** `null` for none; absent if unknown, then none is sent */
   systemPrompt?: SystemPrompt | null
+  /** Its folder is from a file that was imported: the user confirms it if it isn't in this window. */
+  imported?: boolean
 }
 
 /** Plans what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
   /** In `cwd` if given. `undefined` if the user was asked for the folder and canceled. */
   forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
-  /** For an existing session, which keeps its folders and system prompt. */
+  /**
+   * For an existing session, which keeps its folders and system prompt. Rejects with `CancelledError` if the user doesn't
+   * want it to work in its folder.
+   */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 

@@ -286,7 +286,10 @@ export class SessionManager extends Owner {
     const record = this.#options.records.get(agentId, sessionId)
     const known = new Set([...(record?.additionalDirectories ?? []), ...additionalDirectories])
     const directories = { cwd, additionalDirectories: [...known] }
-    const own = { agentId, sessionId, ...directories, systemPrompt: record?.systemPrompt }
+    const own = {
+      ...{ agentId, sessionId, ...directories, systemPrompt: record?.systemPrompt },
+      ...(record?.imported && record.cwd === cwd && { imported: true }),
+    }
     const plan = await this.#options.planner.forExisting(own, agent.capabilities)
     return withPlan(plan, async () => {
       if (signal.aborted) throw new CancelledError()

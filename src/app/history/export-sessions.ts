@@ -169,7 +169,7 @@ export class SessionExporter {
       createdAt: item.updatedAt ?? 0,
       updatedAt: item.updatedAt ?? 0,
     }
-    const { systemPrompt: _, ...record } = known
+    const { systemPrompt: _, imported: __, ...record } = known
     return { ...record, ...(title !== undefined && !record.givenTitle && { title }), agentName }
   }
 }

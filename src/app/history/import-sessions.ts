@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 import { visibleWords } from '../../common/visible.ts'
@@ -37,6 +38,9 @@ interface Imported {
 
 /** How much larger a saved conversation may be than its lines. */
 const OVERHEAD = 1.5
+
+/** How many lines are read before others, such as Cancel, have a turn. */
+const LINES_AT_ONCE = 100
 
 /** Saves conversations that were exported, here or on another machine. Nothing that is saved here is replaced. */
 export class SessionImporter {
@@ -86,8 +90,13 @@ export class SessionImporter {
       done[this.#save(read)] += 1
       report(countText(done.added + done.merged + done.same))
     }
+    let lines = 0
     try {
       for await (const line of readLines(file, MAX_LINE, signal)) {
+        if (++lines % LINES_AT_ONCE === 0) {
+          await setImmediate()
+          signal.throwIfAborted()
+        }
         if (line === undefined) reader.skip()
         else take(reader.push(line))
       }

@@ -96,11 +96,17 @@ export interface TaskInfo {
   name: string
   /** who offers it: `npm`, `Workspace`, … */
   source: string
+  /** the path of its folder, if the editor has several */
+  folder?: string
   /** `build`, `test`, … */
   group?: string
   detail?: string
   /** the command line, as far as the editor tells */
   command?: string
+  /** The names of the tasks that run before it. */
+  dependsOn?: string[]
+  /** All that the editor tells about what it runs, to see whether that changed. */
+  content?: string
 }
 
 export interface TaskRun {
@@ -167,8 +173,10 @@ export interface EditorFeatures {
   /** Shows a diff of a file, in which nothing is changed. */
   showDiff(path: string, texts: { oldText: string; newText: string }, title: string): Promise<void>
   tasks(): Promise<TaskInfo[]>
-  /** Runs a task and waits for its end, up to `waitMs`; ends the task when `signal` aborts. */
-  runTask(task: Pick<TaskInfo, 'name' | 'source'>, waitMs: number, signal: AbortSignal): Promise<TaskRun>
+  /**
+   * Runs a task of `tasks`, if it's still the same, and waits for its end, up to `waitMs`; ends the task when `signal` aborts.
+   */
+  runTask(task: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun>
   /** The last commands of the user's terminals, the newest first. Only those with shell integration since Parley follows them. */
   terminalCommands(): TerminalCommand[]
 }

@@ -34,7 +34,7 @@ export class Roots {
     }
     if (!found.inside)
       throw new ToolError(
-        `${JSON.stringify(path)} is outside of the folders of this session, which are: ${this.folders.join(', ')}.`,
+        `${JSON.stringify(path)} is outside of the folders of this session, which are: ${this.folders.map(inOneLine).join(', ')}.`,
       )
     return found.path
   }
@@ -66,8 +66,22 @@ export class Roots {
   name(path: string): string {
     const { cwd } = this.#guard
     const start = /[\\/]$/.test(cwd) ? cwd : `${cwd}${sep}`
-    return path.startsWith(start) && path !== start ? path.slice(start.length) : path
+    return inOneLine(path.startsWith(start) && path !== start ? path.slice(start.length) : path)
   }
+}
+
+/** Invisible characters and those that end a line. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** A path as it is, or as a JSON string if it has line breaks, with which it could look like more than a path. */
+function inOneLine(path: string): string {
+  if (path.search(CONTROLS) < 0) return path
+  return JSON.stringify(path).replace(CONTROLS, character =>
+    Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
 }
 
 function withoutScheme(path: string): string {

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import type { ElicitationField } from '../../acp/model.ts'
+import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-place.ts'
 import { at, tool } from './reading-tools.ts'
 import { ToolError } from './tool-error.ts'
@@ -89,8 +91,8 @@ const listTasks = tool({
   readOnly: true,
   async run({ offset }, { features }) {
     const tasks = await features.tasks()
-    const data = tasks.map(({ name, source, group, command, detail }) => {
-      const notes = [source, group, command ?? detail].filter(Boolean).join(', ')
+    const data = tasks.map(({ name, source, folder, group, command, detail }) => {
+      const notes = [source, folder, group, command ?? detail].filter(Boolean).join(', ')
       return `${name} (${notes})`
     })
     return { text: data.length === 0 ? 'The workspace has no tasks.' : undefined, data, ...at(offset) }
@@ -105,6 +107,7 @@ const runTask = tool({
   input: z.object({
     name: z.string().min(1).max(500),
     source: z.string().max(200).optional().describe('Needed if several tasks have that name'),
+    folder: z.string().max(4096).optional().describe('Needed if tasks of several folders have that name'),
     seconds: z
       .number()
       .int()
@@ -114,30 +117,40 @@ const runTask = tool({
       .describe(`How long to wait. Default: ${TASK_SECONDS}`),
   }),
   readOnly: false,
-  async run({ name, source, seconds = TASK_SECONDS }, context) {
+  async run({ name, source, folder, seconds = TASK_SECONDS }, context) {
     const { features, signal } = context
-    const named = (await features.tasks()).filter(
-      one => one.name === name && (source === undefined || one.source === source),
+    const tasks = await features.tasks()
+    const named = tasks.filter(
+      one =>
+        one.name === name &&
+        (source === undefined || one.source === source) &&
+        (folder === undefined || one.folder === folder),
     )
     const [task, ...others] = named
     if (!task) throw new ToolError('There is no such task. Call "list_tasks".')
     if (others.length > 0)
       throw new ToolError(
-        'Several tasks have that name. Call again with "source".',
-        named.map(one => one.source),
+        'Several tasks have that name. Call again with "source", and with "folder" if there is one.',
+        named.map(one => [one.source, one.folder].filter(Boolean).join(', ')),
       )
+    const before = tasksBefore(task, tasks)
     const conversation = await context.conversation()
+    const description = taskText(task, before)
     const permission = {
       ...{
         tool: 'run_task' as const,
         title: l10n.t('Run the task {0}', task.name),
         kind: 'execute' as const,
       },
-      ...(task.command !== undefined && { description: task.command }),
+      ...(description !== '' && { description }),
     }
-    const { exitCode, ended } = await conversation.permitted(permission, signal, () =>
-      features.runTask(task, seconds * 1000, signal),
-    )
+    const { exitCode, ended } = await conversation.permitted(permission, signal, async () => {
+      // the user has seen what these run, and their files may have been edited since
+      const now = await features.tasks()
+      if ([task, ...before].some(one => !now.some(other => isDeepStrictEqual(other, one))))
+        throw new ToolError('The task has changed meanwhile, so nothing was run. Call again.')
+      return features.runTask(task, seconds * 1000, signal)
+    })
     if (exitCode !== undefined) return { text: `The task ended with exit code ${exitCode}.` }
     return {
       text: ended
@@ -146,6 +159,37 @@ const runTask = tool({
     }
   },
 })
+
+/** The tasks that run before a task, directly or not. */
+function tasksBefore(task: TaskInfo, tasks: readonly TaskInfo[]): TaskInfo[] {
+  const found = new Set([task])
+  for (const { dependsOn = [], folder } of found) {
+    for (const one of tasks) {
+      const isNamed = dependsOn.includes(one.name) || dependsOn.includes(`${one.source}: ${one.name}`)
+      if (isNamed && (folder === undefined || one.folder === undefined || one.folder === folder))
+        found.add(one)
+    }
+  }
+  found.delete(task)
+  return [...found]
+}
+
+/** What a task runs, for the user. */
+function taskText(task: TaskInfo, before: readonly TaskInfo[]): string {
+  const lines = [commandText(task), ...(task.folder === undefined ? [] : [task.folder])]
+  const known = before.map(one => `${one.name}: ${commandText(one)}`)
+  const unknown = (task.dependsOn ?? []).filter(
+    name => !before.some(one => one.name === name || `${one.source}: ${one.name}` === name),
+  )
+  const all = [...known, ...unknown]
+  if (all.length > 0) lines.push(l10n.t('These tasks run before it:'), ...all)
+  return lines.filter(line => line !== '').join('\n')
+}
+
+/** Of an npm script, the command only says `npm run`; the detail is the script. */
+function commandText({ command, detail }: TaskInfo): string {
+  return [...new Set([command, detail])].filter(Boolean).join('\n')
+}
 
 const terminalOutput = tool({
   name: 'terminal_output',

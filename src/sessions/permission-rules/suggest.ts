@@ -14,7 +14,9 @@ export interface RuleSuggestion {
 export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
   const { subject, lines, paths } = analyzed
   const settings: PermissionRuleSetting[] = []
-  if (subject.tool !== undefined) settings.push({ agent: agentId, tool: subject.tool, action: 'allow' })
+  // a rule for run_task would allow every task, whatever the agent makes of it
+  if (subject.tool !== undefined && subject.tool !== 'vscode.run_task')
+    settings.push({ agent: agentId, tool: subject.tool, action: 'allow' })
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))
     for (const command of new Set([exactly(commands), prefixed(commands)])) {

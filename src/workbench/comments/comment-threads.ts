@@ -7,7 +7,7 @@ import { Owner } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import { MAX_COMMENT_LENGTH } from '../../conversation/attachment.ts'
-import { findLines, type Lines, linesOf, moveLines } from '../../editor/comment-lines.ts'
+import { linesAfter, linesOf } from '../../editor/comment-lines.ts'
 import { readSetting } from '../settings.ts'
 
 /** Typing above a comment moves it with every line; the others hear of it when this has passed. Milliseconds. */
@@ -201,7 +201,7 @@ export class VsCodeComments extends Owner implements CommentThreads {
     for (const [id, one] of this.#threads) {
       const { comment } = one
       if (comment.uri !== uri) continue
-      one.comment = { ...comment, ...linesAfter(comment, edits, document) }
+      one.comment = { ...comment, ...linesAfter(comment, edits, document.getText()) }
       one.thread.range = rangeOf(one.comment)
       this.#moved.add(id)
     }
@@ -236,21 +236,6 @@ export class VsCodeComments extends Owner implements CommentThreads {
       this.#act.fire({ type: 'move', id, uri, startLine, endLine, quote })
     }
   }
-}
-
-/** Where its lines are after edits. Those that replace all of them, as a formatter does, may contain them elsewhere. */
-function linesAfter(
-  comment: ShownComment,
-  edits: ReadonlyArray<{ start: vscode.Position; end: vscode.Position; text: string }>,
-  document: vscode.TextDocument,
-): Lines {
-  const { startLine, endLine, quote } = comment
-  const moved = moveLines(comment, edits)
-  const isReplaced = edits.some(({ start, end }) => start.line < startLine && end.line >= endLine - 1)
-  const found = isReplaced ? findLines(document.getText(), quote, moved.startLine) : undefined
-  if (found !== undefined) return { startLine: found, endLine: found + quote.split('\n').length - 1 }
-  const last = Math.min(moved.endLine, document.lineCount)
-  return { startLine: Math.min(moved.startLine, last), endLine: last }
 }
 
 function rangeOf({ startLine, endLine }: ShownComment): vscode.Range {

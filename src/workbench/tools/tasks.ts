@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { DisposableStore, toDisposable } from '../../common/disposable.ts'
+import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
 
 /** The tasks that the workspace defines and that extensions find. */
@@ -9,20 +11,23 @@ export async function listTasks(): Promise<TaskInfo[]> {
 }
 
 /** Runs a task and waits for its end, up to `waitMs`; ends the task when `signal` aborts. */
-export async function runTask(
-  { name, source }: Pick<TaskInfo, 'name' | 'source'>,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<TaskRun> {
-  const task = (await vscode.tasks.fetchTasks()).find(one => one.name === name && one.source === source)
+export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun> {
+  const { name, source } = info
+  // VS Code runs what is defined now, also for a task object of an earlier list
+  const task = (await vscode.tasks.fetchTasks()).find(one => isDeepStrictEqual(infoOf(one), info))
   if (!task) throw new Error(l10n.t('The task {0} no longer exists.', name))
+  if (signal.aborted) return {}
   const own = new DisposableStore()
   try {
     return await new Promise<TaskRun>((resolve, reject) => {
       let started: vscode.TaskExecution | undefined
       // a task may end before executeTask resolves
       const isOwn = (execution: vscode.TaskExecution) =>
-        started ? execution === started : execution.task.name === name && execution.task.source === source
+        started
+          ? execution === started
+          : execution.task.name === name &&
+            execution.task.source === source &&
+            folderOf(execution.task) === info.folder
       own.add(
         vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
           if (isOwn(execution)) resolve(exitCode === undefined ? { ended: true } : { exitCode })
@@ -52,15 +57,53 @@ export async function runTask(
   }
 }
 
-function infoOf({ name, source, group, detail, execution }: vscode.Task): TaskInfo {
+function infoOf(task: vscode.Task): TaskInfo {
+  const { name, source, group, detail, definition, execution } = task
   const command = execution && commandOf(execution)
+  const folder = folderOf(task)
+  const dependsOn = dependenciesOf(task)
   return {
     name,
     source,
+    ...(folder !== undefined && { folder }),
     ...(group && { group: group.id }),
     ...(detail && { detail }),
     ...(command && { command }),
+    ...(dependsOn.length > 0 && { dependsOn }),
+    content: JSON.stringify([definition, execution && partsOf(execution)]),
   }
+}
+
+/** Its folder, where a window has several, which may have tasks with the same name. */
+function folderOf({ scope }: vscode.Task): string | undefined {
+  const isOneOfSeveral = typeof scope === 'object' && (vscode.workspace.workspaceFolders?.length ?? 0) > 1
+  return isOneOfSeveral ? scope.uri.fsPath : undefined
+}
+
+/** The names of the tasks that run before it. Task objects don't have them, only the settings of tasks.json do. */
+function dependenciesOf({ name, definition, scope }: vscode.Task): string[] {
+  const folder = typeof scope === 'object' ? scope.uri : undefined
+  const set = vscode.workspace.getConfiguration('tasks', folder).inspect<unknown>('tasks')
+  const entries = [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue]
+    .flatMap(value => (Array.isArray(value) ? value : []))
+    .filter(isRecord)
+  const found = entries
+    .filter(entry => {
+      const label = entry.label ?? entry.taskName
+      if (label !== undefined) return label === name
+      // a task of an extension, to which tasks.json adds something
+      return Object.entries(definition).every(([key, value]) => isDeepStrictEqual(entry[key], value))
+    })
+    .flatMap(({ dependsOn }) => dependsOn ?? [])
+    .map(one => (typeof one === 'string' ? one : JSON.stringify(one)))
+  return [...new Set(found)]
+}
+
+function partsOf(execution: NonNullable<vscode.Task['execution']>): unknown {
+  if (execution instanceof vscode.ProcessExecution)
+    return [execution.process, execution.args, execution.options]
+  if (!(execution instanceof vscode.ShellExecution)) return undefined
+  return [execution.commandLine, execution.command, execution.args, execution.options]
 }
 
 function commandOf(execution: NonNullable<vscode.Task['execution']>): string | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { findLines, linesOf, moveLines } from '../../../src/editor/comment-lines.ts'
+import { findLines, linesAfter, linesOf, moveLines } from '../../../src/editor/comment-lines.ts'
 
 const edit = (from: number, fromCharacter: number, to: number, toCharacter: number, text: string) => ({
   start: { line: from, character: fromCharacter },
@@ -63,5 +63,25 @@ describe('the lines of a comment', () => {
     assert.equal(findLines(text.replaceAll('\n', '\r\n'), 'a\nb', 9), 5)
     assert.equal(findLines(text, 'b\na', 1), undefined)
     assert.equal(findLines(text, ' \n', 1), undefined)
+  })
+
+  it('stay while the user types in them, although another line is what they were', () => {
+    const before = ['a', '  return', 'b', 'c', 'd', '  return', 'e']
+    const comment = { startLine: 6, endLine: 6, quote: '  return' }
+    const at = { startLine: 6, endLine: 6 }
+    const now = (line: string) => before.with(5, line).join('\n')
+    assert.deepEqual(linesAfter(comment, [edit(5, 8, 5, 8, ' ')], now('  return ')), at)
+    assert.deepEqual(linesAfter(comment, [edit(5, 0, 5, 0, 'x')], now('x  return')), at)
+    assert.deepEqual(linesAfter(comment, [edit(5, 0, 5, 8, 'x')], now('x')), at)
+    assert.deepEqual(linesAfter(comment, [edit(5, 2, 5, 8, 'x')], now('  x')), at)
+  })
+
+  it('are where an edit that replaces all of them puts them', () => {
+    const comment = { startLine: 1, endLine: 1, quote: 'b' }
+    assert.deepEqual(linesAfter(comment, [edit(0, 0, 2, 1, 'a\nb\nc')], 'a\nb\nc\n'), {
+      startLine: 2,
+      endLine: 2,
+    })
+    assert.deepEqual(linesAfter(comment, [edit(0, 0, 2, 1, 'a')], 'a'), { startLine: 1, endLine: 1 })
   })
 })

@@ -5,12 +5,14 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { SessionImporter } from '../../../src/app/history/import-sessions.ts'
 import type { Dialogs } from '../../../src/app/workbench.ts'
+import { MAX_IMPORTED_ENTRIES, MAX_IMPORTED_TERMINALS } from '../../../src/common/limits.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { KeptConversation } from '../../../src/conversation/replay/restore-state.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { conversationLines, type ExportedSession } from '../../../src/history/protocol-lines.ts'
+import { ProtocolReader } from '../../../src/history/protocol-reader.ts'
 import { readLines } from '../../../src/history/read-lines.ts'
 import { eventSequences } from '../conversation/arbitrary-updates.ts'
 import { keptOf } from './kept-of.ts'
@@ -42,6 +44,8 @@ class Machine {
   readonly secrets = new SecretRegistry()
   readonly told: string[] = []
   max = 0
+  /** Called once something was imported. */
+  onReport = (_cancel: () => void) => {}
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'parley-import-'))
 
   constructor() {
@@ -62,8 +66,10 @@ class Machine {
     }
     const dialogs = {
       openFiles: async () => files,
-      progress: async (_: unknown, work: (report: () => void, signal: AbortSignal) => Promise<unknown>) =>
-        work(() => {}, new AbortController().signal),
+      progress: async (_: unknown, work: (report: () => void, signal: AbortSignal) => Promise<unknown>) => {
+        const abort = new AbortController()
+        await work(() => this.onReport(() => abort.abort()), abort.signal)
+      },
       info: tell,
       warn: tell,
     } as unknown as Dialogs
@@ -114,7 +120,7 @@ class Machine {
           [...list].sort((a, b) => (a.terminalId < b.terminalId ? -1 : 1))
         assert.deepEqual(byId(read?.terminals ?? []), byId(kept.terminals))
         const { agentName: _, ...record } = { ...session, sessionId }
-        assert.deepEqual(machine.records.get('a', sessionId), record)
+        assert.deepEqual(machine.records.get('a', sessionId), { ...record, imported: true })
       }),
       { numRuns: 40 },
     )
@@ -125,6 +131,44 @@ class Machine {
     assert.deepEqual(machine.records.get('a', 's')?.additionalDirectories, [])
     const relative = fileText([said('Hello', 'Hi'), { sessionId: 't', cwd: '..' }])
     assert.match(await machine.import(relative), /^The files contain no conversations/)
+  })
+
+  it('knows that the folder is from a file until an agent has opened the session', async () => {
+    await machine.import(fileText([said('Fix it', 'Done'), { cwd: '/' }]))
+    machine.records.noted('a', { sessionId: 's', cwd: '/' }, { pinned: true })
+    machine.records.touched('a', 's', 'Another title')
+    assert.equal(machine.records.get('a', 's')?.imported, true)
+    machine.records.opened('a', { sessionId: 's', cwd: '/', additionalDirectories: [] })
+    assert.equal(machine.records.get('a', 's')?.imported, undefined)
+    await machine.import(fileText([said('Fix it', 'Done', 'Thanks'), { cwd: '/' }]))
+    assert.equal(machine.records.get('a', 's')?.imported, undefined)
+  })
+
+  it('takes no more entries and terminals than a conversation may have', () => {
+    const [entries, terminals] = [MAX_IMPORTED_ENTRIES + 2, MAX_IMPORTED_TERMINALS + 3]
+    const kept = { ...said('Fix it'), terminals: [{ terminalId: 't', output: '', truncated: false }] }
+    const lines = [...conversationLines(kept, session, new SecretRegistry())]
+    const [head = '', terminal = '', entry = ''] = ['/conversation"', '/terminal"', '"entry":0'].map(part =>
+      lines.find(line => line.includes(part)),
+    )
+    const reader = new ProtocolReader(5)
+    reader.push(head.replace(/"counts":\{[^}]*\}/, '"counts":{}'))
+    for (let i = 0; i < entries; i++) reader.push(entry.replace('"entry":0', `"entry":${i}`))
+    for (let i = 0; i < terminals; i++) reader.push(terminal.replace('"t"', `"t${i}"`))
+    const { conversation } = reader.end() ?? {}
+    assert.equal(conversation?.entries.length, MAX_IMPORTED_ENTRIES)
+    assert.equal(conversation?.terminals.length, MAX_IMPORTED_TERMINALS)
+    assert.deepEqual(reader.leftOut, { lines: 0, entries: 5, newer: 0 })
+  })
+
+  it('lets others have a turn while it reads, so that it can be canceled', async () => {
+    const long = said(...Array.from({ length: 300 }, (_, i) => `Message ${i}`))
+    machine.onReport = cancel => setImmediate(cancel)
+    const after = said('Bye', 'Bye')
+    await machine.import(
+      fileText([said('Hello', 'Hi'), {}], [long, { sessionId: 't' }], [after, { sessionId: 'u' }]),
+    )
+    assert.deepEqual([machine.texts(), machine.texts('t')], [['Hello', 'Hi'], []])
   })
 
   it('leaves what is here already', async () => {

@@ -621,6 +621,29 @@ describe('ConversationController', () => {
     ])
   })
 
+  it('has the folder of an imported session confirmed, unless its agent says the folder', async () => {
+    await fixture.manager.close(await ready())
+    fixture.existing.length = 0
+    const { records } = fixture
+    records.get = (agentId, sessionId) => ({
+      ...{ agentId, sessionId, cwd: '/', additionalDirectories: [], imported: true, createdAt: 1, updatedAt: 1 },
+    })
+    for (const [i, cwd] of ['/', '/w/a'].entries()) {
+      const loading = fixture.controller.opener.reopen('load', {
+        agentId: 'one',
+        sessionId: `s${i + 1}`,
+        cwd,
+      })
+      await until(() => fixture.agent.loads.length === i + 1)
+      fixture.agent.loads[i]?.resolve({ sessionId: `s${i + 1}` })
+      await loading
+    }
+    assert.deepEqual(
+      fixture.existing.map(({ imported }) => imported),
+      [true, undefined],
+    )
+  })
+
   it('shows the saved conversation if loading fails', async () => {
     const open = await ready()
     const loading = fixture.controller.opener.reopen('load', {

@@ -326,6 +326,20 @@ describe('permission rules', () => {
     assert.deepEqual(await texts(edit('.vscode/settings.json')), [])
   })
 
+  it('are not suggested for tasks, since a rule would allow every task', async () => {
+    for (const [editorTool, texts] of [
+      ['vscode.format', ['vscode.format']],
+      ['vscode.run_task', []],
+    ] as const) {
+      const one = { ...request({ kind: 'execute', title: 'Run the task test' }), editorTool }
+      const offers = await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))
+      assert.deepEqual(
+        offers.map(({ text }) => text),
+        texts,
+      )
+    }
+  })
+
   it('never allow a command line with a command that no rule matches', async () => {
     const other = fc.constantFrom('rm -rf x', 'curl evil', 'sh x', 'npm publish')
     const glue = fc.constantFrom(

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { AgentCapabilities } from '../../../src/acp/model.ts'
+import { WorkspaceSessionPlanner } from '../../../src/app/session-planner.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
+import type { McpServers } from '../../../src/mcp/mcp-servers.ts'
+
+describe('the folder of a session from an imported file', () => {
+  let directory = ''
+  let workspace = ''
+  let asked: string[]
+  let answer: boolean
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'parley-planner-')))
+    workspace = path.join(directory, 'project')
+    for (const folder of ['project/sub', 'elsewhere', 'storage'])
+      mkdirSync(path.join(directory, folder), { recursive: true })
+    asked = []
+    answer = true
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  const cwdOf = async (cwd: string, imported: boolean) => {
+    const folders = [{ name: 'project', scheme: 'file', path: workspace }]
+    const workbench = {
+      folders: () => folders,
+      roots: () => folders,
+      dialogs: {
+        confirm: async (_: string, { detail }: { detail: string }, open: string) => {
+          asked.push(detail)
+          return answer ? open : undefined
+        },
+      },
+    } as unknown as Workbench
+    const planner = new WorkspaceSessionPlanner(
+      workbench,
+      { select: async () => ({ passed: [], notes: [] }) } as unknown as McpServers,
+      path.join(directory, 'storage'),
+      () => undefined,
+      { offer: async () => ({}) },
+    )
+    const session = { agentId: 'a', sessionId: 's', cwd, additionalDirectories: [], imported }
+    const plan = await planner.forExisting(session, { mcp: {} } as AgentCapabilities)
+    return plan.setup.cwd
+  }
+
+  it('is used if it is in this window', async () => {
+    const sub = path.join(workspace, 'sub')
+    assert.equal(await cwdOf(sub, true), sub)
+    assert.equal(await cwdOf(workspace, true), workspace)
+    assert.deepEqual(asked, [])
+  })
+
+  it('is used elsewhere only if the user agrees', async () => {
+    const elsewhere = path.join(directory, 'elsewhere')
+    assert.equal(await cwdOf(elsewhere, true), elsewhere)
+    answer = false
+    await assert.rejects(cwdOf('/', true), { name: 'CancelledError' })
+    assert.equal(asked.length, 2)
+    assert.ok(asked[0]?.endsWith(`\n${elsewhere}`))
+    assert.equal(await cwdOf(elsewhere, false), elsewhere)
+    assert.equal(asked.length, 2)
+  })
+
+  it('is where a link leads', async () => {
+    answer = false
+    const link = path.join(workspace, 'link')
+    symlinkSync(path.join(directory, 'elsewhere'), link, 'junction')
+    await assert.rejects(cwdOf(link, true), { name: 'CancelledError' })
+    assert.ok(asked[0]?.endsWith(`\n${path.join(directory, 'elsewhere')}`))
+  })
+})

@@ -626,7 +626,15 @@ describe('ConversationController', () => {
     fixture.existing.length = 0
     const { records } = fixture
     records.get = (agentId, sessionId) => ({
-      ...{ agentId, sessionId, cwd: '/', additionalDirectories: [], imported: true, createdAt: 1, updatedAt: 1 },
+      ...{
+        agentId,
+        sessionId,
+        cwd: '/',
+        additionalDirectories: [],
+        imported: true,
+        createdAt: 1,
+        updatedAt: 1,
+      },
     })
     for (const [i, cwd] of ['/', '/w/a'].entries()) {
       const loading = fixture.controller.opener.reopen('load', {

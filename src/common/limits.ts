@@ -161,7 +161,7 @@ export const PATTERN_MS = 100
 
 /** Servers in one file or one scope of the settings; further ones are left out. Real ones have fewer than 20. */
 export const MAX_MCP_SERVERS = 100
-/** Maximum size in bytes of a file that defines MCP servers. */
+/** Maximum size in bytes of a file that defines MCP servers or their environment. */
 export const MAX_MCP_FILE_BYTES = 1024 * 1024
 /** How long an MCP server may take to connect and to list its tools: with npx, it may be downloaded first. */
 export const CHECK_MCP_SERVER_MS = 60_000

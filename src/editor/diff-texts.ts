@@ -1,10 +1,10 @@
 /** The texts of a file before and after a change, as a diff editor shows them or as the change implies them. */
 
 import { randomUUID } from 'node:crypto'
-import { constants, open } from 'node:fs/promises'
 import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff'
 import type { FileChange, Roots } from '../acp/model.ts'
 import { MAX_FRAGMENT_FILE_BYTES } from '../common/limits.ts'
+import { readBounded } from '../common/read-bounded.ts'
 import { lineEdits, mergeLines, splitLines } from './line-edits.ts'
 import { PathGuard } from './path-guard.ts'
 import { lineEnd, withLineEnd } from './text.ts'
@@ -200,15 +200,7 @@ export async function findFragment(change: FileChange, roots: Roots): Promise<nu
   try {
     const file = await new PathGuard(roots).within(change.path)
     if (!file) return undefined
-    // opening a pipe that has no writer would never return
-    const handle = await open(file.realPath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    try {
-      const stat = await handle.stat()
-      if (!stat.isFile() || stat.size > MAX_FRAGMENT_FILE_BYTES) return undefined
-      return fragmentLine(change, await handle.readFile('utf8'))
-    } finally {
-      await handle.close()
-    }
+    return fragmentLine(change, await readBounded(file.realPath, MAX_FRAGMENT_FILE_BYTES))
   } catch {
     return undefined
   }

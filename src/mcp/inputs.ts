@@ -48,13 +48,7 @@ export class McpInputs {
 
   /** The value of an input that a server uses. Rejects only if the secret store does. */
   async value(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
-    const input = inputs.find(
-      each =>
-        each.id === id &&
-        each.scope === server.scope &&
-        each.folder === server.folder &&
-        each.file === server.file,
-    )
+    const input = inputOf(id, server, inputs)
     if (!input) return { missing: notDefined(id, inputs) }
     const key = this.#key(input)
     const open = this.#open.get(key)
@@ -67,6 +61,13 @@ export class McpInputs {
       .finally(() => this.#open.delete(key))
     this.#open.set(key, answer)
     return answer
+  }
+
+  /** The same without asking. */
+  async kept(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
+    const input = inputOf(id, server, inputs)
+    const value = input && (await this.#secrets.get(this.#key(input)))
+    return value === undefined ? { missing: notDefined(id, inputs) } : { value }
   }
 
   /** Deletes all values, so that each is asked for again. Returns their number. */
@@ -110,6 +111,17 @@ export class McpInputs {
       return []
     }
   }
+}
+
+/** The input that a server means with `${input:id}`. */
+export function inputOf(
+  id: string,
+  { scope, folder, file }: McpServerDefinition,
+  inputs: readonly McpInput[],
+): McpInput | undefined {
+  return inputs.find(
+    each => each.id === id && each.scope === scope && each.folder === folder && each.file === file,
+  )
 }
 
 function notDefined(id: string, inputs: readonly McpInput[]): string {

@@ -1,9 +1,10 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser'
 import { isRecord } from '../common/is-record.ts'
 import { MAX_MCP_FILE_BYTES } from '../common/limits.ts'
+import { readBounded, TooLargeError } from '../common/read-bounded.ts'
 import { type McpPlace, type McpSource, placeProblem, readMcpSource } from './mcp-settings.ts'
 
 /** What the files with servers are found by. All paths are absolute and on this machine's disk. */
@@ -87,11 +88,10 @@ export async function readMcpFile(place: McpFile): Promise<McpSource | undefined
   })
   let text: string
   try {
-    const { size } = await stat(place.file)
-    if (size > MAX_MCP_FILE_BYTES)
-      return place.kind === 'vscodeWorkspace' ? undefined : invalid(l10n.t('the file is larger than 1 MB'))
-    text = await readFile(place.file, 'utf8')
+    text = await readBounded(place.file, MAX_MCP_FILE_BYTES)
   } catch (error) {
+    if (error instanceof TooLargeError)
+      return place.kind === 'vscodeWorkspace' ? undefined : invalid(l10n.t('the file is larger than 1 MB'))
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : invalid(l10n.t("the file can't be read"))
   }

@@ -8,18 +8,28 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import { type BridgeProgram, bridgedServer, type TokenSource } from './bridge/bridged-server.ts'
-import type { InputAnswer, McpInputs } from './inputs.ts'
+import { type InputAnswer, inputOf, type McpInputs } from './inputs.ts'
 import { type McpFileLocations, mcpFiles, readMcpFile } from './mcp-files.ts'
 import {
   describePlace,
+  inputsIn,
   isOfWorkspace,
+  type McpInput,
   type McpServerDefinition,
   type McpSource,
   readMcpSource,
   serverKey,
+  textsOf,
 } from './mcp-settings.ts'
 import { type LeftOut, type PlannedServer, planServers } from './plan-servers.ts'
-import { readEnvFile, resolveServer, type ServerContext, type ServerResolution } from './resolve-server.ts'
+import {
+  type EnvFile,
+  readEnvFile,
+  resolveServer,
+  resolveUrl,
+  type ServerContext,
+  type ServerResolution,
+} from './resolve-server.ts'
 import type { McpServerNote } from './server-note.ts'
 import type { McpSwitch, McpSwitches } from './switches.ts'
 
@@ -27,6 +37,10 @@ import type { McpSwitch, McpSwitches } from './switches.ts'
 export interface ServerToAllow {
   key: string
   server: McpServerDefinition
+  /** The inputs that it uses. */
+  inputs: McpInput[]
+  /** Where its command and relative paths start, if it's of the workspace. */
+  folders: string[]
   /** Everything that determines what it does. A change asks again. */
   content: unknown
 }
@@ -70,6 +84,11 @@ export interface McpSession {
   /** `${workspaceFolder}` is the folder with that path, or else the first one. */
   cwd?: string
 }
+
+type RemoteServer = Exclude<McpServer, { type: 'stdio' }>
+
+/** The servers that the user agreed to, by key, each with its `envFile` at that time. */
+type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
 
 /** The servers of a session, and a note for each entry of each place. */
 interface ServerSelection {
@@ -204,16 +223,18 @@ export class McpServers extends Owner {
     return { server: bridgedServer(server, bridge, await environment.get(), tokens), reason }
   }
 
-  async #tokensFor({
-    url,
-    headers,
-  }: Exclude<McpServer, { type: 'stdio' }>): Promise<TokenSource | undefined> {
+  /** Whether a server gets the token of the user's sign-in: a header of its configuration comes first. */
+  async usesSignIn({ url, headers }: RemoteServer): Promise<boolean> {
+    if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return false
+    return this.#options.signIns.isSignedIn(url)
+  }
+
+  async #tokensFor(server: RemoteServer): Promise<TokenSource | undefined> {
     const { signIns, log } = this.#options
-    if (headers.some(({ name }) => name.toLowerCase() === 'authorization')) return undefined
     try {
-      return (await signIns.isSignedIn(url)) ? await signIns.tokensFor(url) : undefined
+      return (await this.usesSignIn(server)) ? await signIns.tokensFor(server.url) : undefined
     } catch (error) {
-      log.error(`The sign-in to ${new URL(url).host} can't be used: ${messageOf(error)}`)
+      log.error(`The sign-in to ${new URL(server.url).host} can't be used: ${messageOf(error)}`)
       return undefined
     }
   }
@@ -229,6 +250,14 @@ export class McpServers extends Owner {
     const { leftOut: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)
+  }
+
+  /** The URL that a server is contacted at, without asking for inputs. `undefined`: it has none, or it isn't known yet. */
+  async urlOf({ server, source }: PlannedServer): Promise<string | undefined> {
+    if (!server || server.type === 'stdio') return undefined
+    const context = await this.#context(server, {}, source)
+    const input = (id: string) => this.#options.inputs.kept(id, server, this.#allInputs(source))
+    return resolveUrl(server, { ...context, input }).catch(() => undefined)
   }
 
   /** A server that isn't saved yet, as an agent would get it. */
@@ -259,9 +288,12 @@ export class McpServers extends Owner {
 
   /** The servers of a plan that the user still has to agree to. */
   async notAgreed(planned: readonly PlannedServer[]): Promise<ReadonlySet<string>> {
-    const candidates = planned.filter(({ server }) => server)
+    // in Restricted Mode, the files that those of the workspace name aren't even read
+    const mayAsk = ({ server, source }: PlannedServer) =>
+      server && (this.#options.trusted() || !isOfWorkspace(source))
+    const candidates = planned.filter(one => needsConsent(one) && mayAsk(one))
     const allowed = await this.#allowed(candidates, {}, 'never')
-    return new Set(candidates.filter(one => needsConsent(one) && !allowed.has(one.key)).map(({ key }) => key))
+    return new Set(candidates.map(({ key }) => key).filter(key => !allowed.has(key)))
   }
 
   #plan(
@@ -281,35 +313,43 @@ export class McpServers extends Owner {
     planned: readonly PlannedServer[],
     session: Pick<McpSession, 'cwd'>,
     asks: Parameters<AllowServers>[1],
-  ): Promise<ReadonlySet<string>> {
+  ): Promise<Allowed> {
     const needing = planned.filter(needsConsent)
-    if (needing.length === 0) return new Set()
+    if (needing.length === 0) return new Map()
+    const envFiles = new Map<string, { envFile?: EnvFile }>()
     try {
       const servers = await Promise.all(
-        needing.map(async ({ key, server }): Promise<ServerToAllow[]> => {
+        needing.map(async ({ key, server, source }): Promise<ServerToAllow[]> => {
           if (!server) return []
           const context = await this.#context(server, session)
-          return [{ key, server, content: contentOf(server, await readEnvFile(server, context)) }]
+          const envFile = await readEnvFile(server, context)
+          envFiles.set(key, envFile ? { envFile } : {})
+          const inputs = this.#inputsOf(server, source)
+          const folders = isOfWorkspace(source) && server.type === 'stdio' ? foldersOf(server, context) : []
+          const content = contentOf(server, { inputs, folders, envFile })
+          return [{ key, server, inputs, folders, content }]
         }),
       )
-      return await this.#options.allow(servers.flat(), asks)
+      const keys = await this.#options.allow(servers.flat(), asks)
+      return new Map([...envFiles].filter(([key]) => keys.has(key)))
     } catch (error) {
       this.#options.log.error(`The MCP servers of the workspace weren't passed: ${messageOf(error)}`)
-      return new Set()
+      return new Map()
     }
   }
 
   async #resolve(
     one: PlannedServer,
     session: Pick<McpSession, 'cwd'>,
-    allowed: ReadonlySet<string>,
+    allowed: Allowed,
   ): Promise<ServerResolution> {
     const { server, source, leftOut, key } = one
     if (leftOut) return { reason: leftOutReason(leftOut, source, one.name) }
     if (!server) return { reason: invalidReason(source, one.name) }
     if (needsConsent(one) && !allowed.has(key)) return { reason: notAgreedReason(source) }
     try {
-      return await resolveServer(server, await this.#context(server, session, source))
+      const context = await this.#context(server, session, source)
+      return await resolveServer(server, { ...context, ...allowed.get(key) })
     } catch (error) {
       return { reason: l10n.t("The server couldn't be prepared: {0}", messageOf(error)) }
     }
@@ -339,10 +379,20 @@ export class McpServers extends Owner {
     const isOfFile = server.file !== undefined
     if (isOfFile && this.#withoutInput.has(key))
       return { missing: l10n.t('No value was entered for "{0}". Select Check to enter it.', id) }
-    const inputs = this.#fromSettings.flatMap(one => one.inputs)
-    const answer = await this.#options.inputs.value(id, server, [...(source?.inputs ?? []), ...inputs])
+    const answer = await this.#options.inputs.value(id, server, this.#allInputs(source))
     if (isOfFile && 'missing' in answer) this.#withoutInput.add(key)
     return answer
+  }
+
+  #allInputs(source: McpSource | undefined): McpInput[] {
+    return [...(source?.inputs ?? []), ...this.#fromSettings.flatMap(one => one.inputs)]
+  }
+
+  #inputsOf(server: McpServerDefinition, source: McpSource): McpInput[] {
+    const inputs = this.#allInputs(source)
+    return [...new Set(inputsIn(textsOf(server)))]
+      .map(id => inputOf(id, server, inputs))
+      .filter(input => input !== undefined)
   }
 
   #readSettings(): McpSource[] {
@@ -372,12 +422,28 @@ function needsConsent({ source, server }: PlannedServer): boolean {
   return isOfWorkspace(source) || (server?.type === 'stdio' && server.sandboxEnabled === true)
 }
 
-/** The place doesn't matter: the same server may move between the workspace's files. */
+/** Where a server's command and relative paths may start: in the folder of its file, or in that of any session. */
+function foldersOf({ file, folder }: McpServerDefinition, { folders }: ServerContext): string[] {
+  const paths = folders.map(({ path }) => path)
+  return file !== undefined && folder !== undefined ? paths.slice(0, 1) : paths.toSorted()
+}
+
+/** The place doesn't matter: the same server may move between the files of a folder. */
 function contentOf(
   { scope: _scope, folder: _folder, file: _file, disabled: _disabled, ...server }: McpServerDefinition,
-  envFile: string | undefined,
+  { inputs, folders, envFile }: Pick<ServerToAllow, 'inputs' | 'folders'> & { envFile: EnvFile | undefined },
 ): unknown {
-  return { mcpServer: server, ...(envFile !== undefined && { envFile }) }
+  return {
+    mcpServer: server,
+    ...(inputs.length > 0 && {
+      inputs: inputs.map(({ id, type, default: preset, options }) => ({
+        ...{ id, type, options },
+        ...(preset !== undefined && { default: preset }),
+      })),
+    }),
+    ...(folders.length > 0 && { folders }),
+    ...(envFile && 'text' in envFile && { envFile: envFile.text }),
+  }
 }
 
 /** What is wrong with a whole file, if it is. */

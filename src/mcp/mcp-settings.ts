@@ -10,6 +10,7 @@ import {
   type SettingProblem,
   settingProblem,
 } from '../agents/setting-problem.ts'
+import { variablesIn } from '../agents/variables.ts'
 import { isRecord } from '../common/is-record.ts'
 import { MAX_MCP_SERVERS } from '../common/limits.ts'
 
@@ -225,6 +226,12 @@ class SourceReader {
         }
         if (value !== null) env[key] = String(value)
       }
+      // the user agrees to the file's content, before anything is asked for
+      if (isOfWorkspace(this.#place) && inputsIn([entry.envFile ?? '']).length > 0)
+        return this.#problem(
+          [...path, 'envFile'],
+          l10n.t("expected a path without inputs, which aren't supported here in a workspace"),
+        )
       const { sandboxEnabled, ...rest } = entry
       return {
         ...base,
@@ -364,6 +371,26 @@ export function describePlace(place: McpPlace): string {
 /** Whether others may have written it: it comes from the files of the workspace. */
 export function isOfWorkspace({ scope }: Pick<McpPlace, 'scope'>): boolean {
   return scope === 'workspace' || scope === 'folder'
+}
+
+/** The texts of a server that may contain variables. */
+export function textsOf(server: McpServerDefinition): string[] {
+  if (server.type !== 'stdio') return [server.url, ...Object.values(server.headers)]
+  const { command, args, env, envFile, cwd } = server
+  return [command, ...args, ...Object.values(env), envFile ?? '', cwd ?? '']
+}
+
+/** The id in `input:id`, the name of a variable. */
+export function inputId(name: string): string | undefined {
+  return name.startsWith('input:') && name.length > 'input:'.length ? name.slice('input:'.length) : undefined
+}
+
+/** The ids of the inputs in texts, in order; one may occur more than once. */
+export function inputsIn(texts: readonly string[]): string[] {
+  return texts
+    .flatMap(variablesIn)
+    .map(inputId)
+    .filter(id => id !== undefined)
 }
 
 /** A value to ask for once, referred to as `${input:id}` by servers of the same scope. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -7,15 +6,24 @@ import type { McpServer } from '../acp/model.ts'
 import { isDirectory, mergeEnvironment } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
-import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
+import { substitute, type VariableContext } from '../agents/variables.ts'
+import { MAX_MCP_FILE_BYTES } from '../common/limits.ts'
 import {
   type Environment,
   environmentLookUp,
   findCommand,
   pathOf,
 } from '../common/processes/spawn-process.ts'
+import { readBounded } from '../common/read-bounded.ts'
 import type { InputAnswer } from './inputs.ts'
-import type { McpServerDefinition, RemoteServerDefinition, StdioServerDefinition } from './mcp-settings.ts'
+import {
+  inputId,
+  inputsIn,
+  type McpServerDefinition,
+  type RemoteServerDefinition,
+  type StdioServerDefinition,
+  textsOf,
+} from './mcp-settings.ts'
 
 export interface ServerContext {
   environment: LaunchEnvironment
@@ -24,6 +32,8 @@ export interface ServerContext {
   userHome: string
   /** Resolves `${input:id}`. */
   input(id: string, server: McpServerDefinition): Promise<InputAnswer>
+  /** The `envFile` that the user agreed to. Absent: it's read. */
+  envFile?: EnvFile
 }
 
 export type ServerResolution =
@@ -48,15 +58,37 @@ export async function resolveServer(
     : resolveRemote(definition, texts)
 }
 
-/** The text of a server's `envFile`, which is part of what the user agrees to. `undefined`: none, or it can't be read. */
+/** What is in a server's `envFile`, or why it can't be used, as a sentence. */
+export type EnvFile = { text: string } | { reason: string }
+
+/**
+ * Reads a server's `envFile`, which is part of what the user agrees to. `undefined`: it has none, or its path has inputs,
+ * which only the user's own servers can have.
+ */
 export async function readEnvFile(
   definition: McpServerDefinition,
   context: ServerContext,
-): Promise<string | undefined> {
-  if (definition.type !== 'stdio' || definition.envFile === undefined) return undefined
-  const texts = new Texts(definition, context)
-  const file = resolve(rootOf(context), expandHome(texts.text(definition.envFile), context.userHome))
-  return readFile(file, 'utf8').catch(() => undefined)
+): Promise<EnvFile | undefined> {
+  if (definition.type !== 'stdio' || inputsIn([definition.envFile ?? '']).length > 0) return undefined
+  return readEnvFileOf(definition, new Texts(definition, context), context)
+}
+
+async function readEnvFileOf(
+  { envFile }: StdioServerDefinition,
+  texts: Texts,
+  context: ServerContext,
+): Promise<EnvFile | undefined> {
+  if (envFile === undefined) return undefined
+  const file = resolve(rootOf(context), expandHome(texts.text(envFile), context.userHome))
+  try {
+    return { text: await readBounded(file, MAX_MCP_FILE_BYTES) }
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? l10n.t('"envFile" doesn\'t exist: {0}', envFile)
+        : l10n.t('Can\'t read "envFile": {0}', envFile)
+    return { reason }
+  }
 }
 
 /** The folder that relative paths start at. */
@@ -85,18 +117,10 @@ async function resolveStdio(
   if (cwd !== undefined && !(await isDirectory(cwd)))
     return { reason: l10n.t('"cwd" doesn\'t exist: {0}', definition.cwd ?? '') }
 
-  let fileEnv: Record<string, string> = {}
-  if (definition.envFile !== undefined) {
-    try {
-      fileEnv = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
-    } catch (error) {
-      const reason =
-        (error as NodeJS.ErrnoException).code === 'ENOENT'
-          ? l10n.t('"envFile" doesn\'t exist: {0}', definition.envFile)
-          : l10n.t('Can\'t read "envFile": {0}', definition.envFile)
-      return { reason }
-    }
-  }
+  // what the user agreed to isn't read again, since it may have changed meanwhile
+  const envFile = context.envFile ?? (await readEnvFileOf(definition, texts, context))
+  if (envFile && 'reason' in envFile) return envFile
+  const fileEnv = parseEnv(envFile?.text ?? '') as Record<string, string>
 
   const command = expandHome(texts.text(definition.command), context.userHome)
   const path = ownPath === '' ? pathOf(fileEnv, platform) : texts.text(ownPath)
@@ -173,6 +197,16 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
   }
 }
 
+/** A server's URL alone. `undefined`: it isn't valid, or lacks an input. */
+export async function resolveUrl(
+  definition: RemoteServerDefinition,
+  context: ServerContext,
+): Promise<string | undefined> {
+  const texts = new Texts(definition, context)
+  if (texts.problem() !== undefined || (await texts.ask([definition.url])) !== undefined) return undefined
+  return texts.text(definition.url)
+}
+
 function noteOf(notes: string[]): { note?: string } {
   return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }
@@ -201,7 +235,7 @@ class Texts {
 
   /** What is wrong with a variable, before any input is asked for. */
   problem(): string | undefined {
-    for (const text of this.#all()) {
+    for (const text of textsOf(this.#definition)) {
       for (const problem of substitute(text, this.#variables, name =>
         inputId(name) ? '' : this.#environmentValue(name),
       ).problems) {
@@ -217,8 +251,8 @@ class Texts {
 
   /** Asks for the inputs in these strings, one after the other; stops at the first missing one and returns the reason. */
   async ask(texts: string[]): Promise<string | undefined> {
-    for (const id of texts.flatMap(variablesIn).map(inputId)) {
-      if (id === undefined || this.#inputs.has(id)) continue
+    for (const id of inputsIn(texts)) {
+      if (this.#inputs.has(id)) continue
       const answer = await this.#context.input(id, this.#definition)
       if ('missing' in answer) return answer.missing
       this.#inputs.set(id, answer.value)
@@ -249,15 +283,4 @@ class Texts {
   record(texts: Record<string, string>): Record<string, string> {
     return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, this.text(value)]))
   }
-
-  #all(): string[] {
-    const definition = this.#definition
-    if (definition.type !== 'stdio') return [definition.url, ...Object.values(definition.headers)]
-    const { command, args, env, envFile, cwd } = definition
-    return [command, ...args, ...Object.values(env), envFile ?? '', cwd ?? '']
-  }
-}
-
-function inputId(name: string): string | undefined {
-  return name.startsWith('input:') && name.length > 'input:'.length ? name.slice('input:'.length) : undefined
 }

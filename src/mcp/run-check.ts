@@ -232,7 +232,8 @@ class Check {
     if (status === 401) {
       const isConfigured = server.headers.some(({ name }) => name.toLowerCase() === 'authorization')
       return {
-        problem: 'sign-in',
+        // a sign-in isn't used beside a header of the configuration
+        problem: isConfigured ? 'refused' : 'sign-in',
         message: isConfigured
           ? l10n.t('The server didn\'t accept the header "Authorization" (status {0}).', status)
           : l10n.t('The server requires you to sign in (status {0}).', status),

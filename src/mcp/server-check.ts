@@ -13,7 +13,7 @@ export interface CheckOptions {
   guard?: ProcessGuard
   /** Secrets to redact in what the server says, in addition to its own headers and environment. */
   secrets?: SecretRegistry
-  /** Sent instead of an `Authorization` header of the configuration. */
+  /** The token of the user's sign-in, see `McpServers.usesSignIn`. */
   token?: () => Promise<string | undefined>
   /** Time limit for everything, in milliseconds. */
   timeoutMs?: number

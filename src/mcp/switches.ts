@@ -15,6 +15,7 @@ export interface McpSwitch {
 }
 
 const STORED = 'parley.mcpServersOff'
+/** Beyond that, the oldest switches of sessions are forgotten. */
 const MAX_STORED = 500
 
 /**
@@ -66,7 +67,7 @@ export class McpSwitches extends Owner {
     for (const store of [this.#global, this.#workspace]) {
       const stored = read(store)
       if (store === home && !isOn) {
-        if (!stored.includes(text)) store.set(STORED, [...stored, text].slice(-MAX_STORED))
+        if (!stored.includes(text)) store.set(STORED, bounded([...stored, text]))
       } else if (stored.includes(text))
         store.set(
           STORED,
@@ -79,6 +80,12 @@ export class McpSwitches extends Owner {
 
 function textOf({ server, agentId, session }: McpSwitch): string {
   return JSON.stringify([server ?? null, agentId ?? null, session ?? null])
+}
+
+/** A server that was switched off for more than a session never comes back on by itself. */
+function bounded(stored: readonly string[]): string[] {
+  let surplus = stored.length - MAX_STORED
+  return stored.filter(text => text.endsWith(',null]') || surplus-- <= 0)
 }
 
 function read(store: KeyValueStore): string[] {

@@ -205,7 +205,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       guard: options.guard(),
       secrets,
       ...(server.type !== 'stdio' &&
-        (await mcpSignIns.isSignedIn(server.url)) && { token: () => mcpSignIns.token(server.url) }),
+        (await mcp.usesSignIn(server)) && { token: () => mcpSignIns.token(server.url) }),
       ...(signal && { signal }),
     })
     if ('problem' in check) log.warn(`The check of the MCP server "${server.name}": ${check.message}`)

@@ -3,8 +3,8 @@ import type { AgentDefinition } from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { AllowServers } from '../../mcp/mcp-servers.ts'
-import { isOfWorkspace, type McpServerDefinition } from '../../mcp/mcp-settings.ts'
+import type { AllowServers, ServerToAllow } from '../../mcp/mcp-servers.ts'
+import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 import { quoted, quotedEnvironment } from './quoted.ts'
 
@@ -51,7 +51,7 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
               : l10n.t("Pass MCP servers to agents without VS Code's sandbox?")
             const detail = l10n.t(
               'The agent starts or contacts these servers. Allow them only if you trust these values.\n\n{0}',
-              open.map(({ server }) => serverLines(server)).join('\n\n'),
+              open.map(serverLines).join('\n\n'),
             )
             return (await dialogs.confirm(text, { detail }, allow)) === allow
           },
@@ -72,13 +72,19 @@ function agentLines({ command, args, env, cwd }: AgentDefinition): string {
   ])
 }
 
-function serverLines(server: McpServerDefinition): string {
+function serverLines({ server, inputs, folders }: ServerToAllow): string {
   const name = l10n.t('Name: {0}', quoted(server.name))
+  const values = inputs.map(({ id, type, default: preset, options }) =>
+    type === 'pickString'
+      ? l10n.t('Options of the input {0}: {1}', quoted(id), options.map(optionText).join(' '))
+      : preset !== undefined && l10n.t('Default of the input {0}: {1}', quoted(id), quoted(preset)),
+  )
   if (server.type !== 'stdio')
     return lines([
       name,
       l10n.t('URL: {0}', quoted(server.url)),
       Object.keys(server.headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(server.headers)),
+      ...values,
     ])
   const { command, args, env, envFile, cwd, sandboxEnabled } = server
   return lines([
@@ -87,8 +93,15 @@ function serverLines(server: McpServerDefinition): string {
     Object.keys(env).length > 0 && l10n.t('Environment: {0}', quotedEnvironment(env)),
     envFile !== undefined && l10n.t('Environment file: {0}', quoted(envFile)),
     cwd !== undefined && l10n.t('Working directory: {0}', quoted(cwd)),
+    folders.length > 0 && l10n.t('Folder: {0}', folders.map(quoted).join(' ')),
+    ...values,
     sandboxEnabled && l10n.t("Sandbox: none. Agents don't have VS Code's sandbox."),
   ])
+}
+
+/** The list shows only the label. */
+function optionText({ label, value }: { label: string; value: string }): string {
+  return label === value ? quoted(value) : `${quoted(label)}=${quoted(value)}`
 }
 
 function lines(all: ReadonlyArray<string | false | undefined>): string {

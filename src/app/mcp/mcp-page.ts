@@ -44,8 +44,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   #sources: McpSource[] = []
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
-  /** The URLs of servers. */
-  #signedIn: ReadonlySet<string> = new Set()
+  /** The URLs at which the user has signed in, by the keys of their servers. */
+  #signedIn: ReadonlyMap<string, string> = new Map()
   #isLoading = false
   #isStale = false
 
@@ -80,8 +80,8 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         if (isSignedIn) await this.#check(key)
       },
       'mcp/signOut': async ({ key }) => {
-        const definition = server(key)?.server
-        if (definition && definition.type !== 'stdio') await signIns.signOut(definition.url)
+        const url = this.#signedIn.get(key)
+        if (url !== undefined) await signIns.signOut(url)
         this.#checks.delete(key)
       },
     })
@@ -105,7 +105,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
         this.#isStale = false
         const { sources, planned } = await this.#options.mcp.plan()
         this.#notAgreed = await this.#options.mcp.notAgreed(planned)
-        this.#signedIn = new Set(await this.#options.signIns.urls())
+        this.#signedIn = await this.#signedInOf(planned)
         this.#sources = sources
         this.#planned = planned
       }
@@ -113,6 +113,19 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       this.#isLoading = false
     }
     this.#send()
+  }
+
+  async #signedInOf(planned: readonly PlannedServer[]): Promise<ReadonlyMap<string, string>> {
+    const { mcp, signIns } = this.#options
+    const signedIn = await signIns.urls()
+    if (signedIn.length === 0) return new Map()
+    const urls = await Promise.all(
+      planned.map(async (one): Promise<[string, string][]> => {
+        const url = await mcp.urlOf(one)
+        return url !== undefined && signedIn.includes(url) ? [[one.key, url]] : []
+      }),
+    )
+    return new Map(urls.flat())
   }
 
   async #open(id: string): Promise<void> {
@@ -176,7 +189,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       ...(leftOut?.because === 'off' && { isOff: true }),
       ...(leftOut && leftOut.because !== 'off' && { reason: leftOutReason(leftOut, source, name) }),
       ...(this.#notAgreed.has(key) && { needsConsent: true }),
-      ...(server && server.type !== 'stdio' && this.#signedIn.has(server.url) && { isSignedIn: true }),
+      ...(this.#signedIn.has(key) && { isSignedIn: true }),
       ...(check === 'running' ? { checking: true } : check && { check }),
     }
   }

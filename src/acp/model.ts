@@ -393,7 +393,7 @@ export interface PermissionRequest {
   options: PermissionOption[]
   /** Only in Parley's own questions: the names of the options say all that they do, their kinds nothing. */
   isChoice?: true
-  /** Only for the editor's own tools: `vscode.rename_symbol`. */
+  /** Only for the editor tools: `vscode.rename_symbol`. */
   editorTool?: string
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }

@@ -329,7 +329,7 @@ export const conversationMessages = {
   'conversation/diff': changePlace,
   /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */
   'conversation/findFragment': request(changePlace, answer<number | null>()),
-  /** Turns the editor's own tools off or on for a session. */
+  /** Turns the editor tools off or on for a session. */
   'conversation/editorTools': z.object({ key, isOn: z.boolean() }),
   'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
   /** Inserts code at the cursor in the editor. */

@@ -172,7 +172,7 @@ export interface ConversationHead {
   /** what happened to the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]
-  /** Whether the editor's own tools are on, if the session has them. */
+  /** Whether the editor tools are on, if the session has them. */
   editorTools?: { isOn: boolean }
   plans: Plan[]
   configOptions: ConfigOption[]

@@ -1,4 +1,4 @@
-/** Calls of the editor's own tools, as agents report them. */
+/** Calls of the editor tools, as agents report them. */
 import { EDITOR_TOOL_NAMES } from '../common/editor-tool-names.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { ToolCallEntry } from './entries/tool-call.ts'

@@ -7,7 +7,7 @@ import { ToolError } from '../mcp/server/tool-error.ts'
 import type { SessionServices } from './session-services.ts'
 
 /**
- * The conversation in which the editor's own tools ask, and whose agent they change files for. What they change is shown as a
+ * The conversation in which the editor tools ask, and whose agent they change files for. What they change is shown as a
  * tool call of its own, with its diffs, beside the call that the agent reports.
  */
 export class EditorToolConversation implements ToolConversation {

@@ -254,7 +254,7 @@ class SessionEndpoint {
       if (late?.aborted) return failure("The editor or a language server didn't answer in time.")
       if (error instanceof ToolError)
         return failure(answerText({ text: error.message, data: error.data }, this.#mark))
-      this.#log.warn(`The editor's tool ${name} failed: ${messageOf(error)}`)
+      this.#log.warn(`The editor tool ${name} failed: ${messageOf(error)}`)
       // a language server's words
       return failure(
         answerText({ text: 'The editor reports a failure.', data: [messageOf(error)] }, this.#mark),

@@ -16,7 +16,7 @@ import {
 /** What a permission request is about, as far as the agent reported. */
 export interface RuleSubject {
   kind: string
-  /** of the editor's own tools: `vscode.rename_symbol` */
+  /** of the editor tools: `vscode.rename_symbol` */
   tool?: string
   /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
   shown: string[]

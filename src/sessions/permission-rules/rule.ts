@@ -25,7 +25,7 @@ export interface PermissionRuleSetting {
   kind?: string | string[]
   command?: string
   path?: string
-  /** one of the editor's own tools, or several: `vscode.rename_symbol`, `vscode.*` */
+  /** one of the editor tools, or several: `vscode.rename_symbol`, `vscode.*` */
   tool?: string
   action: RuleAction
 }
@@ -39,7 +39,7 @@ export interface PermissionRule {
   command?: CommandPattern
   /** matches a path relative to a root, with `/` between names */
   path?: (relative: string) => boolean
-  /** matches the name of one of the editor's own tools */
+  /** matches the name of one of the editor tools */
   tool?: (name: string) => boolean
   scope: 'user' | 'workspace' | 'folder'
   folder?: string

@@ -151,7 +151,7 @@ function McpServers({ servers }: { servers: ConversationHead['mcpServers'] }) {
   )
 }
 
-/** Whether the agent may use the editor's own tools in this session. */
+/** Whether the agent may use the editor tools in this session. */
 function EditorTools({ isOn }: { isOn: boolean }) {
   const { host } = useApp()
   return (

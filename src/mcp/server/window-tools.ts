@@ -103,7 +103,7 @@ const runTask = tool({
   name: 'run_task',
   title: 'Run task',
   description:
-    'Runs a task of "list_tasks" in the editor\'s terminal, where the user sees it, and waits for its exit code. The user is asked, unless a rule allows it. Its problems are in "diagnostics" afterwards.',
+    'Runs a task of "list_tasks" in the editor\'s terminal, where the user sees it, and waits for its exit code. The user is asked, unless a rule allows it. Its problems are in "diagnostics" afterward.',
   input: z.object({
     name: z.string().min(1).max(500),
     source: z.string().max(200).optional().describe('Needed if several tasks have that name'),

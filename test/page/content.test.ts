@@ -101,18 +101,25 @@ describe('message content', () => {
   it('includes diagrams of all kinds', async () => {
     const conversation = await ConversationPage.startSession(workbench, 'Painter')
     await conversation.send('Diagrams, please')
-    const blocks = conversation.frame.locator('[data-rich]')
     const drawn = new Set<string>()
     await waitFor('all diagrams', async () => {
-      for (const block of await blocks.all()) {
-        const source = (await block.locator('code').textContent()) ?? ''
-        if ((await block.getAttribute('data-state')) === 'drawn') drawn.add(source.trimEnd())
-      }
-      // only what is near the view is drawn
-      await conversation.frame.locator('.transcript').evaluate(view => {
-        const isAtEnd = view.scrollTop + view.clientHeight >= view.scrollHeight - 1
-        view.scrollTop = isAtEnd ? 0 : view.scrollTop + view.clientHeight
+      // scrolls on when everything in the view is drawn
+      const seen = await conversation.frame.locator('.transcript').evaluate(view => {
+        const { top, bottom } = view.getBoundingClientRect()
+        const blocks = [...view.querySelectorAll<HTMLElement>('[data-rich]')]
+        const visible = blocks.filter(block => {
+          const box = block.getBoundingClientRect()
+          return box.bottom > top && box.top < bottom
+        })
+        if (visible.every(({ dataset }) => dataset.state === 'drawn' || dataset.state === 'failed')) {
+          const isAtEnd = view.scrollTop + view.clientHeight >= view.scrollHeight - 1
+          view.scrollTop = isAtEnd ? 0 : view.scrollTop + view.clientHeight / 2
+        }
+        return blocks
+          .filter(({ dataset }) => dataset.state === 'drawn')
+          .map(block => (block.querySelector('code')?.textContent ?? '').trimEnd())
       })
+      for (const source of seen) drawn.add(source)
       return drawn.size === diagrams.length
     }).catch(() => {})
     assert.deepEqual(

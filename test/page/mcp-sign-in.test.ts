@@ -42,7 +42,7 @@ describe('the sign-in of an MCP server', () => {
     await waitFor('the browser', async () => (await opened()).length === 1)
     const answer = await fetch((await opened())[0] ?? '')
     assert.match(await answer.text(), /You can close this page and return to VS Code\./)
-    await page.getByText('Signed in to docs. New sessions use it.').waitFor()
+    await page.getByText('Signed in to docs. New sessions use this sign-in.').waitFor()
 
     const conversation = await ConversationPage.startSession(workbench, 'Wide')
     const details = await conversation.openDetails()

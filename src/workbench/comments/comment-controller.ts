@@ -11,16 +11,18 @@ const NOT_COMMENTED = new Set(['comment', 'output', 'vscode-scm', 'walkThrough',
  */
 export function createCommentController(own: DisposableStore): vscode.CommentController {
   const controller = own.add(vscode.comments.createCommentController(ID, 'Parley'))
-  const commentingRangeProvider: vscode.CommentingRangeProvider = {
-    provideCommentingRanges({ uri, lineCount }) {
-      // the module that reads all other settings isn't loaded at startup
-      const isOn = vscode.workspace.getConfiguration('parley').get('lineComments') !== false
-      if (!isOn || !vscode.workspace.isTrusted || NOT_COMMENTED.has(uri.scheme)) return []
-      return [new vscode.Range(0, 0, Math.max(0, lineCount - 1), 0)]
-    },
+  const ranges: vscode.CommentingRangeProvider = {
+    provideCommentingRanges: ({ uri, lineCount }) =>
+      vscode.workspace.isTrusted && !NOT_COMMENTED.has(uri.scheme)
+        ? [new vscode.Range(0, 0, Math.max(0, lineCount - 1), 0)]
+        : [],
   }
-  // VS Code asks again
-  const update = () => Object.assign(controller, { commentingRangeProvider })
+  // VS Code asks for the ranges again. To ask, it keeps a document open for up to three minutes after its last tab was closed.
+  const update = () => {
+    // the module that reads all other settings isn't loaded at startup
+    const isOn = vscode.workspace.getConfiguration('parley').get('lineComments') !== false
+    Object.assign(controller, { commentingRangeProvider: isOn ? ranges : undefined })
+  }
   update()
   own.add(
     vscode.workspace.onDidChangeConfiguration(event => {

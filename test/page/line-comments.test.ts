@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { openFile } from '../support/page/editor.ts'
@@ -120,6 +120,11 @@ describe('comments on lines', () => {
     await comment(3, 3, 'three')
     await chipsAre(`${name}:3`)
     writeFileSync(file, `// new\n// lines\n${TEXT}`)
+    await waitFor('the new lines', async () => {
+      // the editor may only now start to watch the file
+      utimesSync(file, new Date(), new Date())
+      return (await threads())[0]?.lines[0] === 5
+    })
     await chipsAre(`${name}:5`)
     assert.deepEqual((await threads())[0]?.lines, [5, 5])
     await workbench.reload()

@@ -1,5 +1,4 @@
 import { homedir } from 'node:os'
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
@@ -17,8 +16,8 @@ import type { SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { headOf } from '../../sessions/transcript-recorder.ts'
 import { fileNameOfTitle } from '../conversation/conversation-context.ts'
-import type { PickItem, ProgressStep, Workbench } from '../workbench.ts'
-import { countText, grouped } from './delete-sessions.ts'
+import type { ProgressStep, Workbench } from '../workbench.ts'
+import { sessionChoices } from './session-choices.ts'
 
 /** The extension of files with lines of the protocol. */
 const LINES_EXTENSION = 'jsonl'
@@ -85,7 +84,7 @@ export class SessionExporter {
       open || saved.has(sessionKey(agentId, sessionId))
     const sessions = history.items().filter(isKept)
     if (sessions.length === 0) throw new UnavailableError(l10n.t('No conversations are saved.'))
-    const choices = choicesOf(sessions)
+    const choices = sessionChoices(sessions, l10n.t('All Conversations'))
     const chosen =
       choices.length === 1
         ? choices[0]
@@ -181,36 +180,6 @@ function markdownOf(
   const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
   const about = { title: title?.trim() || l10n.t('Conversation'), agentName, cwd }
   return conversationMarkdown({ entries, terminals: byId }, about)
-}
-
-interface Choice extends PickItem {
-  sessions: HistoryItem[]
-}
-
-function choicesOf(sessions: HistoryItem[]): Choice[] {
-  const agents = grouped(sessions, ({ agentId }) => agentId)
-  const folders = grouped(sessions, ({ cwd }) => cwd)
-  const choice = (label: string, of: HistoryItem[]): Choice => ({
-    label,
-    description: countText(of.length),
-    sessions: of,
-  })
-  const line = (label: string): Choice => ({ label, isSeparator: true, sessions: [] })
-  return [
-    choice(l10n.t('All Conversations'), sessions),
-    ...(agents.length > 1
-      ? [line(l10n.t('By Agent')), ...agents.map(of => choice(of[0]!.agentName, of))]
-      : []),
-    ...(folders.length > 1
-      ? [
-          line(l10n.t('By Folder')),
-          ...folders.map(of => ({
-            ...choice(path.basename(of[0]!.cwd) || of[0]!.cwd, of),
-            detail: of[0]!.cwd,
-          })),
-        ]
-      : []),
-  ]
 }
 
 function problemOf(error: unknown, name: string): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { startOf } from './answer.ts'
 import type { EditorFeatures, OutlineSymbol, Position } from './editor-features.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
@@ -84,9 +85,7 @@ async function findByName(
       `No symbol of the workspace is named ${JSON.stringify(name)}, or no language server knows it yet. Give its "file".`,
     )
   if (others.length > 0) {
-    const places = inside
-      .slice(0, MAX_CHOICES)
-      .map(({ kind, place }) => `${kind} ${roots.name(place.path)}:${place.start.line}:${place.start.column}`)
+    const places = inside.slice(0, MAX_CHOICES).map(({ kind, place }) => `${kind} ${startOf(roots, place)}`)
     throw new ToolError(
       `There are ${inside.length} symbols with that name. Call again with "file" and "line" of the one you mean.`,
       places,

@@ -72,9 +72,11 @@ export class Studio {
     return this.conversation()
   }
 
-  /** Starts a session with an agent, and waits until it's ready for a prompt. */
+  /** Starts a session with an agent, and waits until it's displayed and ready for a prompt. */
   async startReadySession(agent: string): Promise<ConversationPage> {
+    const before = await ConversationPage.shownKeys(this.workbench)
     const conversation = await this.startSession(agent)
+    await conversation.waitForOther(before)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.waitForAgent(agent)
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()

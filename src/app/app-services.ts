@@ -43,6 +43,7 @@ import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
+import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
@@ -63,11 +64,15 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
 
   const hosts = agentHosts(platform)
   const queues = own.add(
-    new PromptQueues(composer.drafts, {
-      continues: key => hosted.continues(key),
-      prepare: (queue, draft) => () =>
-        manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
-    }),
+    new PromptQueues(
+      composer.drafts,
+      {
+        continues: key => hosted.continues(key),
+        prepare: (queue, draft) => () =>
+          manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
+      },
+      new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
+    ),
   )
   const runners: AgentRunners = own.add(
     new AgentRunners({
@@ -116,12 +121,17 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       },
       nativeElicitation: platform.nativeElicitation(nameOf),
       rules,
+      hosted: {
+        has: session => hosted.has(session),
+        leave: agent => hosted.leave(agent),
+        takeOver: (session, isSeized) => hosted.takeOver(session, isSeized),
+      },
       tracker,
       usage: records,
     }),
   )
   const hosted = new HostedAgents({
-    ...{ hosts, runners, manager, agents, nameOf, log },
+    ...{ hosts, runners, manager, queues, agents, nameOf, log },
     workspace: platform.workspaceIdentity,
     keep: () => workbench.settings.read('keepAgentsRunning'),
     trusted: () => workbench.isTrusted,

@@ -109,6 +109,8 @@ export const CANCEL_GRACE_MS = 10_000
 export const STOP_TURN_MS = 3000
 /** Time limit for a Git command. */
 export const GIT_MS = 20_000
+/** The same for one that the user waits for, such as checking out all files of a large repository. */
+export const USER_GIT_MS = 600_000
 /** The same for one that looks for changes; a repository where it takes longer isn't checked again. */
 export const CHANGES_GIT_MS = 5000
 /** The same for one that reads where the hooks of a repository are. */

@@ -4,7 +4,9 @@
  */
 
 import { homedir } from 'node:os'
-import { GIT_MS, KILL_AFTER_MS } from '../common/limits.ts'
+import * as l10n from '@vscode/l10n'
+import { GIT_MS, KILL_AFTER_MS, USER_GIT_MS } from '../common/limits.ts'
+import { plainMessage } from '../common/plain-message.ts'
 import { type Environment, findCommand, spawnProcess } from '../common/processes/spawn-process.ts'
 
 export interface GitOptions {
@@ -23,12 +25,19 @@ export interface GitOutput {
   cut: boolean
 }
 
-/** Settings that name a program, or make Git read submodules, which have their own settings. */
-const SAFE_SETTINGS = [
+/** Settings with which no hook runs, nothing asks, and nothing works in the background. */
+const QUIET_SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.pager=cat',
   'core.editor=false',
+  'submodule.recurse=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+]
+/** Settings that name a program, or make Git read submodules, which have their own settings. */
+const SAFE_SETTINGS = [
+  ...QUIET_SETTINGS,
   'core.askPass=',
   'core.sshCommand=false',
   'core.gitProxy=',
@@ -38,12 +47,13 @@ const SAFE_SETTINGS = [
   'diff.submodule=short',
   'diff.ignoreSubmodules=dirty',
   'status.submoduleSummary=false',
-  'submodule.recurse=false',
   'log.showSignature=false',
-  'gc.auto=0',
-  'maintenance.auto=false',
   'protocol.allow=never',
 ]
+/** UTF-16 units */
+const MAX_USER_OUTPUT = 50_000_000
+/** Of each piece of what Git says about a failure. UTF-16 units. */
+const MAX_SAID = 2000
 /** Commands that never read a file of the work tree through a filter. */
 const WITHOUT_FILTERS = new Set(['config', 'rev-parse', 'ls-files', 'cat-file'])
 /** Commands that may run a program to show a difference. */
@@ -63,6 +73,50 @@ export async function runGit(
   if (!filters) return undefined
   const shows = SHOWS_DIFFERENCES.has(command) ? ['--no-ext-diff', '--no-textconv'] : []
   return start(cwd, [...settings(filters), command, ...shows, ...others], options)
+}
+
+/** Git refused a command. The message is what Git said, for the user. */
+export class GitError extends Error {
+  override readonly name = 'GitError'
+}
+
+export interface UserGitOptions {
+  /** added to the environment */
+  env?: Environment
+  input?: string
+  /** Exit codes that mean success; by default 0. */
+  codes?: readonly number[]
+  timeoutMs?: number
+}
+
+/**
+ * Runs a Git command that changes something because the user asked for it, which is possible only in a trusted workspace:
+ * the filters of the configuration run, since Git LFS is one of them, but no hooks.
+ * @throws GitError
+ */
+export async function runUserGit(
+  cwd: string,
+  args: readonly string[],
+  { codes = [0], timeoutMs = USER_GIT_MS, ...options }: UserGitOptions = {},
+): Promise<string> {
+  let said = ''
+  const settings = [...QUIET_SETTINGS, 'core.quotePath=false'].flatMap(setting => ['-c', setting])
+  const env: Environment = { ...environment(), ...options.env }
+  // the network is the user's, too: a partial clone fetches the files of a commit when they are checked out
+  for (const name of ['GIT_NO_LAZY_FETCH', 'GIT_ALLOW_PROTOCOL']) delete env[name]
+  const onError = (text: string) => {
+    said += text
+  }
+  const most = MAX_USER_OUTPUT
+  const output = await start(
+    cwd,
+    ['--no-pager', ...settings, ...args],
+    { ...{ timeoutMs, most, env, onError }, ...(options.input !== undefined && { input: options.input }) },
+    codes,
+  )
+  if (output && !output.cut) return output.text
+  if ((await findGit()) === undefined) throw new GitError(l10n.t("Git isn't installed."))
+  throw new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
 }
 
 /** Settings that disable every filter of the configuration (`filter.<name>.clean` and others), if possible. */
@@ -89,14 +143,14 @@ function settings(more: readonly string[]): string[] {
 async function start(
   cwd: string,
   args: readonly string[],
-  options: GitOptions,
+  options: GitOptions & { env?: Environment; onError?: (text: string) => void },
   codes: readonly number[] = [0],
 ): Promise<GitOutput | undefined> {
   const command = await findGit()
   if (command === undefined) return undefined
   const started = await spawnProcess(
-    { command, args, cwd, env: environment() },
-    { stdio: ['pipe', 'pipe', 'ignore'] },
+    { command, args, cwd, env: options.env ?? environment() },
+    { stdio: ['pipe', 'pipe', options.onError ? 'pipe' : 'ignore'] },
   ).catch(() => undefined)
   if (!started) return undefined
   const { child, tree } = started
@@ -118,6 +172,9 @@ async function start(
       text += chunk
       if (text.length > options.most) stop({ text, cut: true })
     })
+    child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (chunk: string) => options.onError?.(chunk.slice(0, MAX_SAID)))
     stdin?.on('error', () => {})
     stdin?.end(options.input ?? '')
     child.on('close', code => finish(codes.includes(code ?? -1) ? { text, cut: false } : undefined))

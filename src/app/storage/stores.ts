@@ -42,7 +42,8 @@ export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): 
     workspaceFolder !== undefined
       ? ['', 'views', 'drafts', 'draft-items'].map(name => path.join(workspaceFolder, name))
       : []
-  return [path.join(globalFolder, 'previews'), path.join(globalFolder, 'windows'), ...inWorkspace]
+  const shared = ['previews', 'windows', 'left-prompts'].map(name => path.join(globalFolder, name))
+  return [...shared, ...inWorkspace]
 }
 
 /** The folders that only the user may read: those of the stores, and those of the extension with everything below. */

@@ -74,5 +74,6 @@ function keptFilter(): HistoryFilter {
   const { history } = keptState()
   const kept: Record<string, unknown> = typeof history === 'object' && history !== null ? { ...history } : {}
   const text = typeof kept.text === 'string' ? kept.text : ''
-  return { text, here: kept.here === true, archived: kept.archived === true }
+  const group = kept.group === 'agent' || kept.group === 'folder' ? kept.group : undefined
+  return { text, here: kept.here === true, archived: kept.archived === true, group }
 }

@@ -1,0 +1,227 @@
+import { constants, existsSync } from 'node:fs'
+import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { isWindowsDevice } from '../../common/windows-names.ts'
+import { GitError, runUserGit } from '../git.ts'
+import { PathRules } from '../path-rules.ts'
+import { findWorktree, lineOf, type Repository, realOf, type Worktree, writeRecord } from './repository.ts'
+
+/** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
+const INCLUDES = '.worktreeinclude'
+const BRANCHES = 'parley'
+const MAX_NAME = 60
+const MAX_COPIED = 5000
+/** bytes */
+const MAX_COPIED_SIZE = 1_000_000_000
+
+export interface NewWorktree {
+  name: string
+  /** a branch, tag or commit; by default the commit that is checked out */
+  from?: string
+  /** where worktrees are: absolute, with `~`, or relative to the repository; empty for the default */
+  folder: string
+}
+
+export interface CreatedWorktree {
+  worktree: Worktree
+  /** what the user should know about it */
+  notes: string[]
+}
+
+/** Where the worktrees of a repository are, by the setting. */
+export function worktreesFolder({ main }: Pick<Repository, 'main'>, setting: string): string {
+  if (setting === '') return `${main.replace(/\.git$/, '')}.worktrees`
+  return path.resolve(main, setting.replace(/^~(?=$|[\\/])/, homedir()))
+}
+
+/** A name for a worktree from the user's words, which is a valid name of a folder and of a branch. */
+export function nameFrom(text: string): string {
+  const words =
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  let name = ''
+  for (const word of words) {
+    const longer = name === '' ? word : `${name}-${word}`
+    if (longer.length > 40) break
+    name = longer
+  }
+  name ||= Array.from(words[0] ?? '')
+    .slice(0, 20)
+    .join('')
+  return nameProblem(name) === undefined ? name : 'session'
+}
+
+/** What is wrong with the name of a worktree. */
+export function nameProblem(name: string): string | undefined {
+  if (name === '') return l10n.t('Enter a name.')
+  if (name.length > MAX_NAME) return l10n.t('The name is too long.')
+  if (
+    !/^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._-]*$/u.test(name) ||
+    /\.\.|\.$|\.lock$/i.test(name) ||
+    isWindowsDevice(name)
+  ) {
+    return l10n.t('Use letters, digits, dots, dashes and underscores only.')
+  }
+  return undefined
+}
+
+/** The name, or with a number if there's already a worktree or a branch of that name. */
+export async function freeName(repository: Repository, folder: string, wanted: string): Promise<string> {
+  const branches = new Set(await listBranches(repository))
+  const root = worktreesFolder(repository, folder)
+  const rules = new PathRules()
+  const isTaken = (name: string) =>
+    existsSync(path.join(root, name)) ||
+    [...branches].some(branch => rules.key(branch) === rules.key(`${BRANCHES}/${name}`))
+  let name = wanted
+  for (let number = 2; isTaken(name); number++) name = `${wanted}-${number}`
+  return name
+}
+
+/** The local branches and those of remotes, the latest first. */
+export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<string[]> {
+  const args = [
+    'for-each-ref',
+    '--sort=-committerdate',
+    '--format=%(symref)%09%(refname)',
+    'refs/heads',
+    'refs/remotes',
+  ]
+  return (await runUserGit(common, args))
+    .split('\n')
+    .flatMap(line => /^\trefs\/(?:heads|remotes)\/(.+)$/.exec(line)?.[1] ?? [])
+}
+
+/**
+ * Makes a worktree with a branch of its own, and copies the files that `.worktreeinclude` names.
+ * @throws GitError if Git refuses; then nothing is left of it.
+ */
+export async function createWorktree(
+  repository: Repository,
+  { name, from = repository.head, folder }: NewWorktree,
+): Promise<CreatedWorktree> {
+  const problem = nameProblem(name)
+  if (problem !== undefined) throw new GitError(problem)
+  const parent = worktreesFolder(repository, folder)
+  await checkFolder(repository, parent)
+  const at = path.join(parent, name)
+  const verify = ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`]
+  const base = lineOf(await runUserGit(repository.top, verify))
+  const branch = `${BRANCHES}/${name}`
+  await mkdir(parent, { recursive: true })
+  const isNew = !existsSync(at)
+  try {
+    await runUserGit(repository.top, ['worktree', 'add', '--no-track', '-b', branch, '--', at, base])
+    await writeRecord(at, { base, branch, copied: [] })
+    const { copied, notes } = await copyIncluded(repository.top, at)
+    await writeRecord(at, { base, branch, copied })
+    const worktree = await findWorktree(at)
+    if (!worktree) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+    if (existsSync(path.join(at, '.gitmodules'))) {
+      notes.push(
+        l10n.t(
+          "Submodules aren't checked out in a new worktree. If the agent needs them, set “git submodule update --init” as the setup command.",
+        ),
+      )
+    }
+    return { worktree, notes }
+  } catch (error) {
+    if (isNew) await undo(repository, at, branch, base)
+    throw error
+  }
+}
+
+/** A folder inside of the repository must be one that Git ignores: all of it would be new files otherwise. */
+async function checkFolder({ main, top }: Repository, parent: string): Promise<void> {
+  const rules = new PathRules()
+  for (const root of new Set([main, top])) {
+    if (!rules.contains(root, parent)) continue
+    const isIgnored = await runUserGit(root, ['check-ignore', '--quiet', '--', `${parent}/x`]).catch(
+      () => undefined,
+    )
+    if (isIgnored !== undefined) continue
+    throw new GitError(
+      l10n.t(
+        "The folder for worktrees {0} is in the repository, and Git doesn't ignore it. Change the setting parley.worktreeFolder.",
+        parent,
+      ),
+    )
+  }
+}
+
+/** Removes what a failure left. The worktree is new, so there's nothing of the user in it. */
+async function undo({ common }: Repository, at: string, branch: string, base: string): Promise<void> {
+  await runUserGit(common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
+  await runUserGit(common, ['worktree', 'prune']).catch(() => {})
+  await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, base]).catch(() => {})
+}
+
+/**
+ * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied:
+ * they would be changes of the worktree. Links are neither copied nor followed.
+ */
+async function copyIncluded(top: string, to: string): Promise<{ copied: string[]; notes: string[] }> {
+  const patterns = path.join(top, INCLUDES)
+  const info = await lstat(patterns).catch(() => undefined)
+  if (!info?.isFile()) return { copied: [], notes: [] }
+  const list = ['ls-files', '--others', '--ignored', `--exclude-from=${patterns}`, '-z']
+  const matching = await runUserGit(top, list)
+  if (matching === '') return { copied: [], notes: [] }
+  // a name that begins with a colon would be a pattern
+  const names = matching.split('\0').filter(name => name !== '' && !name.endsWith('/'))
+  const input = names.map(name => `./${name}\0`).join('')
+  const checked = await runUserGit(top, ['check-ignore', '-z', '--stdin'], { input, codes: [0, 1] })
+  const files = checked.split('\0').flatMap(name => (name === '' ? [] : [name.slice(2)]))
+  const [source, target] = await Promise.all([realOf(top), realOf(to)])
+  const copied: string[] = []
+  const failed: string[] = []
+  let size = 0
+  for (const file of files) {
+    const most = copied.length < MAX_COPIED ? MAX_COPIED_SIZE - size : -1
+    const bytes = await copyOne(source, target, file, most).catch(() => undefined)
+    if (bytes === undefined) failed.push(file)
+    else copied.push(file)
+    size += bytes ?? 0
+  }
+  const notes =
+    failed.length === 0
+      ? []
+      : [
+          failed.length === 1
+            ? l10n.t("1 file of {0} wasn't copied: {1}", INCLUDES, failed[0]!)
+            : l10n.t("{0} files of {1} weren't copied, such as {2}", failed.length, INCLUDES, failed[0]!),
+        ]
+  return { copied, notes }
+}
+
+/** The number of bytes; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
+async function copyOne(
+  source: string,
+  target: string,
+  file: string,
+  most: number,
+): Promise<number | undefined> {
+  const from = path.join(source, file)
+  const info = await lstat(from)
+  if (!info.isFile() || info.size > most) return undefined
+  if (!new PathRules().contains(source, await realpath(from))) return undefined
+  // the commit may have a link where the other work tree has a folder
+  if (!(await isPlainFolder(target, path.dirname(path.normalize(file))))) return undefined
+  await copyFile(from, path.join(target, file), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  return info.size
+}
+
+/** Makes the folder if necessary. Returns false if a link or a file is in its path. */
+async function isPlainFolder(root: string, relative: string): Promise<boolean> {
+  let at = root
+  for (const name of relative === '.' ? [] : relative.split(path.sep)) {
+    at = path.join(at, name)
+    await mkdir(at).catch(() => {})
+    if (!(await lstat(at)).isDirectory()) return false
+  }
+  return true
+}

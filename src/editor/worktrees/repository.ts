@@ -1,0 +1,259 @@
+/** The worktrees of a repository that Parley made for sessions, and what is in them. */
+
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { GitError, runUserGit } from '../git.ts'
+
+export interface Repository {
+  /** the root of the work tree that the folder is in */
+  top: string
+  /** the Git folder that all worktrees share */
+  common: string
+  /** the root of the main work tree; the repository itself if there is none */
+  main: string
+  /** the commit that is checked out */
+  head: string
+  /** `undefined`: none is checked out. */
+  branch?: string
+}
+
+const RECORD = 'parley.json'
+const record = z.object({
+  /** the commit that the worktree was made from */
+  base: z.string().regex(/^[\da-f]{40,64}$/),
+  /** the branch that was made with the worktree, and goes with it */
+  branch: z.string().optional(),
+  /** ignored files that were copied into it */
+  copied: z.array(z.string()).default([]),
+})
+
+/** What Parley remembers about a worktree. Git deletes it with the worktree. */
+export type WorktreeRecord = z.infer<typeof record>
+
+export interface Worktree extends WorktreeRecord {
+  /** its root */
+  path: string
+  name: string
+  head: string
+  /** the branch that is checked out in it */
+  current?: string
+}
+
+/** What would be lost with a worktree. */
+export interface WorktreeState {
+  /** files with uncommitted changes, also new ones */
+  changed: string[]
+  /** the number of commits that are on no other branch */
+  commits: number
+  /** Git is in the middle of a merge, rebase or the like. */
+  isBusy: boolean
+  /** Repositories in it with a history of their own, such as submodules. */
+  nested: string[]
+  /** Files that Git ignores and that weren't copied into it, or folders of them. */
+  ignored: string[]
+}
+
+export function isEmpty({ changed, commits, isBusy, nested }: WorktreeState): boolean {
+  return changed.length === 0 && commits === 0 && !isBusy && nested.length === 0
+}
+
+/**
+ * The repository of a folder. Throws with the reason if no worktree can be made of it.
+ * @throws GitError
+ */
+export async function openRepository(folder: string): Promise<Repository> {
+  const ask = async (...args: string[]) => lineOf(await runUserGit(folder, ['rev-parse', ...args]))
+  let inside: string
+  try {
+    inside = await ask('--is-inside-work-tree')
+  } catch (error) {
+    if (!(error instanceof GitError) || !/not a git repository/i.test(error.message)) throw error
+    throw new GitError(l10n.t("The folder {0} isn't in a Git repository.", folder))
+  }
+  if (inside !== 'true') {
+    throw new GitError(
+      l10n.t('The repository {0} is bare. Open a folder in which files are checked out.', folder),
+    )
+  }
+  const top = await ask('--show-toplevel')
+  if ((await ask('--show-superproject-working-tree')) !== '') {
+    throw new GitError(
+      l10n.t("{0} is a submodule. Git can't make worktrees of submodules that work by themselves.", top),
+    )
+  }
+  const common = path.resolve(folder, await ask('--git-common-dir'))
+  const head = await ask('--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
+  if (head === undefined) {
+    throw new GitError(l10n.t('The repository {0} has no commits yet. Make the first one.', top))
+  }
+  const branch = await currentBranch(top)
+  const own = path.resolve(folder, await ask('--absolute-git-dir'))
+  const main = path.basename(common) === '.git' ? path.dirname(common) : own === common ? top : common
+  return { top: path.resolve(top), common, main, head, ...(branch !== undefined && { branch }) }
+}
+
+/** The branch that is checked out; `undefined` for a detached head. */
+export async function currentBranch(top: string): Promise<string | undefined> {
+  const name = lineOf(await runUserGit(top, ['symbolic-ref', '--quiet', 'HEAD'], { codes: [0, 1] }))
+  return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
+}
+
+/** The worktrees that Parley made, in the order of Git. Those whose folder is missing are left out. */
+export async function listWorktrees(repository: Pick<Repository, 'common'>): Promise<Worktree[]> {
+  const text = await runUserGit(repository.common, ['worktree', 'list', '--porcelain'])
+  const paths = text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
+  const all = await Promise.all(paths.map(folder => findWorktree(folder).catch(() => undefined)))
+  return all.filter(one => one !== undefined)
+}
+
+/** The worktree that Parley made and that the folder is in; `undefined` if it's none. */
+export async function findWorktree(folder: string): Promise<Worktree | undefined> {
+  const at = await worktreeRoot(folder)
+  if (!at) return undefined
+  const known = await readRecord(at.git)
+  if (!known) return undefined
+  const head = lineOf(await runUserGit(at.root, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const current = await currentBranch(at.root)
+  return {
+    ...known,
+    path: at.root,
+    name: path.basename(at.root),
+    head,
+    ...(current !== undefined && { current }),
+  }
+}
+
+/** The root of a linked worktree and its own Git folder, read without Git. */
+async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const link = path.join(at, '.git')
+    const info = await stat(link).catch(() => undefined)
+    if (info) {
+      if (!info.isFile() || info.size > 4096) return undefined
+      const to = /^gitdir: (.+)$/m.exec(await readFile(link, 'utf8'))?.[1]?.trim()
+      const git = to === undefined ? undefined : path.resolve(at, to)
+      return git !== undefined && path.basename(path.dirname(git)) === 'worktrees'
+        ? { root: at, git }
+        : undefined
+    }
+    if (path.dirname(at) === at) return undefined
+  }
+}
+
+async function readRecord(git: string): Promise<WorktreeRecord | undefined> {
+  const text = await readFile(path.join(git, RECORD), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  try {
+    return record.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}
+
+export async function writeRecord(worktree: string, known: WorktreeRecord): Promise<void> {
+  await writeFile(path.join(await gitFolder(worktree), RECORD), JSON.stringify(known))
+}
+
+/** The own Git folder of a work tree. */
+export async function gitFolder(top: string): Promise<string> {
+  return lineOf(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
+}
+
+export async function stateOf(worktree: Pick<Worktree, 'path' | 'copied'>): Promise<WorktreeState> {
+  const top = worktree.path
+  const git = await gitFolder(top)
+  const status = [
+    ...['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'],
+    ...['--ignored=matching', '--ignore-submodules=none'],
+  ]
+  const entries = (await runUserGit(top, status)).split('\0').filter(entry => entry !== '')
+  const named = (isWanted: (entry: string) => boolean) =>
+    entries.filter(isWanted).map(entry => entry.slice(3))
+  const copied = new Set(worktree.copied)
+  return {
+    changed: named(entry => !entry.startsWith('!!')),
+    commits: await ownCommits(top),
+    isBusy: await isBusy(git),
+    nested: await nestedRepositories(top),
+    ignored: named(entry => entry.startsWith('!!')).filter(file => !copied.has(file)),
+  }
+}
+
+async function ownCommits(top: string): Promise<number> {
+  const branch = await currentBranch(top)
+  const except = branch === undefined ? [] : [`--exclude=${branch}`]
+  const args = ['rev-list', '--count', 'HEAD', '--not', ...except, '--branches', '--tags', '--remotes']
+  return Number(lineOf(await runUserGit(top, args)))
+}
+
+async function isBusy(git: string): Promise<boolean> {
+  const names = [
+    'MERGE_HEAD',
+    'CHERRY_PICK_HEAD',
+    'REVERT_HEAD',
+    'rebase-merge',
+    'rebase-apply',
+    'BISECT_LOG',
+  ]
+  const found = await Promise.all(names.map(name => stat(path.join(git, name)).catch(() => undefined)))
+  return found.some(Boolean)
+}
+
+/** Folders in the worktree that are checked out from another repository: submodules, and repositories of the agent. */
+export async function nestedRepositories(top: string): Promise<string[]> {
+  const linked = (await runUserGit(top, ['ls-files', '--stage', '-z']))
+    .split('\0')
+    .flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
+  // Git lists a repository that it doesn't know with a slash instead of its files
+  const unknown = (await runUserGit(top, ['ls-files', '--others', '-z']))
+    .split('\0')
+    .filter(name => name.endsWith('/'))
+    .map(name => name.slice(0, -1))
+  const all = await Promise.all(
+    [...new Set([...linked, ...unknown])].map(async name => {
+      const isThere = await stat(path.join(top, name, '.git')).catch(() => undefined)
+      return isThere ? [name] : []
+    }),
+  )
+  return all.flat()
+}
+
+/** Removes a worktree in which nothing is, and the branch that was made with it. Ignored files are deleted with it. */
+export async function removeWorktree(
+  repository: Pick<Repository, 'common'>,
+  worktree: Worktree,
+): Promise<void> {
+  if (!isEmpty(await stateOf(worktree))) {
+    throw new GitError(
+      l10n.t('The worktree {0} has changes or commits that are nowhere else.', worktree.name),
+    )
+  }
+  // Git refuses, too, if there are changes
+  await runUserGit(repository.common, ['worktree', 'remove', '--', worktree.path])
+  await deleteBranch(repository, worktree, worktree.head)
+}
+
+/** Deletes the branch that was made with a worktree if it still is at this commit. */
+export async function deleteBranch(
+  { common }: Pick<Repository, 'common'>,
+  { branch }: Pick<Worktree, 'branch'>,
+  commit: string,
+): Promise<void> {
+  if (branch === undefined) return
+  // it may be checked out elsewhere, or have moved
+  const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
+  if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
+  await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})
+}
+
+/** Output of one line. */
+export function lineOf(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
+
+/** The real path, or the same if there is none. */
+export async function realOf(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder)
+}

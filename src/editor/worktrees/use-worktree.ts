@@ -1,0 +1,183 @@
+/** Takes what was made in a worktree over into another work tree of the repository. */
+
+import { lstat } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { GitError, runUserGit } from '../git.ts'
+import { commitTree, treeOf, withIndexCopy } from './keep-worktree.ts'
+import {
+  currentBranch,
+  findWorktree,
+  lineOf,
+  type Repository,
+  type Worktree,
+  writeRecord,
+} from './repository.ts'
+
+/** What was applied last, in the worktree's own references, which go with it. */
+const APPLIED = 'refs/worktree/parley/applied'
+
+export interface Applied {
+  /** the changed files, relative to the root */
+  files: string[]
+  /** those that both changed; Git lists them as conflicts, which VS Code's merge editor opens */
+  conflicts: string[]
+}
+
+/**
+ * Applies all changes of a worktree, committed or not, to the files of `target` as uncommitted changes, merged with what
+ * was changed there meanwhile. `mayWrite` gets what will change before anything is written. `undefined` if it says no.
+ * @throws GitError; then no file was changed.
+ */
+export async function applyWorktree(
+  worktree: Worktree,
+  target: string,
+  mayWrite: (applied: Applied) => Promise<boolean>,
+): Promise<Applied | undefined> {
+  if ((await runUserGit(target, ['ls-files', '--unmerged'])) !== '') {
+    throw new GitError(l10n.t('The workspace has unresolved merge conflicts. Resolve them first.'))
+  }
+  const theirs = await withIndexCopy(worktree.path, treeOf)
+  const bases = [await commonCommit(worktree, target)]
+  const before = lineOf(
+    await runUserGit(worktree.path, ['rev-parse', '--verify', '--quiet', APPLIED], { codes: [0, 1] }),
+  )
+  // what was applied before may be in the workspace, and was changed in the worktree since
+  if (before !== '') bases.push(before)
+  return withIndexCopy(target, async git => {
+    const mine = await treeOf(git)
+    let merged = await mergeTrees(target, bases[0]!, mine, theirs)
+    for (const base of bases.slice(1)) {
+      if (merged.stages.length === 0) break
+      const other = await mergeTrees(target, base, mine, theirs)
+      if (other.stages.length < merged.stages.length) merged = other
+    }
+    const differing = await runUserGit(target, [
+      ...['diff-tree', '-r', '-z', '--name-status', '--no-renames', mine, merged.tree],
+    ])
+    const parts = differing.split('\0')
+    const differs = parts.flatMap((file, at) => (at % 2 === 1 ? [{ kind: parts[at - 1], file }] : []))
+    const of = (kind?: string) => differs.flatMap(one => (!kind || one.kind === kind ? [one.file] : []))
+    const conflicts = [...new Set(merged.stages.map(pathOf))]
+    const applied = { files: [...new Set([...of(), ...conflicts])].sort(), conflicts }
+    if (applied.files.length > 0) {
+      if (!(await mayWrite(applied))) return undefined
+      await checkAdded(target, of('A'), of('D'))
+      // refuses if a file was changed since, before it changes any
+      await git('read-tree', '-m', '-u', mine, merged.tree)
+      if (conflicts.length > 0) {
+        const none = '0'.repeat(mine.length)
+        const entries = [...conflicts.map(file => `0 ${none} 0\t${file}`), ...merged.stages]
+        const input = entries.map(entry => `${entry}\0`).join('')
+        await runUserGit(target, ['update-index', '-z', '--index-info'], { input })
+      }
+    }
+    const copy = await commitTree(worktree.path, theirs, [])
+    await runUserGit(worktree.path, ['update-ref', APPLIED, copy])
+    return applied
+  })
+}
+
+/** Git would overwrite files that it ignores. */
+async function checkAdded(top: string, added: readonly string[], deleted: readonly string[]): Promise<void> {
+  for (const file of added) {
+    const isThere = await lstat(path.join(top, file)).then(
+      () => true,
+      // a file is where a folder is needed
+      error => error.code === 'ENOTDIR' && !deleted.some(one => file.startsWith(`${one}/`)),
+    )
+    if (isThere)
+      throw new GitError(l10n.t('{0} exists in the workspace, and Git ignores it. Rename it first.', file))
+  }
+}
+
+/** Merges two trees without any work tree. `stages`: for each conflict, up to three lines as of `ls-files --stage`. */
+async function mergeTrees(
+  top: string,
+  base: string,
+  mine: string,
+  theirs: string,
+): Promise<{ tree: string; stages: string[] }> {
+  // older versions of Git find the base only by the history of commits
+  const from = await commitTree(top, `${base}^{tree}`, [])
+  const one = await commitTree(top, mine, [from], 'Workspace')
+  const other = await commitTree(top, theirs, [from], 'Worktree')
+  let text: string
+  try {
+    text = await runUserGit(top, ['merge-tree', '--write-tree', '-z', '--no-messages', one, other], {
+      codes: [0, 1],
+    })
+  } catch (error) {
+    if (!(error instanceof GitError) || !/usage:|unknown option/i.test(error.message)) throw error
+    throw new GitError(l10n.t('This requires Git 2.38 or newer.'))
+  }
+  const [tree = '', ...stages] = text.split('\0').filter(part => part !== '')
+  if (!/^[\da-f]{40,64}$/.test(tree)) throw new GitError(l10n.t('This requires Git 2.38 or newer.'))
+  return { tree, stages }
+}
+
+/** The path of a line of `ls-files --stage`. */
+function pathOf(stage: string): string {
+  return stage.slice(stage.indexOf('\t') + 1)
+}
+
+async function commonCommit({ path: top, head }: Worktree, target: string): Promise<string> {
+  const own = lineOf(await runUserGit(target, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  const found = lineOf(await runUserGit(top, ['merge-base', own, head], { codes: [0, 1] }))
+  if (found === '') throw new GitError(l10n.t('The worktree and the workspace have no commit in common.'))
+  return found
+}
+
+/** Commits all changes of a worktree. Hooks don't run. */
+export async function commitAll(worktree: Worktree, message: string): Promise<Worktree> {
+  await runUserGit(worktree.path, ['add', '--all', '--sparse', '--', '.'])
+  await runUserGit(worktree.path, ['commit', '--no-verify', '--cleanup=verbatim', '--file=-'], {
+    input: message,
+  })
+  return again(worktree)
+}
+
+export type Merged = 'merged' | 'up-to-date' | 'conflicts'
+
+/** Merges the commits of a worktree into the branch of another work tree. Conflicts are left for the user to resolve. */
+export async function mergeWorktree(worktree: Worktree, target: string): Promise<Merged> {
+  if ((await currentBranch(target)) === undefined) {
+    throw new GitError(
+      l10n.t('No branch is checked out in the workspace. Check out the branch to merge into.'),
+    )
+  }
+  const before = await runUserGit(target, ['rev-parse', 'HEAD'])
+  const from = worktree.current ?? worktree.head
+  try {
+    await runUserGit(target, ['merge', '--no-edit', '--', from])
+  } catch (error) {
+    if ((await runUserGit(target, ['ls-files', '--unmerged'])) !== '') return 'conflicts'
+    throw error
+  }
+  return (await runUserGit(target, ['rev-parse', 'HEAD'])) === before ? 'up-to-date' : 'merged'
+}
+
+/** Moves a worktree to a new branch, which stays when the worktree is removed. Uncommitted changes stay uncommitted. */
+export async function createBranch(
+  repository: Repository,
+  worktree: Worktree,
+  name: string,
+): Promise<Worktree> {
+  await runUserGit(worktree.path, ['check-ref-format', '--branch', name]).catch(() => {
+    throw new GitError(l10n.t("“{0}” isn't a valid name of a branch.", name))
+  })
+  await runUserGit(worktree.path, ['switch', '--quiet', '--no-track', '-c', name])
+  const { branch, base, copied } = worktree
+  await writeRecord(worktree.path, { base, copied })
+  // all of it is on the new branch
+  if (branch !== undefined && branch === worktree.current) {
+    await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, worktree.head])
+  }
+  return again(worktree)
+}
+
+async function again({ path: top, name }: Worktree): Promise<Worktree> {
+  const found = await findWorktree(top)
+  if (!found) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+  return found
+}

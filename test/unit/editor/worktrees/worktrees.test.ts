@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import {
+  createWorktree,
+  freeName,
+  listBranches,
+  nameFrom,
+  nameProblem,
+  worktreesFolder,
+} from '../../../../src/editor/worktrees/create-worktree.ts'
+import {
+  discardWorktree,
+  KEPT_DAYS,
+  listKept,
+  restoreKept,
+} from '../../../../src/editor/worktrees/keep-worktree.ts'
+import {
+  findWorktree,
+  isEmpty,
+  listWorktrees,
+  openRepository,
+  removeWorktree,
+  stateOf,
+  type Worktree,
+} from '../../../../src/editor/worktrees/repository.ts'
+import {
+  applyWorktree,
+  commitAll,
+  createBranch,
+  mergeWorktree,
+} from '../../../../src/editor/worktrees/use-worktree.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+describe('worktrees', () => {
+  let directory = ''
+  let top = ''
+  const variables = { ...process.env }
+
+  /** Runs Git like a user. */
+  const git = (cwd: string, ...args: string[]): string =>
+    execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+      .toString()
+      .trimEnd()
+  const write = (folder: string, files: Record<string, string>) => {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+      writeFileSync(path.join(folder, name), text)
+    }
+  }
+  const read = (folder: string, name: string) => readFileSync(path.join(folder, name), 'utf8')
+  const status = (folder: string) => git(folder, 'status', '--porcelain')
+  const make = async (name = 'task', from?: string) => {
+    const repository = await openRepository(top)
+    return createWorktree(repository, { name, folder: '', ...(from !== undefined && { from }) })
+  }
+  const has = (name: string) =>
+    git(top, 'for-each-ref', '--format=%(refname:short)').split('\n').includes(name)
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'parley-worktrees-')))
+    writeFileSync(
+      path.join(directory, 'gitconfig'),
+      '[user]\nname = a\nemail = a@example.com\n[init]\ndefaultBranch = main\n',
+    )
+    process.env.HOME = directory
+    process.env.XDG_CONFIG_HOME = directory
+    writeFileSync(path.join(directory, '.gitconfig'), read(directory, 'gitconfig'))
+    top = path.join(directory, 'project')
+    mkdirSync(top)
+    git(top, 'init', '-q')
+    write(top, {
+      'a.txt': 'one\ntwo\nthree\nfour\nfive\n',
+      'b/c.txt': 'c\n',
+      '.gitignore': '.env\nbuild/\nsecrets/\n',
+    })
+    git(top, 'add', '.')
+    git(top, 'commit', '-q', '-m', 'first')
+  })
+  afterEach(() => {
+    process.env.HOME = variables.HOME
+    if (variables.XDG_CONFIG_HOME === undefined) delete process.env.XDG_CONFIG_HOME
+    else process.env.XDG_CONFIG_HOME = variables.XDG_CONFIG_HOME
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  describe('are made', () => {
+    it('beside the repository, with a branch at the current commit', async () => {
+      write(top, { 'a.txt': 'uncommitted\n' })
+      const { worktree, notes } = await make()
+      assert.equal(worktree.path, path.join(directory, 'project.worktrees', 'task'))
+      assert.equal(worktree.current, 'parley/task')
+      assert.equal(worktree.head, git(top, 'rev-parse', 'HEAD'))
+      assert.equal(read(worktree.path, 'a.txt'), 'one\ntwo\nthree\nfour\nfive\n')
+      assert.deepEqual(notes, [])
+      assert.equal(status(worktree.path), '')
+      assert.equal(status(top), ' M a.txt')
+      assert.deepEqual(await listWorktrees(await openRepository(top)), [worktree])
+      assert.deepEqual(await findWorktree(path.join(worktree.path, 'b')), worktree)
+      assert.equal(await findWorktree(top), undefined)
+      assert.ok(isEmpty(await stateOf(worktree)))
+    })
+
+    it('from another branch, a detached head, a worktree and a folder of the repository', async () => {
+      git(top, 'branch', 'old')
+      write(top, { 'd.txt': 'd' })
+      git(top, 'add', '.')
+      git(top, 'commit', '-q', '-m', 'second')
+      const { worktree: old } = await make('from-old', 'old')
+      assert.ok(!existsSync(path.join(old.path, 'd.txt')))
+      assert.deepEqual((await listBranches(await openRepository(top))).sort(), [
+        'main',
+        'old',
+        'parley/from-old',
+      ])
+      git(top, 'checkout', '-q', '--detach')
+      const repository = await openRepository(path.join(top, 'b'))
+      assert.equal(repository.top, top)
+      assert.equal(repository.branch, undefined)
+      await createWorktree(repository, { name: 'detached', folder: '' })
+      const inner = await openRepository(old.path)
+      const { worktree } = await createWorktree(inner, { name: 'again', folder: '' })
+      assert.equal(worktree.path, path.join(directory, 'project.worktrees', 'again'))
+      assert.equal(worktree.base, old.head)
+    })
+
+    it('in the folder of the setting', async () => {
+      const repository = await openRepository(top)
+      assert.equal(worktreesFolder(repository, '../other'), path.join(directory, 'other'))
+      assert.ok(worktreesFolder(repository, '~/trees').endsWith(`${path.sep}trees`))
+      await assert.rejects(
+        createWorktree(repository, { name: 'in', folder: 'trees' }),
+        /Git doesn't ignore it/,
+      )
+      assert.deepEqual(readdirSync(top).sort(), ['.git', '.gitignore', 'a.txt', 'b'])
+      const { worktree } = await createWorktree(repository, { name: 'in', folder: 'build' })
+      assert.equal(worktree.path, path.join(top, 'build', 'in'))
+      assert.equal(status(top), '')
+    })
+
+    it('without hooks', async () => {
+      write(top, { '.git/hooks/post-checkout': `#!/bin/sh\ntouch '${directory}/ran'\n` })
+      execFileSync('chmod', ['+x', path.join(top, '.git/hooks/post-checkout')])
+      await make()
+      assert.ok(!existsSync(path.join(directory, 'ran')))
+    })
+
+    it('or not, without leaving anything', async () => {
+      const repository = await openRepository(top)
+      git(top, 'branch', 'parley')
+      await assert.rejects(createWorktree(repository, { name: 'task', folder: '' }), /refs\/heads\/parley/)
+      assert.equal(git(top, 'worktree', 'list').split('\n').length, 1)
+      git(top, 'branch', '-D', 'parley')
+      await assert.rejects(createWorktree(repository, { name: 'task', from: '--all', folder: '' }))
+      await assert.rejects(createWorktree(repository, { name: '../x', folder: '' }), /letters/)
+      write(directory, { 'project.worktrees/task/mine.txt': 'mine' })
+      await assert.rejects(createWorktree(repository, { name: 'task', folder: '' }), /already exists/)
+      assert.equal(read(directory, 'project.worktrees/task/mine.txt'), 'mine')
+      assert.equal(await freeName(repository, '', 'task'), 'task-2')
+      // a filter that fails, as Git LFS does without its server
+      git(top, 'config', 'filter.lfs.smudge', 'false')
+      git(top, 'config', 'filter.lfs.clean', 'cat')
+      git(top, 'config', 'filter.lfs.required', 'true')
+      write(top, { '.gitattributes': 'b/* filter=lfs\n' })
+      git(top, 'add', '.gitattributes')
+      git(top, 'commit', '-q', '-m', 'lfs')
+      await assert.rejects(createWorktree(await openRepository(top), { name: 'lfs', folder: '' }), /lfs/)
+      assert.ok(!existsSync(path.join(directory, 'project.worktrees', 'lfs')))
+      assert.ok(!has('parley/lfs'))
+    })
+
+    it('with the filters of the user, such as Git LFS', async () => {
+      git(top, 'config', 'filter.lfs.smudge', 'sed s/pointer/content/')
+      git(top, 'config', 'filter.lfs.clean', 'sed s/content/pointer/')
+      write(top, { '.gitattributes': '*.bin filter=lfs\n', 'x.bin': 'content\n' })
+      git(top, 'add', '.')
+      git(top, 'commit', '-q', '-m', 'lfs')
+      const { worktree } = await make()
+      assert.equal(read(worktree.path, 'x.bin'), 'content\n')
+      write(worktree.path, { 'x.bin': 'content 2\n' })
+      assert.deepEqual((await applyWorktree(worktree, top, async () => true))?.files, ['x.bin'])
+      assert.equal(read(top, 'x.bin'), 'content 2\n')
+    })
+
+    it('with the ignored files of .worktreeinclude', async () => {
+      write(directory, { 'outside/key': 'outside' })
+      write(top, {
+        '.worktreeinclude': '.env\nsecrets/*\n!secrets/not\na.txt\nnew.txt\nlink\n',
+        '.env': 'env',
+        'secrets/deep/key': 'key',
+        'secrets/not': 'not',
+        'build/out': 'out',
+        'new.txt': 'new, but not ignored',
+        '.git/info/exclude': 'link\nlinked\n',
+      })
+      symlinkSync(path.join(directory, 'outside', 'key'), path.join(top, 'secrets', 'key-link'))
+      symlinkSync(path.join(directory, 'outside'), path.join(top, 'link'))
+      const { worktree, notes } = await make()
+      assert.deepEqual(readdirSync(worktree.path).sort(), [
+        '.env',
+        '.git',
+        '.gitignore',
+        'a.txt',
+        'b',
+        'secrets',
+      ])
+      assert.deepEqual(readdirSync(path.join(worktree.path, 'secrets')), ['deep'])
+      assert.equal(read(worktree.path, 'secrets/deep/key'), 'key')
+      assert.deepEqual([...worktree.copied].sort(), ['.env', 'secrets/deep/key'])
+      assert.match(notes.join(), /2 files of \.worktreeinclude weren't copied/)
+      assert.ok(isEmpty(await stateOf(worktree)))
+    })
+
+    it('without following a link that the commit has where there is a folder now', async () => {
+      mkdirSync(path.join(directory, 'outside'))
+      symlinkSync(path.join(directory, 'outside'), path.join(top, 'secret'))
+      git(top, 'add', '.')
+      git(top, 'commit', '-q', '-m', 'link')
+      rmSync(path.join(top, 'secret'))
+      write(top, { '.worktreeinclude': 'secret/\n', 'secret/key': 'key', '.gitignore': 'secret/\n' })
+      const { notes } = await make()
+      assert.deepEqual(readdirSync(path.join(directory, 'outside')), [])
+      assert.match(notes.join(), /secret\/key/)
+    })
+
+    it('of repositories with submodules and sparse checkouts', async () => {
+      const inner = path.join(directory, 'inner')
+      mkdirSync(inner)
+      git(inner, 'init', '-q')
+      git(inner, 'commit', '-q', '--allow-empty', '-m', 'inner')
+      git(top, 'submodule', '--quiet', 'add', inner, 'sub')
+      git(top, 'commit', '-q', '-m', 'sub')
+      await assert.rejects(openRepository(path.join(top, 'sub')), /is a submodule/)
+      const { worktree, notes } = await make()
+      assert.match(notes.join(), /Submodules/)
+      assert.ok(isEmpty(await stateOf(worktree)))
+      git(worktree.path, 'submodule', '--quiet', 'update', '--init')
+      const { nested } = await stateOf(worktree)
+      assert.deepEqual(nested, ['sub'])
+      const repository = await openRepository(top)
+      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      await assert.rejects(discardWorktree(repository, worktree), /history of their own.*sub/)
+      assert.ok(existsSync(worktree.path))
+
+      git(top, 'sparse-checkout', 'set', 'b')
+      const { worktree: sparse } = await make('sparse')
+      write(sparse.path, { 'b/new.txt': 'new', 'a.txt': 'changed' })
+      const kept = await discardWorktree(repository, sparse)
+      assert.equal(git(top, 'diff', '--name-only', `${kept}^`, kept), 'a.txt\nb/new.txt')
+    })
+
+    it('only in a repository with files and commits', async () => {
+      await assert.rejects(openRepository(directory), /isn't in a Git repository/)
+      const empty = path.join(directory, 'empty')
+      mkdirSync(empty)
+      git(empty, 'init', '-q')
+      await assert.rejects(openRepository(empty), /no commits yet/)
+      git(directory, 'clone', '-q', '--bare', top, 'bare.git')
+      await assert.rejects(openRepository(path.join(directory, 'bare.git')), /is bare/)
+      git(path.join(directory, 'bare.git'), 'worktree', 'add', '-q', '../checked-out')
+      const repository = await openRepository(path.join(directory, 'checked-out'))
+      const { worktree } = await createWorktree(repository, { name: 'task', folder: '' })
+      assert.equal(worktree.path, path.join(directory, 'bare.worktrees', 'task'))
+    })
+  })
+
+  it('have names that are valid everywhere', () => {
+    assert.equal(
+      nameFrom('Fix the “login” page, please!\nIt fails with ../../etc'),
+      'fix-the-login-page-please-it-fails-with',
+    )
+    assert.equal(nameFrom('修复 登录'), '修复-登录')
+    assert.equal(nameFrom('  ...  '), 'session')
+    assert.equal(nameFrom('NUL'), 'session')
+    assert.equal(nameFrom('x'.repeat(200)), 'x'.repeat(20))
+    for (const name of [
+      '',
+      '-x',
+      '.x',
+      'a..b',
+      'a.lock',
+      'a.',
+      'a/b',
+      'a\\b',
+      'a b',
+      'con',
+      'x'.repeat(61),
+      'a@{b',
+    ]) {
+      assert.ok(nameProblem(name), name)
+    }
+    assert.equal(nameProblem('fix-1.2_b'), undefined)
+  })
+
+  describe('are removed', () => {
+    it('with their branch if nothing is in them', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      write(worktree.path, { 'new.txt': 'new' })
+      assert.deepEqual((await stateOf(worktree)).changed, ['new.txt'])
+      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      const committed = await commitAll(worktree, 'work')
+      assert.equal((await stateOf(committed)).commits, 1)
+      await assert.rejects(removeWorktree(repository, committed), /nowhere else/)
+      git(top, 'branch', 'elsewhere', committed.head)
+      await removeWorktree(repository, committed)
+      assert.ok(!existsSync(worktree.path))
+      assert.ok(!has('parley/task'))
+      assert.ok(has('elsewhere'))
+    })
+
+    it('but not in the middle of a rebase, or if they are locked', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      writeFileSync(
+        path.join(git(worktree.path, 'rev-parse', '--absolute-git-dir'), 'MERGE_HEAD'),
+        `${worktree.head}\n`,
+      )
+      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      git(top, 'worktree', 'lock', worktree.path)
+      await assert.rejects(discardWorktree(repository, worktree), /lock/)
+      assert.ok(existsSync(path.join(worktree.path, 'a.txt')))
+    })
+
+    it('with a copy that can be restored', async () => {
+      let { worktree } = await make()
+      const repository = await openRepository(top)
+      write(worktree.path, { 'committed.txt': 'committed' })
+      worktree = await commitAll(worktree, 'work')
+      write(worktree.path, { 'a.txt': 'staged\n', 'b/new.txt': 'new', 'build/out': 'ignored' })
+      git(worktree.path, 'add', 'a.txt')
+      write(worktree.path, { 'a.txt': 'changed\n' })
+      rmSync(path.join(worktree.path, 'b', 'c.txt'))
+      assert.deepEqual((await stateOf(worktree)).ignored, ['build/'])
+      const at = Date.now()
+      const ref = await discardWorktree(repository, worktree, at)
+      assert.ok(!existsSync(worktree.path))
+      assert.ok(!has('parley/task'))
+      git(top, 'gc', '-q', '--prune=now')
+      assert.deepEqual(await listKept(repository), [{ ref, name: 'task', at }])
+      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      assert.equal(restored.head, worktree.head)
+      assert.equal(read(restored.path, 'committed.txt'), 'committed')
+      assert.equal(status(restored.path), ' M a.txt\n D b/c.txt\n?? b/new.txt')
+      assert.equal(read(restored.path, 'a.txt'), 'changed\n')
+      assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS - 1), [{ ref, name: 'task', at }])
+      assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS), [])
+      assert.deepEqual(await listKept(repository), [])
+    })
+
+    it('but not if the agent made a repository in them', async () => {
+      const { worktree } = await make()
+      mkdirSync(path.join(worktree.path, 'own'))
+      git(path.join(worktree.path, 'own'), 'init', '-q')
+      git(path.join(worktree.path, 'own'), 'commit', '-q', '--allow-empty', '-m', 'own')
+      assert.deepEqual((await stateOf(worktree)).nested, ['own'])
+      await assert.rejects(discardWorktree(await openRepository(top), worktree), /history of their own.*own/)
+    })
+  })
+
+  describe('are applied to the workspace', () => {
+    const apply = (worktree: Worktree) => applyWorktree(worktree, top, async () => true)
+
+    it('as uncommitted changes, committed or not', async () => {
+      let { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'ONE\ntwo\nthree\nfour\nfive\n' })
+      worktree = await commitAll(worktree, 'work')
+      write(worktree.path, { 'new.txt': 'new' })
+      rmSync(path.join(worktree.path, 'b', 'c.txt'))
+      // the user goes on meanwhile
+      write(top, { 'a.txt': 'one\ntwo\nthree\nfour\nFIVE\n', 'mine.txt': 'mine' })
+      git(top, 'add', 'mine.txt')
+      git(top, 'commit', '-q', '-m', 'mine')
+      assert.deepEqual(await apply(worktree), { files: ['a.txt', 'b/c.txt', 'new.txt'], conflicts: [] })
+      assert.equal(read(top, 'a.txt'), 'ONE\ntwo\nthree\nfour\nFIVE\n')
+      assert.equal(status(top), ' M a.txt\n D b/c.txt\n?? new.txt')
+      assert.deepEqual(await apply(worktree), { files: [], conflicts: [] })
+      assert.deepEqual(
+        readdirSync(path.join(top, '.git')).filter(name => name.startsWith('parley-index')),
+        [],
+      )
+      // what the agent does next
+      write(worktree.path, { 'new.txt': 'newer' })
+      assert.deepEqual(await apply(worktree), { files: ['new.txt'], conflicts: [] })
+      assert.equal(read(top, 'new.txt'), 'newer')
+      assert.equal(status(worktree.path), ' D b/c.txt\n?? new.txt')
+    })
+
+    it('with conflicts as Git shows them, of texts, deleted and new files', async () => {
+      const { worktree } = await make()
+      write(worktree.path, {
+        'a.txt': 'theirs\ntwo\nthree\nfour\nfive\n',
+        'b/c.txt': 'theirs\n',
+        'new.txt': 'theirs\n',
+      })
+      write(top, { 'a.txt': 'mine\ntwo\nthree\nfour\nFIVE\n', 'new.txt': 'mine\n' })
+      rmSync(path.join(top, 'b', 'c.txt'))
+      assert.deepEqual((await apply(worktree))?.conflicts, ['a.txt', 'b/c.txt', 'new.txt'])
+      assert.match(
+        read(top, 'a.txt'),
+        /^<<<<<<< .*\nmine\n=======\ntheirs\n>>>>>>> .*\ntwo\nthree\nfour\nFIVE\n$/,
+      )
+      assert.equal(read(top, 'b/c.txt'), 'theirs\n')
+      assert.equal(status(top), 'UU a.txt\nDU b/c.txt\nAA new.txt')
+      assert.equal(git(top, 'show', ':2:a.txt'), 'mine\ntwo\nthree\nfour\nFIVE')
+      await assert.rejects(apply(worktree), /Resolve them first/)
+    })
+
+    it('only if the user agrees, and nothing changed since', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'theirs\n', 'new.txt': 'theirs' })
+      assert.equal(await applyWorktree(worktree, top, async () => false), undefined)
+      assert.equal(status(top), '')
+      const late = applyWorktree(worktree, top, async () => {
+        write(top, { 'a.txt': 'typed meanwhile\n' })
+        return true
+      })
+      await assert.rejects(late, /a\.txt/)
+      assert.equal(status(top), ' M a.txt')
+      // an ignored file isn't overwritten
+      git(top, 'checkout', '-q', 'a.txt')
+      writeFileSync(path.join(top, '.git', 'info', 'exclude'), 'new.txt\n')
+      rmSync(path.join(worktree.path, 'new.txt'))
+      write(worktree.path, { 'new.txt': 'theirs' })
+      git(worktree.path, 'add', '--force', 'new.txt')
+      write(top, { 'new.txt': 'mine' })
+      await assert.rejects(apply(worktree), /new\.txt/)
+      assert.equal(read(top, 'new.txt'), 'mine')
+      write(top, { '.git/info/exclude': 'new\n', new: 'mine' })
+      rmSync(path.join(top, 'new.txt'))
+      git(worktree.path, 'rm', '-q', '--cached', 'new.txt')
+      rmSync(path.join(worktree.path, 'new.txt'))
+      write(worktree.path, { 'new/x': 'theirs' })
+      git(worktree.path, 'add', '--force', 'new/x')
+      await assert.rejects(apply(worktree), /new\/x/)
+      assert.equal(read(top, 'new'), 'mine')
+      assert.equal(read(top, 'a.txt'), 'one\ntwo\nthree\nfour\nfive\n')
+    })
+  })
+
+  it('are merged, or leave conflicts to resolve', async () => {
+    let { worktree } = await make()
+    assert.equal(await mergeWorktree(worktree, top), 'up-to-date')
+    write(worktree.path, { 'a.txt': 'theirs\n' })
+    worktree = await commitAll(worktree, '-x # "work"\n\n# no comment')
+    assert.equal(git(worktree.path, 'log', '-1', '--format=%B').trimEnd(), '-x # "work"\n\n# no comment')
+    write(top, { 'a.txt': 'uncommitted\n' })
+    await assert.rejects(mergeWorktree(worktree, top), /overwritten/)
+    assert.equal(read(top, 'a.txt'), 'uncommitted\n')
+    git(top, 'checkout', '-q', 'a.txt')
+    assert.equal(await mergeWorktree(worktree, top), 'merged')
+    assert.ok(isEmpty(await stateOf(worktree)))
+    write(worktree.path, { 'a.txt': 'theirs again\n' })
+    worktree = await commitAll(worktree, 'more')
+    write(top, { 'a.txt': 'mine\n' })
+    git(top, 'commit', '-q', '-a', '-m', 'mine')
+    assert.equal(await mergeWorktree(worktree, top), 'conflicts')
+    assert.equal(status(top), 'UU a.txt')
+    git(top, 'merge', '--abort')
+    git(top, 'checkout', '-q', '--detach')
+    await assert.rejects(mergeWorktree(worktree, top), /No branch is checked out/)
+  })
+
+  it('become branches that stay', async () => {
+    const repository = await openRepository(top)
+    let { worktree } = await make()
+    write(worktree.path, { 'new.txt': 'new' })
+    await assert.rejects(createBranch(repository, worktree, '-x'), /valid name/)
+    await assert.rejects(createBranch(repository, worktree, 'main'), /already exists/)
+    worktree = await createBranch(repository, worktree, 'feature/new')
+    assert.equal(worktree.current, 'feature/new')
+    assert.ok(!has('parley/task'))
+    assert.equal(status(worktree.path), '?? new.txt')
+    worktree = await commitAll(worktree, 'work')
+    await discardWorktree(repository, worktree)
+    assert.equal(git(top, 'rev-parse', 'feature/new'), worktree.head)
+  })
+})

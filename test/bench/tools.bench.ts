@@ -137,7 +137,6 @@ const endpoint = server.add({
   roots: new Roots(guard),
   tools: () => EDITOR_TOOL_NAMES,
   conversation: async () => ({
-    sessionId: 's',
     permitted: (_permission, _signal, work) => work(),
     write: async () => {},
     elicit: async () => ({ action: 'cancel' }),

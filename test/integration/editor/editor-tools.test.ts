@@ -201,6 +201,35 @@ describe("the editor's tools in VS Code", () => {
       }
     })
 
+    it("gives VS Code's chat the tools once the user has turned that on", async () => {
+      const settings = vscode.workspace.getConfiguration()
+      const own = () => vscode.lm.tools.find(({ name }) => /document_symbols/.test(name))
+      const server = vscode.extensions.all.find(({ packageJSON }) => packageJSON.name === 'parley')!
+      await server.activate()
+      assert.equal(own(), undefined)
+      await settings.update('parley.editorToolsInChat', true, vscode.ConfigurationTarget.Global)
+      try {
+        const start = () =>
+          vscode.commands.executeCommand('workbench.mcp.startServer', `${server.id}/VS Code (Parley)`)
+        const tool = await waitFor(
+          'the tools',
+          async () => {
+            // VS Code learns of the server a moment later
+            await start().then(undefined, () => {})
+            return own()
+          },
+          { interval: 2000 },
+        )
+        const input = { file: join(folder, 'shapes.ts') }
+        const options = { input, toolInvocationToken: undefined }
+        const { content } = await vscode.lm.invokeTool(tool.name, options)
+        assert.match(JSON.stringify(content), /totalArea/)
+      } finally {
+        await settings.update('parley.editorToolsInChat', undefined, vscode.ConfigurationTarget.Global)
+      }
+      await waitFor('the end of the tools', () => own() === undefined)
+    })
+
     it('runs a task, and tells how it ended', async () => {
       const task = new vscode.Task(
         { type: 'parley-test' },

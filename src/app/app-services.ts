@@ -37,6 +37,7 @@ import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
 import { ContextKey } from './ids.ts'
+import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
@@ -294,6 +295,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       switches: agentServices.mcpSwitches,
     }),
   )
+  const chatTools = own.add(new ChatTools({ workbench, editorTools, files }))
   // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
   own.add(hosted)
   return {
@@ -320,6 +322,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tabs,
     tracker,
     windows,
+    chatTools,
     branches: new Branches(viewStore(storage, log)),
   }
 }

@@ -250,6 +250,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     storage: historySize,
     search,
     atWork: workStore(storage, log),
+    windows,
     workbench,
     pageFocus,
     log,

@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { startAgent } from '../acp/start-agent.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
+import { deferred } from '../common/async.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
@@ -46,7 +47,7 @@ import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
 import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
-import { viewStore, workStore } from './storage/stores.ts'
+import { turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
@@ -61,7 +62,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
   const composer = composerServices(storage, workbench.setContext, log, own)
   const { previews, records, transcripts, leases, historySize, search } = createStorageServices(platform, own)
-  const { files, tracker } = createChangeServices(platform, protectedFiles, own)
+  /** resolves when this window goes on with the turns of an earlier one */
+  const agentsBack = deferred()
+  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)
 
   const hosts = agentHosts(platform)
   const queues = own.add(
@@ -110,7 +113,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
         agentServices.systemPromptOf,
         editorTools,
       ),
-      services: { files, onDidSave: platform.onDidSaveFile, environment, guard },
+      services: {
+        files,
+        onDidSave: platform.onDidSaveFile,
+        environment,
+        guard,
+        turns: turnStore(storage, log),
+      },
       records,
       transcripts,
       leases,
@@ -137,7 +146,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     keep: () => workbench.settings.read('keepAgentsRunning'),
     trusted: () => workbench.isTrusted,
   })
-  void hosted.start()
+  void hosted.start().finally(() => agentsBack.resolve())
   const accounts = own.add(new Accounts(agents, runners, log))
   const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
   const createController = (store: KeyValueStore, newKey: string) =>
@@ -242,6 +251,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     storage: historySize,
     search,
     atWork: workStore(storage, log),
+    windows,
     workbench,
     pageFocus,
     log,

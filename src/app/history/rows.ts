@@ -2,8 +2,10 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/history.ts'
 import { sessionKey } from '../../common/session-key.ts'
+import { visible } from '../../common/visible.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
+import type { OtherSession } from '../window-sessions.ts'
 
 export interface HistorySurroundings {
   trusted: boolean
@@ -76,6 +78,51 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     pinned: item.pinned,
     ...elsewhere(item),
     ...(item.unlisted && { unlisted: item.unlisted }),
+  }
+}
+
+/** The sessions with those that other windows work in. */
+export function withOtherWindows(
+  rows: readonly HistoryRow[],
+  others: readonly OtherSession[],
+  isHere: (cwd: string) => boolean,
+): readonly HistoryRow[] {
+  if (others.length === 0) return rows
+  const keyOf = ({ agentId, sessionId }: { agentId: string; sessionId: string }) =>
+    sessionKey(agentId, sessionId)
+  const there = new Map(others.map(other => [keyOf(other), other]))
+  const known = rows.map(row => {
+    const other = row.open ? undefined : there.get(keyOf(row))
+    return other ? { ...row, ...inWindow(other) } : row
+  })
+  for (const row of rows) there.delete(keyOf(row))
+  return [...known, ...[...there.values()].map(other => otherRow(other, isHere))]
+}
+
+function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> & { inWindow: true } {
+  const state: Pick<HistoryRow, 'activity' | 'ended'> =
+    indicator === 'running'
+      ? { activity: 'running' }
+      : indicator === 'waiting'
+        ? { activity: 'requires_action' }
+        : { ended: indicator }
+  return { inWindow: true, ...state, ...(at !== undefined && { updatedAt: at }) }
+}
+
+/** What isn't in the list: its agent isn't one of this window, for example. */
+function otherRow(other: OtherSession, isHere: (cwd: string) => boolean): HistoryRow {
+  const { agentId, agentName, sessionId, cwd } = other
+  const title = visible(other.title ?? '').trim()
+  return {
+    ...{ agentId, agentName: visible(agentName), sessionId, cwd },
+    title: titleOrPlaceholder(title),
+    untitled: title === '',
+    folder: path.basename(cwd) || cwd,
+    here: isHere(cwd),
+    ...{ open: false, archived: false, pinned: false, deletesCopy: false },
+    ...{ canLoad: false, canResume: false, canClose: false },
+    ...{ canDelete: false, canFork: false, canArchive: false },
+    ...inWindow(other),
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod'
 import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
@@ -40,9 +40,20 @@ export class LeftPrompts {
   /** Passes on what was left, if anything was; deletes it once `store` has returned. */
   take(key: string, store: (prompts: StoredPrompt[]) => void): void {
     const file = this.#file(key)
-    const prompts = this.#read(file)
-    if (prompts.length > 0) store(prompts)
-    rmSync(file, { force: true })
+    try {
+      const prompts = this.#read(file)
+      if (prompts.length > 0) store(prompts)
+      rmSync(file, { force: true })
+    } catch (error) {
+      this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}`)
+    }
+  }
+
+  /** What can't be read may still be what the user wrote. */
+  #putAside(file: string, error: unknown): void {
+    const aside = `${file}.damaged-${randomUUID().slice(0, 8)}`
+    this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}. They were moved to ${aside}.`)
+    renameSync(file, aside)
   }
 
   /** The name says nothing about the session. */
@@ -57,7 +68,7 @@ export class LeftPrompts {
         .map(({ id, draft }) => ({ id, draft: validDraft(draft) }))
     } catch (error) {
       const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isMissing) this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}`)
+      if (!isMissing) this.#putAside(file, error)
       return []
     }
   }

@@ -1,8 +1,8 @@
 import type { FileState } from './file-state.ts'
 import type { Snapshot } from './work-tree.ts'
 
-/** A larger snapshot isn't stored. Characters. */
-const MAX_TEXT = 8_000_000
+/** A larger snapshot is not stored, since writing it would stop everything else for too long. Characters. */
+const MAX_TEXT = 2_000_000
 
 type Repository = Snapshot['repositories'][number]
 type Dirty = Repository['dirty'] extends Map<string, infer Value> ? Value : never

@@ -14,7 +14,10 @@ describe('prompts left to another window', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const left = () => new LeftPrompts(folder, silentLogger)
-  const prompt = (id: string): StoredPrompt => ({ id, draft: { text: `text of ${id}`, marks: [], items: [] } })
+  const prompt = (id: string): StoredPrompt => ({
+    id,
+    draft: { text: `text of ${id}`, marks: [], items: [] },
+  })
   function take(): StoredPrompt[] {
     const taken: StoredPrompt[] = []
     left().take('key', prompts => taken.push(...prompts))

@@ -46,6 +46,7 @@ import { Sounds } from './sounds.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
+import { WindowWorktrees } from './worktrees/window-worktrees.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
@@ -170,6 +171,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: { rules, consent: agentServices.ruleConsent, settings: platform.ruleSettings },
       previews,
+      worktrees: {
+        of: cwd => worktrees.of(cwd),
+        onDidChange: listener => worktrees.onDidChange(listener),
+      },
       sessions: {
         list: () => placed.recent.list(),
         open: (agentId, sessionId) => placed.recent.open(agentId, sessionId),
@@ -189,6 +194,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   follow.follow(manager, surfaces)
+  const worktrees: WindowWorktrees = own.add(
+    new WindowWorktrees({ workbench, changes: [indicators.onDidChange] }),
+  )
   const windows = own.add(
     new WindowSessions({
       folder: path.join(storage.globalFolder, 'windows'),
@@ -232,6 +240,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     search,
     atWork: workStore(storage, log),
     workbench,
+    worktrees,
     pageFocus,
     log,
     own,
@@ -310,6 +319,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tabs,
     tracker,
     windows,
+    worktrees,
+    drafts: composer.drafts,
+    documents: files.documents,
     branches: new Branches(viewStore(storage, log)),
   }
 }

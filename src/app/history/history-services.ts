@@ -15,6 +15,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
 import type { Workbench } from '../workbench.ts'
+import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
 import { HistoryView, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
@@ -35,6 +36,7 @@ interface HistoryServicesOptions {
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
   workbench: Workbench
+  worktrees: WindowWorktrees
   pageFocus: PageFocus
   log: Logger
   own: { add<T extends Disposable>(item: T): T }
@@ -62,6 +64,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     search,
     atWork,
     workbench,
+    worktrees,
     pageFocus,
     log,
     own,
@@ -82,7 +85,17 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions({ surfaces, manager, history, organizer, deletions, workbench, log })
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const around = { agents, accounts, indicators, interrupted, deletions, storage, search, workbench }
+  const around = {
+    agents,
+    accounts,
+    indicators,
+    interrupted,
+    deletions,
+    storage,
+    search,
+    workbench,
+    worktrees,
+  }
   const historyView = own.add(new HistoryView({ history, actions, ...around }))
   const recent = own.add(
     new RecentSessions({
@@ -90,7 +103,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
       folders: () => workbench.folders().map(({ path }) => path),
       open: (agentId, sessionId) => historyView.open(agentId, sessionId),
       refresh: () => void history.updateLatest(),
-      changes: [history.onDidChange, indicators.onDidChange],
+      changes: [history.onDidChange, indicators.onDidChange, worktrees.onDidChange],
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))

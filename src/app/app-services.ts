@@ -49,6 +49,7 @@ import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
 import { turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
+import { WindowWorktrees } from './worktrees/window-worktrees.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
@@ -190,6 +191,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       changes: { tracker, workbench, sessions: manager, decisions },
       ruleMessages: { rules, consent: agentServices.ruleConsent, settings: platform.ruleSettings },
       previews,
+      worktrees: {
+        of: cwd => worktrees.of(cwd),
+        onDidChange: listener => worktrees.onDidChange(listener),
+      },
       sessions: {
         list: () => placed.recent.list(),
         open: (agentId, sessionId) => placed.recent.open(agentId, sessionId),
@@ -209,6 +214,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     own,
   })
   follow.follow(manager, surfaces)
+  const worktrees: WindowWorktrees = own.add(
+    new WindowWorktrees({ workbench, changes: [indicators.onDidChange] }),
+  )
   const windows = own.add(
     new WindowSessions({
       folder: path.join(storage.globalFolder, 'windows'),
@@ -253,6 +261,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     atWork: workStore(storage, log),
     windows,
     workbench,
+    worktrees,
     pageFocus,
     log,
     own,
@@ -333,6 +342,9 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tracker,
     windows,
     chatTools,
+    worktrees,
+    drafts: composer.drafts,
+    documents: files.documents,
     branches: new Branches(viewStore(storage, log)),
   }
 }

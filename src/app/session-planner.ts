@@ -17,6 +17,7 @@ import {
   rootsOf,
   type WorkspaceRoot,
 } from '../editor/roots.ts'
+import { worktreeRoot } from '../editor/worktrees/linked-worktrees.ts'
 import type { McpServers, McpSession } from '../mcp/mcp-servers.ts'
 import type { EditorTools } from '../mcp/server/editor-tools.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
@@ -58,13 +59,13 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const roots =
       cwd === undefined
         ? await this.#newRoots(capabilities)
-        : rootsIn(cwd, await this.#existingInput(capabilities))
+        : rootsIn(cwd, await this.#existingInput(capabilities, cwd))
     return roots && this.#planned({ agentId }, roots, capabilities, this.#systemPromptOf(agentId) ?? null)
   }
 
   async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
     if (session.imported) await this.#confirmFolder(session.cwd)
-    const roots = rootsForExisting(session, await this.#existingInput(capabilities))
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session.cwd))
     const { agentId, sessionId } = session
     return this.#planned(
       { agentId, session: sessionKey(agentId, sessionId) },
@@ -91,14 +92,19 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 
   async forKept(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
-    const roots = rootsForExisting(session, await this.#existingInput(capabilities))
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities, session.cwd))
     const note = this.#editorTools.ended(capabilities.mcp)
     return planOf(roots, [], note ? [note] : [], session.systemPrompt, capabilities)
   }
 
-  async #existingInput(capabilities: AgentCapabilities) {
+  async #existingInput(capabilities: AgentCapabilities, cwd: string) {
+    const folders = this.#workbench.roots()
+    // a worktree is for work apart from the workspace, so its sessions don't get the workspace's folders
+    const isOpen = folders.some(folder => this.#rules.contains(folder.path, cwd))
+    const worktree = isOpen ? undefined : await worktreeRoot(cwd).catch(() => undefined)
     return {
-      folders: this.#workbench.roots(),
+      folders: worktree ? [] : folders,
+      ...(worktree && { worktree: worktree.root }),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,

@@ -48,6 +48,10 @@ export interface Workbench {
    * reached, as in a browser, and for a place that is neither on this machine nor where this window is.
    */
   focusWindow(uri: string): Promise<boolean>
+  /** Opens a folder of this machine in a new window. */
+  openFolder(path: string): Promise<void>
+  /** Runs a shell command in a terminal, which stays. Resolves to its exit code, `undefined` if the user ended it. */
+  runInTerminal(command: string, cwd: string, name: string): Promise<number | undefined>
   /** Opens an `http(s)` address in the browser. */
   openExternal(url: string): Promise<void>
 }
@@ -206,6 +210,8 @@ export interface Editors {
   openDiff(file: string, texts: DiffTexts, title?: string): Promise<void>
   /** Opens a diff editor of a file with a session's changes. */
   openChanges(changes: ChangeScope, file: ChangedFile): Promise<void>
+  /** Opens a file with conflicts of Git in the merge editor. */
+  openConflict(file: string): Promise<void>
   /** Opens all of a session's changes in one editor. */
   reviewChanges(changes: ChangeScope, title: string): Promise<void>
   /** Shows in one editor what restoring files does to them. */

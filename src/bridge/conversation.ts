@@ -169,6 +169,8 @@ export interface ConversationHead {
   /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
   roots?: RootsNote
+  /** the worktree that it works in, if that isn't open in this window; without a branch: it was removed */
+  worktree?: { name: string; branch?: string }
   /** what happened to the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]

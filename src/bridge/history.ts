@@ -12,8 +12,10 @@ export interface HistoryRow {
   cwd: string
   /** the folder's name */
   folder: string
-  /** whether it belongs to a folder that is open in this window */
+  /** whether it belongs to a folder that is open in this window, or to a worktree of its repository */
   here: boolean
+  /** the worktree that it works in, if that isn't open in this window; without a branch: it was removed */
+  worktree?: { name: string; branch?: string }
   /** milliseconds since the epoch */
   updatedAt?: number
   /** the session is open in this window */

@@ -52,6 +52,10 @@ export const SETTINGS = {
   editorToolsInChat: setting(z.boolean(), 'application', false),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
+  /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */
+  'worktrees.folder': setting(z.string(), 'window', ''),
+  /** A command that prepares a new worktree; empty: none. */
+  'worktrees.setupCommand': setting(z.string(), 'machine-overridable', ''),
   addActiveContext: setting(z.boolean(), 'window', false),
   lineComments: setting(z.boolean(), 'window', true),
   codeActions: setting(z.boolean(), 'window', true),

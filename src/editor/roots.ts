@@ -71,6 +71,8 @@ export function planRoots(input: RootsInput): RootsDecision {
 
 type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'home' | 'rules'> & {
   scratchFolder?: string
+  /** the root of the worktree that the cwd is in, if it isn't open in this window */
+  worktree?: string
 }
 
 /**
@@ -139,6 +141,11 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   if (input.scratchFolder !== undefined && rules.same(input.scratchFolder, cwd)) {
     plan.cwdLabel = l10n.t('Scratch folder')
     plan.scratch = true
+  } else if (input.worktree !== undefined) {
+    plan.cwdLabel = [
+      rules.basename(input.worktree),
+      ...rules.names(rules.relative(input.worktree, cwd)),
+    ].join('/')
   } else if (!around) plan.cwdRemark = l10n.t("This session's working directory isn't open in this window.")
   return plan
 }

@@ -73,6 +73,12 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       await vscode.commands.executeCommand('vscode.openFolder', wanted, { forceNewWindow: true })
       return true
     },
+    async openFolder(path) {
+      await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(path), {
+        forceNewWindow: true,
+      })
+    },
+    runInTerminal: async (...run) => (await import('./run-in-terminal.ts')).runInTerminal(...run),
     // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.
     openExternal: async url => void (await vscode.env.openExternal(url as unknown as vscode.Uri)),
     copy: async text => vscode.env.clipboard.writeText(text),
@@ -102,6 +108,8 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
     openDiff: async (file, texts, title) =>
       void (await diffs.open(file, texts, title === undefined ? {} : { title })),
     openChanges: (changes, file) => changeEditors().open(changes, file),
+    openConflict: async file =>
+      void (await vscode.commands.executeCommand('git.openMergeEditor', vscode.Uri.file(file))),
     reviewChanges: (changes, title) => changeEditors().review(changes, title),
     previewRestore: (files, title) => diffs.openAll(files, title),
     createLocationFollower: () => new FollowEditor(),

@@ -120,6 +120,7 @@ const list = { items: () => items, agents: () => [] } as unknown as HistoryList
 const sent = new SentHistory()
 const around = {
   isHere: () => true,
+  worktreeOf: () => undefined,
   endedOf: () => undefined,
   accountOf: () => undefined,
   iconOf: () => undefined,

@@ -40,7 +40,7 @@ import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { installConfirmation } from './install-confirmation.ts'
-import { launchConsent } from './launch-consent.ts'
+import { type LaunchConsent, launchConsent } from './launch-consent.ts'
 
 interface AgentServicesOptions {
   platform: Platform
@@ -68,6 +68,7 @@ export interface AgentServices {
   checkNewMcpServer: (name: string, server: object, signal: AbortSignal) => Promise<ServerCheck>
   rules: PermissionRules
   ruleConsent: RuleConsent
+  consent: LaunchConsent
   inputs: McpInputs
   signInValues: SignInValues
   providers: ProviderConfigs
@@ -255,6 +256,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     bridged: async server => bridgedServer(server, bridge, await environment.get()),
     rules,
     ruleConsent: consent,
+    consent: launches,
     inputs,
     signInValues,
     providers,

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../agents/definition.ts'
 import { configuredLaunch } from '../../agents/resolve-launch.ts'
 import type { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { visible } from '../../common/visible.ts'
 import type { AllowServers, ServerToAllow } from '../../mcp/mcp-servers.ts'
 import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
@@ -12,6 +13,8 @@ import { quoted, quotedEnvironment } from './quoted.ts'
 export interface LaunchConsent {
   /** Whether an agent may start in the way that the workspace defines. */
   agent(definition: AgentDefinition): Promise<boolean>
+  /** Whether a command that the workspace defines may prepare worktrees. */
+  setup(command: string): Promise<boolean>
   /** Which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
 }
@@ -28,6 +31,17 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
           agentLines(definition),
         )
         return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
+      }),
+
+    setup: command =>
+      consent.request([{ setup: command }], async () => {
+        const allow = l10n.t('Allow and Run')
+        const text = l10n.t('Run the setup command of this workspace in new worktrees?')
+        const detail = l10n.t(
+          'The workspace defines this command. Allow it only if you trust it.\n\n{0}',
+          visible(command),
+        )
+        return (await dialogs.confirm(text, { detail }, allow)) === allow
       }),
 
     async mcpServers(servers, asks) {

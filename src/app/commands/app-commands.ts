@@ -8,6 +8,7 @@ import { copyLink, linkCommands } from '../links.ts'
 import { mcpCommands } from '../mcp/mcp-commands.ts'
 import { mcpSignInCommands } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
+import { worktreeCommands } from '../worktrees/worktree-commands.ts'
 import { backgroundCommand } from './background-command.ts'
 import { checkpointCommands } from './checkpoint-commands.ts'
 import { entryCommands } from './entry-commands.ts'
@@ -51,6 +52,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     }),
     ...sessionCommands(all),
     ...placeCommands(all),
+    ...worktreeCommands(all),
     ...signInCommands(all),
     ...providerCommands(all),
     ...mcpSignInCommands(all),

@@ -19,6 +19,7 @@ import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { type PageChannel, WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
+import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { connectChanges } from './connect-changes.ts'
@@ -47,6 +48,7 @@ export interface ConversationBridgeOptions {
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   previews: PreviewStore
+  worktrees: Pick<WindowWorktrees, 'of' | 'onDidChange'>
   /** For the start page and the session switcher. */
   sessions: SessionsToOpen
   log: Logger
@@ -116,6 +118,7 @@ export class ConversationBridge extends Owner {
     this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
     this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
     this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.worktrees.onDidChange(() => this.#pump.headChanged()))
     this.register(
       options.sessions.onDidChange(() => {
         if (controller.phase === 'empty' || this.#isSwitching) this.#pump.headChanged()

@@ -17,6 +17,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
   readonly #panel: TabPanel
   readonly #bridge: ConversationBridge
   readonly #indicators: SessionIndicators
+  readonly #worktrees: ConversationBridgeOptions['worktrees']
   #indicator: SessionIndicator | undefined
 
   /**
@@ -33,6 +34,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
   ) {
     super()
     this.#indicators = indicators
+    this.#worktrees = options.worktrees
     this.controller = this.register(options.controller)
     this.#panel = panel
     this.#bridge = this.register(new ConversationBridge(page, options))
@@ -47,6 +49,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     )
     this.register(options.controller.onDidChange(() => this.#updateTitle()))
     this.register(indicators.onDidChange(() => this.#updateTitle()))
+    this.register(options.worktrees.onDidChange(() => this.#updateTitle()))
     this.#updateTitle()
   }
 
@@ -103,7 +106,9 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   get #title(): string {
     const { current, agentName } = this.controller
-    return (current && titleOf(current.session)) ?? agentName ?? 'Parley'
+    const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
+    const worktree = current && this.#worktrees.of(current.plan.setup.cwd)
+    return worktree ? `${title} (${worktree.name})` : title
   }
 
   #updateTitle(): void {

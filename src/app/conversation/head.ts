@@ -21,6 +21,7 @@ import { agentOffers } from '../agents/agent-offers.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
 import type { RecentSessions } from '../history/recent-sessions.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
+import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
@@ -32,6 +33,7 @@ export interface HeadSources {
   accounts: Accounts
   installs: InstallManager
   sessions: Pick<RecentSessions, 'list'>
+  worktrees: Pick<WindowWorktrees, 'of'>
   /** The page shows the session switcher. */
   isSwitching?: boolean
 }
@@ -43,6 +45,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
   const state = session?.state
+  const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {
     phase,
     progress: progressOf(controller, agentName),
@@ -72,6 +75,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     ...(session?.canSteer && { canSteer: true }),
     ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
+    ...(worktree && { worktree }),
     systemPrompt: current?.plan.systemPrompt,
     mcpServers: current?.plan.mcpServers ?? NONE,
     ...(current?.plan.editorTools && { editorTools: { isOn: current.plan.editorTools.isOn } }),

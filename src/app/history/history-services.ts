@@ -17,6 +17,7 @@ import { SessionActions } from '../session-actions.ts'
 import { showInWindow } from '../show-in-window.ts'
 import type { OtherSession, WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
+import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
 import { HistoryView, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
@@ -39,6 +40,7 @@ interface HistoryServicesOptions {
   /** The active sessions of the other windows. */
   windows: WindowSessions
   workbench: Workbench
+  worktrees: WindowWorktrees
   pageFocus: PageFocus
   log: Logger
   own: { add<T extends Disposable>(item: T): T }
@@ -67,6 +69,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     atWork,
     windows,
     workbench,
+    worktrees,
     pageFocus,
     log,
     own,
@@ -87,7 +90,17 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions({ surfaces, manager, history, organizer, deletions, workbench, log })
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const around = { agents, accounts, indicators, interrupted, deletions, storage, search, workbench }
+  const around = {
+    agents,
+    accounts,
+    indicators,
+    interrupted,
+    deletions,
+    storage,
+    search,
+    workbench,
+    worktrees,
+  }
   const historyView = own.add(new HistoryView({ history, actions, ...around }))
   const recent = own.add(
     new RecentSessions({
@@ -103,7 +116,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
         else await historyView.open(agentId, sessionId)
       },
       refresh: () => void history.updateLatest(),
-      changes: [history.onDidChange, indicators.onDidChange, windows.onDidChange],
+      changes: [history.onDidChange, indicators.onDidChange, windows.onDidChange, worktrees.onDidChange],
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))

@@ -23,6 +23,7 @@ import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
+import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { keptText } from './delete-sessions.ts'
 import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
@@ -38,6 +39,7 @@ export interface HistoryViewOptions {
   search: SearchClient
   actions: SessionActions
   workbench: Workbench
+  worktrees: Pick<WindowWorktrees, 'of' | 'onDidChange' | 'refresh'>
 }
 
 /** A webview that shows History, and whether it's visible. */
@@ -67,6 +69,7 @@ export class HistoryView extends Owner {
     this.register(options.history.onDidChange(() => this.#schedule()))
     this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
+    this.register(options.worktrees.onDidChange(() => this.#schedule()))
     this.register(options.search.onDidChange(() => this.#schedule()))
     this.register(options.deletions.onDidChange(() => this.#schedule()))
     this.register(options.deletions.onDidExpire(items => void this.#delete(items)))
@@ -118,6 +121,7 @@ export class HistoryView extends Owner {
   shown(): void {
     if ([...this.#places.values()].some(({ isShown }) => isShown())) this.#show.fire()
     void this.#options.history.update()
+    void this.#options.worktrees.refresh()
     this.#send()
   }
 
@@ -129,7 +133,7 @@ export class HistoryView extends Owner {
       connection.send('history/hits', { id, hits: [] })
       return
     }
-    const isHere = hereOf(this.#options.workbench)
+    const isHere = hereOf(this.#options)
     const isWanted = (item: HistoryItem) => matchesFilters(query, item) && (!here || isHere(item.cwd))
     const sessions =
       here || hasFilters(query)
@@ -226,12 +230,19 @@ export class HistoryView extends Owner {
   }
 }
 
-/** Whether a directory belongs to a folder that is open in this window. Many sessions are in few directories. */
-function hereOf(workbench: Workbench): (cwd: string) => boolean {
+/**
+ * Whether a directory belongs to a folder that is open in this window, or to a worktree of its repository. Many sessions are
+ * in few directories.
+ */
+function hereOf({
+  workbench,
+  worktrees,
+}: Pick<HistoryViewOptions, 'workbench' | 'worktrees'>): (cwd: string) => boolean {
   const rules = new PathRules()
   const folders = workbench.folders()
   const known = new Map<string, boolean>()
-  const isHere = (cwd: string) => folders.some(folder => rules.contains(folder.path, cwd))
+  const isHere = (cwd: string) =>
+    folders.some(folder => rules.contains(folder.path, cwd)) || worktrees.of(cwd) !== undefined
   return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
 }
 
@@ -249,14 +260,16 @@ function findQueryOf(matches: readonly string[]): FindQuery {
 
 /** What History's rows depend on besides the list. */
 export function surroundings(options: Omit<HistoryViewOptions, 'history' | 'actions'>): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench } = options
+  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench, worktrees } =
+    options
   return {
     trusted: workbench.isTrusted,
     hasFolder: workbench.folders().length > 0,
     storage: storage(),
     deleted: deletions.undoable,
     search: search.state,
-    isHere: hereOf(workbench),
+    isHere: hereOf(options),
+    worktreeOf: cwd => worktrees.of(cwd),
     iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>
       agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),

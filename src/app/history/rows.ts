@@ -6,12 +6,14 @@ import { visible } from '../../common/visible.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
 import type { OtherSession } from '../window-sessions.ts'
+import type { WorktreeNote } from '../worktrees/window-worktrees.ts'
 
 export interface HistorySurroundings {
   trusted: boolean
   hasFolder: boolean
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
+  worktreeOf: (cwd: string) => WorktreeNote | undefined
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
   search: HistorySummary['search']
@@ -51,7 +53,8 @@ export function historyState(
   }
 }
 
-function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundings): HistoryRow {
+function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: HistorySurroundings): HistoryRow {
+  const worktree = worktreeOf(item.cwd)
   const title = item.title?.trim()
   return {
     agentId: item.agentId,
@@ -63,6 +66,7 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     cwd: item.cwd,
     folder: path.basename(item.cwd) || item.cwd,
     here: isHere(item.cwd),
+    ...(worktree && { worktree }),
     updatedAt: item.updatedAt,
     open: item.open,
     activity: item.activity,

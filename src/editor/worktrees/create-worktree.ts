@@ -1,11 +1,11 @@
 import { constants, existsSync } from 'node:fs'
 import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import { GitError, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
+import { worktreesFolder } from './linked-worktrees.ts'
 import { findWorktree, lineOf, type Repository, realOf, type Worktree, writeRecord } from './repository.ts'
 
 /** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
@@ -28,12 +28,6 @@ export interface CreatedWorktree {
   worktree: Worktree
   /** what the user should know about it */
   notes: string[]
-}
-
-/** Where the worktrees of a repository are, by the setting. */
-export function worktreesFolder({ main }: Pick<Repository, 'main'>, setting: string): string {
-  if (setting === '') return `${main.replace(/\.git$/, '')}.worktrees`
-  return path.resolve(main, setting.replace(/^~(?=$|[\\/])/, homedir()))
 }
 
 /** A name for a worktree from the user's words, which is a valid name of a folder and of a branch. */
@@ -146,7 +140,7 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
     if (isIgnored !== undefined) continue
     throw new GitError(
       l10n.t(
-        "The folder for worktrees {0} is in the repository, and Git doesn't ignore it. Change the setting parley.worktreeFolder.",
+        "The folder for worktrees {0} is in the repository, and Git doesn't ignore it. Change the setting parley.worktrees.folder.",
         parent,
       ),
     )

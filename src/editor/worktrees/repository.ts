@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { GitError, runUserGit } from '../git.ts'
+import { worktreeRoot } from './linked-worktrees.ts'
 
 export interface Repository {
   /** the root of the work tree that the folder is in */
@@ -122,23 +123,6 @@ export async function findWorktree(folder: string): Promise<Worktree | undefined
     name: path.basename(at.root),
     head,
     ...(current !== undefined && { current }),
-  }
-}
-
-/** The root of a linked worktree and its own Git folder, read without Git. */
-async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
-  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    const link = path.join(at, '.git')
-    const info = await stat(link).catch(() => undefined)
-    if (info) {
-      if (!info.isFile() || info.size > 4096) return undefined
-      const to = /^gitdir: (.+)$/m.exec(await readFile(link, 'utf8'))?.[1]?.trim()
-      const git = to === undefined ? undefined : path.resolve(at, to)
-      return git !== undefined && path.basename(path.dirname(git)) === 'worktrees'
-        ? { root: at, git }
-        : undefined
-    }
-    if (path.dirname(at) === at) return undefined
   }
 }
 

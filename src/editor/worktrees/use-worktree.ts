@@ -34,7 +34,7 @@ export async function applyWorktree(
   target: string,
   mayWrite: (applied: Applied) => Promise<boolean>,
 ): Promise<Applied | undefined> {
-  if ((await runUserGit(target, ['ls-files', '--unmerged'])) !== '') {
+  if ((await conflictsIn(target)).length > 0) {
     throw new GitError(l10n.t('The workspace has unresolved merge conflicts. Resolve them first.'))
   }
   const theirs = await withIndexCopy(worktree.path, treeOf)
@@ -116,6 +116,12 @@ async function mergeTrees(
   return { tree, stages }
 }
 
+/** The files with conflicts that aren't resolved yet. */
+export async function conflictsIn(top: string): Promise<string[]> {
+  const stages = (await runUserGit(top, ['ls-files', '--unmerged', '-z'])).split('\0')
+  return [...new Set(stages.filter(stage => stage !== '').map(pathOf))]
+}
+
 /** The path of a line of `ls-files --stage`. */
 function pathOf(stage: string): string {
   return stage.slice(stage.indexOf('\t') + 1)
@@ -151,7 +157,7 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
   try {
     await runUserGit(target, ['merge', '--no-edit', '--', from])
   } catch (error) {
-    if ((await runUserGit(target, ['ls-files', '--unmerged'])) !== '') return 'conflicts'
+    if ((await conflictsIn(target)).length > 0) return 'conflicts'
     throw error
   }
   return (await runUserGit(target, ['rev-parse', 'HEAD'])) === before ? 'up-to-date' : 'merged'

@@ -58,7 +58,7 @@ function restOf(row: HistoryRow, folder: boolean): string {
   const other = row.inWindow ? t('in another window') : elsewhereOf(row)
   const elsewhere = row.open ? undefined : (other ?? unlistedOf(row))
   return [
-    folder && (row.here ? row.folder : t('in {0}', row.folder)),
+    row.worktree ? shortWorktree(row.worktree) : folder && (row.here ? row.folder : t('in {0}', row.folder)),
     row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),
     elsewhere,
   ]
@@ -67,12 +67,23 @@ function restOf(row: HistoryRow, folder: boolean): string {
     .join('')
 }
 
+/** A worktree and its branch. */
+export function worktreeText({ name, branch }: NonNullable<HistoryRow['worktree']>): string {
+  return branch === undefined ? t('{0} (removed)', name) : t('{0} ({1})', name, branch)
+}
+
+/** Without the branch that Parley made for it. */
+function shortWorktree(worktree: NonNullable<HistoryRow['worktree']>): string {
+  return worktree.branch === `parley/${worktree.name}` ? worktree.name : worktreeText(worktree)
+}
+
 /** The tooltip of a session: everything that the row may truncate. */
 export function sessionTooltip(row: HistoryRow): string {
   const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
   const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
   const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
-  return [row.title, former, row.agentName, row.cwd, time, saved ?? unlistedTooltip(row)]
+  const worktree = row.worktree && t('Worktree {0}', worktreeText(row.worktree))
+  return [row.title, former, row.agentName, worktree, row.cwd, time, saved ?? unlistedTooltip(row)]
     .filter(Boolean)
     .join('\n')
 }

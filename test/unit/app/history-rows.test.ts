@@ -24,6 +24,7 @@ const around = {
   trusted: true,
   hasFolder: true,
   isHere: () => true,
+  worktreeOf: () => undefined,
   endedOf: () => undefined,
   accountOf: () => undefined,
   iconOf: () => undefined,

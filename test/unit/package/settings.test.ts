@@ -100,7 +100,7 @@ describe('the table of settings', () => {
   it('has machine scope only for settings that start programs or allow them to run', () => {
     assert.deepEqual(
       SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable'),
-      ['agents', 'mcpServers', 'permissionRules'],
+      ['agents', 'mcpServers', 'permissionRules', 'worktrees.setupCommand'],
     )
   })
 
@@ -113,6 +113,7 @@ describe('the table of settings', () => {
       'parley.permissionRules',
       'parley.systemPrompt',
       'parley.workingDirectory',
+      'parley.worktrees.setupCommand',
     ])
   })
 

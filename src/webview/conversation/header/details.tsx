@@ -2,6 +2,7 @@ import type { ConversationHead, RootsNote } from '../../../bridge/conversation.t
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
+import { worktreeText } from '../../ui/session-row.tsx'
 import { useApp } from '../context.ts'
 
 interface SessionDetailsProps {
@@ -22,7 +23,7 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
       {head.program && <p class="quiet">{head.program}</p>}
       {head.account && <Account account={head.account} />}
       {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
-      {head.roots && <Roots roots={head.roots} />}
+      {head.roots && <Roots roots={head.roots} worktree={head.worktree} />}
       {head.agent && <McpServers servers={head.mcpServers} />}
       {head.editorTools && <EditorTools isOn={head.editorTools.isOn} />}
       {head.sessionId && (
@@ -82,7 +83,8 @@ function Account({ account }: { account: NonNullable<ConversationHead['account']
   )
 }
 
-function Roots({ roots }: { roots: RootsNote }) {
+function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots: RootsNote }) {
+  const { host } = useApp()
   return (
     <section>
       <h2>{t('Folders')}</h2>
@@ -91,6 +93,21 @@ function Roots({ roots }: { roots: RootsNote }) {
         <span class="details-name">{roots.cwdLabel}</span>
         <span class="quiet">{roots.scratch ? t('private scratch folder') : t('working directory')}</span>
       </div>
+      {worktree && (
+        <>
+          <div class="details-row details-branch" title={worktreeText(worktree)}>
+            <Icon name="git-branch" />
+            <span class="details-name">{worktree.branch ?? worktreeText(worktree)}</span>
+          </div>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => host.send('conversation/command', { command: 'parley.worktree' })}
+          >
+            {t('Worktree…')}
+          </button>
+        </>
+      )}
       {roots.scratch && (
         <p class="quiet">{t('No folder is open. The agent works in a private scratch folder.')}</p>
       )}

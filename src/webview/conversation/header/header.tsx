@@ -6,6 +6,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
+import { worktreeText } from '../../ui/session-row.tsx'
 import { TitleField } from '../../ui/title-field.tsx'
 import { useApp } from '../context.ts'
 import { AgentSwitcher } from './agent-switcher.tsx'
@@ -34,6 +35,13 @@ export function Header() {
           label={t('Fork Session: Start a new session with this conversation')}
           class="header-fork"
           onClick={() => host.send('conversation/command', { command: 'parley.forkSession' })}
+        />
+      )}
+      {head.worktree && (
+        <IconButton
+          icon="worktree"
+          label={t('Worktree {0}…', worktreeText(head.worktree))}
+          onClick={() => host.send('conversation/command', { command: 'parley.worktree' })}
         />
       )}
       {head.sessionId && <FollowButton />}

@@ -19,7 +19,6 @@ import {
   listBranches,
   nameFrom,
   nameProblem,
-  worktreesFolder,
 } from '../../../../src/editor/worktrees/create-worktree.ts'
 import {
   discardWorktree,
@@ -27,6 +26,7 @@ import {
   listKept,
   restoreKept,
 } from '../../../../src/editor/worktrees/keep-worktree.ts'
+import { linkedWorktrees, worktreesFolder } from '../../../../src/editor/worktrees/linked-worktrees.ts'
 import {
   findWorktree,
   isEmpty,
@@ -114,6 +114,10 @@ describe('worktrees', () => {
       assert.deepEqual(await listWorktrees(await openRepository(top)), [worktree])
       assert.deepEqual(await findWorktree(path.join(worktree.path, 'b')), worktree)
       assert.equal(await findWorktree(top), undefined)
+      const linked = { main: top, worktrees: [{ path: worktree.path, branch: 'parley/task' }] }
+      for (const folder of [path.join(top, 'b'), worktree.path]) {
+        assert.deepEqual(await linkedWorktrees(folder), linked)
+      }
       assert.ok(isEmpty(await stateOf(worktree)))
     })
 

@@ -1,0 +1,146 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { messageOf, UnavailableError } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import {
+  createWorktree,
+  freeName,
+  listBranches,
+  nameFrom,
+  nameProblem,
+} from '../../editor/worktrees/create-worktree.ts'
+import { openRepository, type Repository, realOf } from '../../editor/worktrees/repository.ts'
+import { pickAgent } from '../commands/pick-agent.ts'
+import type { PickItem, Workbench } from '../workbench.ts'
+import type { WorktreeCommandOptions } from './worktree-command-options.ts'
+
+const MAX_BRANCHES = 500
+
+/** Asks for the branch and the name, makes the worktree, prepares it, and starts a session in it. */
+export async function newSessionInWorktree(options: WorktreeCommandOptions): Promise<void> {
+  const { workbench, surfaces, worktrees, agents, accounts } = options
+  const { dialogs } = workbench
+  await agents.ready()
+  const agentId =
+    agents.defaultAgentId() ??
+    surfaces.active.controller.agentId ??
+    (await pickAgent(workbench, agents, accounts))
+  if (agentId === undefined) return
+  const found = await pickRepository(workbench)
+  if (!found) return
+  const { repository, within } = found
+  const from = await pickBase(workbench, repository)
+  if (!from) return
+  const folder = workbench.settings.read('worktrees.folder')
+  const { controller } = surfaces.active
+  const proposed = nameFrom(options.drafts.get(controller.key).text)
+  const name = await dialogs.input({
+    title: l10n.t('New Session in Worktree'),
+    prompt: l10n.t('Name of the worktree. Its branch is parley/ and this name.'),
+    value: await freeName(repository, folder, proposed),
+    validate: value => nameProblem(value.trim()),
+  })
+  if (name === undefined) return
+  const { worktree, notes } = await dialogs.progress(
+    { title: l10n.t('Creating the worktree {0}…', name.trim()), where: 'notification' },
+    () => createWorktree(repository, { name: name.trim(), from: from.commit, folder }),
+  )
+  void worktrees.refresh()
+  if (notes.length > 0) void dialogs.info(notes.map(plainMessage).join(' '))
+  if (!(await prepare(options, worktree.path, worktree.name))) return
+  const inner = path.join(worktree.path, within)
+  const isThere = await stat(inner).then(
+    info => info.isDirectory(),
+    () => false,
+  )
+  await surfaces.active.reveal()
+  await surfaces.active.controller.opener.start(agentId, { cwd: isThere ? inner : worktree.path })
+}
+
+/** Runs the setup command. Returns false if it failed and the user doesn't want to start a session. */
+async function prepare(
+  { workbench, settings, consent }: WorktreeCommandOptions,
+  cwd: string,
+  name: string,
+): Promise<boolean> {
+  const command = workbench.settings.read('worktrees.setupCommand').trim()
+  if (command === '') return true
+  const scope = settings.layers('worktrees.setupCommand').at(-1)?.scope
+  const isOfWorkspace = scope === 'workspace' || scope === 'folder'
+  if (isOfWorkspace && !(await consent.setup(command))) return true
+  const run = workbench.runInTerminal(command, cwd, l10n.t('Set up {0}', name))
+  const code = await workbench.dialogs.progress(
+    { title: l10n.t('Setting up the worktree {0}…', name), where: 'notification' },
+    () => run,
+  )
+  if (code === 0) return true
+  const start = l10n.t('Start Session')
+  const text =
+    code === undefined
+      ? l10n.t('The setup command of the worktree {0} was stopped.', name)
+      : l10n.t(
+          'The setup command of the worktree {0} failed with code {1}. The terminal shows its output.',
+          name,
+          code,
+        )
+  return (await workbench.dialogs.warn(text, start)) === start
+}
+
+interface FoundRepository {
+  repository: Repository
+  /** the path of the workspace folder in the repository */
+  within: string
+}
+
+/** The repository of the workspace; the user chooses if there are several. Throws with the reason if there's none. */
+export async function pickRepository(workbench: Workbench): Promise<FoundRepository | undefined> {
+  const folders = workbench.folders()
+  if (folders.length === 0) throw new UnavailableError(l10n.t('Open a folder with a Git repository first.'))
+  const found = new Map<string, FoundRepository & { name: string }>()
+  const problems: string[] = []
+  for (const { name, path: folder } of folders) {
+    try {
+      const repository = await openRepository(folder)
+      const within = new PathRules().relative(await realOf(repository.top), await realOf(folder))
+      if (!found.has(repository.top)) found.set(repository.top, { repository, within, name })
+    } catch (error) {
+      problems.push(messageOf(error))
+    }
+  }
+  const all = [...found.values()]
+  if (all.length === 0) throw new UnavailableError(problems[0]!)
+  if (all.length === 1) return all[0]
+  const items = all.map(one => ({ label: one.name, description: one.repository.top, one }))
+  const picked = await workbench.dialogs.pick(items, {
+    title: l10n.t('Repository'),
+    placeholder: l10n.t('Select the repository'),
+    matchOnDescription: true,
+  })
+  return picked?.one
+}
+
+async function pickBase(
+  { dialogs }: Workbench,
+  repository: Repository,
+): Promise<{ commit: string } | undefined> {
+  const { head, branch } = repository
+  const branches = (await listBranches(repository)).filter(name => name !== branch).slice(0, MAX_BRANCHES)
+  const items: Array<PickItem & { commit: string }> = [
+    {
+      label: l10n.t('Current commit'),
+      icon: 'git-commit',
+      description: [branch, head.slice(0, 7)].filter(Boolean).join(' · '),
+      detail: l10n.t('Without the uncommitted changes of the workspace'),
+      commit: head,
+    },
+    ...(branches.length > 0 ? [{ label: l10n.t('Branches'), isSeparator: true, commit: '' }] : []),
+    ...branches.map(name => ({ label: name, icon: 'git-branch', commit: name })),
+  ]
+  return dialogs.pick(items, {
+    title: l10n.t('New Session in Worktree'),
+    placeholder: l10n.t('Select what the worktree starts from'),
+    matchOnDescription: true,
+  })
+}

@@ -1,0 +1,25 @@
+import type { SettingsSource } from '../../agents/setting-layers.ts'
+import type { FilesShared } from '../../editor/files/files.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import type { LaunchConsent } from '../agents/launch-consent.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
+import type { WindowSessions } from '../window-sessions.ts'
+import type { Workbench } from '../workbench.ts'
+import type { WindowWorktrees } from './window-worktrees.ts'
+
+export interface WorktreeCommandOptions {
+  workbench: Workbench
+  settings: SettingsSource
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  accounts: Pick<Accounts, 'get'>
+  drafts: Pick<DraftStore, 'get'>
+  manager: Pick<SessionManager, 'list'>
+  windows: Pick<WindowSessions, 'others'>
+  consent: Pick<LaunchConsent, 'setup'>
+  documents: FilesShared['documents']
+  worktrees: WindowWorktrees
+}

@@ -1,0 +1,386 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { UnavailableError } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import { PathRules } from '../../editor/path-rules.ts'
+import {
+  discardWorktree,
+  KEPT_DAYS,
+  type KeptWorktree,
+  listKept,
+  restoreKept,
+} from '../../editor/worktrees/keep-worktree.ts'
+import {
+  currentBranch,
+  findWorktree,
+  isEmpty,
+  listWorktrees,
+  openRepository,
+  type Repository,
+  removeWorktree,
+  stateOf,
+  type Worktree,
+  type WorktreeState,
+} from '../../editor/worktrees/repository.ts'
+import {
+  applyWorktree,
+  commitAll,
+  conflictsIn,
+  createBranch,
+  mergeWorktree,
+} from '../../editor/worktrees/use-worktree.ts'
+import { CommandId } from '../ids.ts'
+import type { PickItem } from '../workbench.ts'
+import { pickRepository } from './new-session-in-worktree.ts'
+import type { WorktreeCommandOptions } from './worktree-command-options.ts'
+
+/** Maximum number of names in a dialog. */
+const MAX_NAMES = 10
+
+interface Action extends PickItem {
+  run?: () => Promise<unknown> | unknown
+}
+
+/** Everything that can be done with the worktree of the active session, or else with one that the user selects. */
+export async function showWorktree(options: WorktreeCommandOptions): Promise<void> {
+  const { current } = options.surfaces.active.controller
+  const own = current && (await findWorktree(current.plan.setup.cwd))
+  const worktree = own ?? (await pickWorktree(options))
+  if (worktree) await new WorktreeMenu(options, worktree, own !== undefined).show()
+}
+
+async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree | undefined> {
+  const { workbench, worktrees } = options
+  const found = await pickRepository(workbench)
+  if (!found) return undefined
+  const { repository } = found
+  const [all, kept] = await Promise.all([listWorktrees(repository), listKept(repository)])
+  const items: Array<Action & { worktree?: Worktree }> = [
+    ...all.map(worktree => ({
+      label: worktree.name,
+      icon: 'repo',
+      description: worktree.current ?? worktree.head.slice(0, 7),
+      detail: worktree.path,
+      worktree,
+    })),
+    {
+      label: l10n.t('New Session in Worktree…'),
+      icon: 'add',
+      run: () => workbench.execute(CommandId.newSessionInWorktree),
+    },
+  ]
+  if (kept.length > 0) {
+    items.push({
+      label: l10n.t('Restore Discarded Worktree…'),
+      icon: 'discard',
+      run: async () => {
+        const restored = await restore(options, repository, kept)
+        if (restored) await worktrees.refresh()
+      },
+    })
+  }
+  const picked = await workbench.dialogs.pick(items, {
+    title: l10n.t('Worktrees'),
+    placeholder: l10n.t('Select a worktree'),
+    matchOnDescription: true,
+  })
+  await picked?.run?.()
+  return picked?.worktree
+}
+
+async function restore(
+  { workbench: { dialogs, language, settings, execute } }: WorktreeCommandOptions,
+  repository: Repository,
+  kept: readonly KeptWorktree[],
+): Promise<Worktree | undefined> {
+  const items = kept.map(one => ({
+    label: one.name,
+    icon: 'repo',
+    description: l10n.t('Discarded {0}', new Date(one.at).toLocaleString(language)),
+    one,
+  }))
+  const picked = await dialogs.pick(items, { placeholder: l10n.t('Select the worktree to restore') })
+  if (!picked) return undefined
+  const worktree = await dialogs.progress(
+    { title: l10n.t('Restoring the worktree {0}…', picked.label), where: 'notification' },
+    () => restoreKept(repository, picked.one, { folder: settings.read('worktrees.folder') }),
+  )
+  const more = l10n.t('Worktree…')
+  void dialogs
+    .info(l10n.t('Restored the worktree {0} with its changes.', worktree.name), more)
+    .then(pressed => {
+      if (pressed === more) return execute(CommandId.worktree)
+    })
+  return worktree
+}
+
+class WorktreeMenu {
+  readonly #options: WorktreeCommandOptions
+  #worktree: Worktree
+  /** The active session works in it. */
+  readonly #isActive: boolean
+
+  constructor(options: WorktreeCommandOptions, worktree: Worktree, isActive: boolean) {
+    this.#options = options
+    this.#worktree = worktree
+    this.#isActive = isActive
+  }
+
+  async show(): Promise<void> {
+    const { workbench, worktrees } = this.#options
+    const { path: top, name, current, head } = this.#worktree
+    const repository = await openRepository(top)
+    const [state, target] = await Promise.all([stateOf(this.#worktree), this.#target(repository)])
+    const branch = target && (await currentBranch(target))
+    const empty = isEmpty(state)
+    const items: Action[] = [
+      ...(this.#isActive
+        ? [
+            {
+              label: l10n.t('Review Changes'),
+              icon: 'diff-multiple',
+              run: () => workbench.execute(CommandId.reviewChanges),
+            },
+          ]
+        : []),
+      ...(target === undefined
+        ? []
+        : [
+            {
+              label: l10n.t('Apply to Workspace'),
+              icon: 'git-stash-apply',
+              detail: l10n.t('Applies all changes to {0} as uncommitted changes', target),
+              run: () => this.#apply(target),
+            },
+            ...(branch === undefined
+              ? []
+              : [
+                  {
+                    label: l10n.t('Merge into {0}…', branch),
+                    icon: 'git-merge',
+                    detail: l10n.t('Merges {0} in {1}', current ?? head.slice(0, 7), target),
+                    run: () => this.#merge(state, target, branch),
+                  },
+                ]),
+          ]),
+      {
+        label: l10n.t('Create Branch…'),
+        icon: 'git-branch',
+        detail: l10n.t('Continues on a branch that stays when the worktree is removed'),
+        run: () => this.#branch(repository, state),
+      },
+      { label: l10n.t('Open in New Window'), icon: 'empty-window', run: () => workbench.openFolder(top) },
+      empty
+        ? {
+            label: l10n.t('Remove Worktree'),
+            icon: 'trash',
+            detail: l10n.t('Nothing in it is lost'),
+            run: () => this.#remove(repository, state),
+          }
+        : { label: l10n.t('Discard…'), icon: 'trash', run: () => this.#discard(repository, state) },
+    ]
+    const picked = await workbench.dialogs.pick(items, {
+      title: [name, current].filter(Boolean).join(' · '),
+      placeholder: contents(state),
+    })
+    try {
+      await picked?.run?.()
+    } finally {
+      void worktrees.refresh()
+    }
+  }
+
+  /** The work tree of the same repository that is open in this window, or else the main one. */
+  async #target({ common, main }: Repository): Promise<string | undefined> {
+    const rules = new PathRules()
+    const isOther = (top: string) => !rules.same(top, this.#worktree.path)
+    for (const folder of [...this.#options.workbench.folders().map(one => one.path), main]) {
+      const found = await openRepository(folder).catch(() => undefined)
+      if (found && rules.same(found.common, common) && isOther(found.top)) return found.top
+    }
+    return undefined
+  }
+
+  async #apply(target: string): Promise<void> {
+    const { workbench, documents } = this.#options
+    const { dialogs } = workbench
+    const applied = await applyWorktree(this.#worktree, target, async ({ files, conflicts }) => {
+      const paths = files.map(file => path.join(target, file))
+      const unsaved = paths.filter(
+        file => documents.find([file])?.isDirty() || documents.isUnsavedElsewhere([file]),
+      )
+      if (unsaved.length > 0) {
+        const named = names(unsaved.map(file => path.relative(target, file)))
+        throw new UnavailableError(
+          l10n.t('Save these files or discard their unsaved changes, then apply again: {0}', named),
+        )
+      }
+      if (conflicts.length === 0) return true
+      const apply = l10n.t('Apply with Conflicts')
+      const text = l10n.t(
+        'Some changes conflict with those of the workspace. Apply all and resolve the conflicts?',
+      )
+      const detail = l10n.t('Files with conflicts:\n{0}', names(conflicts, '\n'))
+      return (await dialogs.confirm(text, { detail }, apply)) === apply
+    })
+    if (!applied) return
+    const { files, conflicts } = applied
+    if (conflicts.length > 0) {
+      await this.#resolve(target, conflicts[0]!)
+      return
+    }
+    if (files.length === 0)
+      void dialogs.info(l10n.t('The workspace already has all changes of the worktree.'))
+    else {
+      const show = l10n.t('Show Source Control')
+      const text =
+        files.length === 1
+          ? l10n.t('Applied the changes to 1 file.')
+          : l10n.t('Applied the changes to {0} files.', files.length)
+      void dialogs.info(text, show).then(pressed => {
+        if (pressed === show) return workbench.execute('workbench.view.scm')
+      })
+    }
+  }
+
+  async #resolve(target: string, file: string): Promise<void> {
+    const { dialogs, editors, execute } = this.#options.workbench
+    const resolve = l10n.t('Resolve in Merge Editor')
+    const text = l10n.t('There are conflicts to resolve. Source Control lists them.')
+    await execute('workbench.view.scm')
+    if ((await dialogs.warn(text, resolve)) === resolve) await editors.openConflict(path.join(target, file))
+  }
+
+  async #merge(state: WorktreeState, target: string, branch: string): Promise<void> {
+    const { dialogs } = this.#options.workbench
+    this.#checkIdle(state)
+    if (state.changed.length > 0 && !(await this.#commit(l10n.t('Merge into {0}', branch)))) return
+    const merged = await mergeWorktree(this.#worktree, target)
+    if (merged === 'conflicts') {
+      await this.#resolve(target, (await conflictsIn(target))[0]!)
+      return
+    }
+    const name = this.#worktree.current ?? this.#worktree.name
+    void dialogs.info(
+      merged === 'merged'
+        ? l10n.t('Merged {0} into {1}.', name, branch)
+        : l10n.t('{0} already has all commits of {1}.', branch, name),
+    )
+  }
+
+  async #branch(repository: Repository, state: WorktreeState): Promise<void> {
+    const { dialogs } = this.#options.workbench
+    this.#checkIdle(state)
+    const name = await dialogs.input({
+      title: l10n.t('Create Branch'),
+      prompt: l10n.t('Name of the branch'),
+      value: this.#worktree.name,
+    })
+    if (name === undefined || name.trim() === '') return
+    this.#worktree = await createBranch(repository, this.#worktree, name.trim())
+    if (state.changed.length > 0) await this.#commit(l10n.t('Create Branch'))
+    void dialogs.info(l10n.t('The worktree {0} is on the branch {1} now.', this.#worktree.name, name.trim()))
+  }
+
+  /** Commits the changes of the worktree. Returns false if the user cancels. */
+  async #commit(title: string): Promise<boolean> {
+    const { current } = this.#options.surfaces.active.controller
+    const known = this.#isActive && current ? current.session.state.title : undefined
+    const message = await this.#options.workbench.dialogs.input({
+      title,
+      prompt: l10n.t("Message of the commit with the uncommitted changes. Hooks don't run."),
+      value: known?.split('\n')[0] ?? this.#worktree.name,
+    })
+    if (message === undefined || message.trim() === '') return false
+    this.#worktree = await commitAll(this.#worktree, message)
+    return true
+  }
+
+  async #remove(repository: Repository, state: WorktreeState): Promise<void> {
+    const { dialogs } = this.#options.workbench
+    this.#checkTurns()
+    if (state.ignored.length > 0) {
+      const remove = l10n.t('Remove Worktree')
+      const text = l10n.t('Remove the worktree {0}?', this.#worktree.name)
+      if ((await dialogs.confirm(text, { detail: ignoredText(state) }, remove)) !== remove) return
+    }
+    await removeWorktree(repository, this.#worktree)
+    dialogs.showStatus(l10n.t('Removed the worktree {0}', this.#worktree.name))
+  }
+
+  async #discard(repository: Repository, state: WorktreeState): Promise<void> {
+    const { dialogs } = this.#options.workbench
+    this.#checkTurns()
+    const { name } = this.#worktree
+    const discard = l10n.t('Discard Worktree')
+    const detail = [
+      contents(state),
+      names(state.changed, '\n'),
+      l10n.t(
+        'A copy is kept for {0} days. To restore it, run Parley: Worktree… without a session in a worktree.',
+        KEPT_DAYS,
+      ),
+      state.ignored.length > 0 ? ignoredText(state) : '',
+    ]
+    const text = l10n.t('Discard the worktree {0} and its changes?', name)
+    const shown = detail.filter(part => part !== '').join('\n\n')
+    if ((await dialogs.confirm(text, { detail: shown }, discard)) !== discard) return
+    this.#checkTurns()
+    const ref = await dialogs.progress(
+      { title: l10n.t('Discarding the worktree {0}…', name), where: 'notification' },
+      () => discardWorktree(repository, this.#worktree),
+    )
+    const undo = l10n.t('Undo')
+    void dialogs.info(l10n.t('Discarded the worktree {0}.', name), undo).then(async pressed => {
+      if (pressed !== undo) return
+      const folder = this.#options.workbench.settings.read('worktrees.folder')
+      const main = await this.#target(repository)
+      const from = main === undefined ? { ...repository, top: repository.common } : await openRepository(main)
+      await restoreKept(from, { ref, name }, { folder })
+      await this.#options.worktrees.refresh()
+    })
+  }
+
+  /** What an agent writes while its worktree is removed would be lost. */
+  #checkTurns(): void {
+    const { manager, windows } = this.#options
+    const rules = new PathRules()
+    const isIn = (cwd: string) => rules.contains(this.#worktree.path, cwd)
+    const runs =
+      manager.list().some(({ plan, session }) => isIn(plan.setup.cwd) && session.state.activity !== 'idle') ||
+      windows
+        .others()
+        .some(({ cwd, indicator }) => isIn(cwd) && (indicator === 'running' || indicator === 'waiting'))
+    if (runs) throw new UnavailableError(l10n.t('A turn is running in the worktree. Stop it first.'))
+  }
+
+  #checkIdle({ isBusy }: WorktreeState): void {
+    this.#checkTurns()
+    if (isBusy) {
+      throw new UnavailableError(
+        l10n.t('A merge or rebase is in progress in the worktree. Finish or abort it first.'),
+      )
+    }
+  }
+}
+
+/** What is in a worktree, in a few words. */
+function contents({ changed, commits }: WorktreeState): string {
+  const parts = [
+    changed.length === 1
+      ? l10n.t('1 changed file')
+      : changed.length > 0 && l10n.t('{0} changed files', changed.length),
+    commits === 1 ? l10n.t('1 commit') : commits > 0 && l10n.t('{0} commits', commits),
+  ]
+  return parts.filter(Boolean).join(', ') || l10n.t('No changes')
+}
+
+function ignoredText({ ignored }: WorktreeState): string {
+  return l10n.t('These are ignored by Git and deleted for good:\n{0}', names(ignored, '\n'))
+}
+
+function names(files: readonly string[], separator = ', '): string {
+  const shown = files.slice(0, MAX_NAMES).map(plainMessage)
+  const more = files.length - shown.length
+  return [...shown, ...(more > 0 ? [l10n.t('and {0} more', more)] : [])].join(separator)
+}

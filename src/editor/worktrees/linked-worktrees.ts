@@ -1,0 +1,67 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { branchOf } from '../git-branch.ts'
+
+const MAX_WORKTREES = 500
+
+export interface LinkedWorktrees {
+  /** the root of the main work tree; the repository itself if there is none */
+  main: string
+  worktrees: Array<{ path: string; branch?: string }>
+}
+
+/** All linked worktrees of the repository of a folder, read without Git, so that it costs little to ask often. */
+export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees | undefined> {
+  const common = await commonFolder(folder)
+  if (common === undefined) return undefined
+  const ids = await readdir(path.join(common, 'worktrees')).catch(() => [])
+  const worktrees = await Promise.all(
+    ids.slice(0, MAX_WORKTREES).map(async id => {
+      const link = await readFile(path.join(common, 'worktrees', id, 'gitdir'), 'utf8').catch(() => '')
+      const at = path.resolve(path.join(common, 'worktrees', id), path.dirname(link.trim()))
+      if (link.trim() === '' || !(await stat(at).catch(() => undefined))) return []
+      const branch = await branchOf(at)
+      return [{ path: at, ...(branch !== undefined && { branch }) }]
+    }),
+  )
+  return {
+    main: path.basename(common) === '.git' ? path.dirname(common) : common,
+    worktrees: worktrees.flat(),
+  }
+}
+
+/** The Git folder that all worktrees share. */
+async function commonFolder(folder: string): Promise<string | undefined> {
+  const linked = await worktreeRoot(folder).catch(() => undefined)
+  if (linked) return path.dirname(path.dirname(linked.git))
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const git = path.join(at, '.git')
+    const info = await stat(git).catch(() => undefined)
+    if (info) return info.isDirectory() ? git : undefined
+    if (path.dirname(at) === at) return undefined
+  }
+}
+
+/** The root of a linked worktree and its own Git folder, read without Git. */
+export async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const link = path.join(at, '.git')
+    const info = await stat(link).catch(() => undefined)
+    if (info) {
+      if (!info.isFile() || info.size > 4096) return undefined
+      const to = /^gitdir: (.+)$/m.exec(await readFile(link, 'utf8'))?.[1]?.trim()
+      const git = to === undefined ? undefined : path.resolve(at, to)
+      return git !== undefined && path.basename(path.dirname(git)) === 'worktrees'
+        ? { root: at, git }
+        : undefined
+    }
+    if (path.dirname(at) === at) return undefined
+  }
+}
+
+/** Where the worktrees of a repository are, by the setting. */
+export function worktreesFolder({ main }: Pick<LinkedWorktrees, 'main'>, setting: string): string {
+  if (setting === '') return `${main.replace(/\.git$/, '')}.worktrees`
+  return path.resolve(main, setting.replace(/^~(?=$|[\\/])/, homedir()))
+}

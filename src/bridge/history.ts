@@ -97,6 +97,8 @@ export interface HistoryChanges extends HistorySummary {
   rows: HistoryRow[]
   /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
   removed?: Array<{ agentId: string; sessionId: string }>
+  /** these are the first rows of the list; the others follow at once */
+  more?: true
 }
 
 /** What the view in the side bar shows. */

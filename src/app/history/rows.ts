@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/history.ts'
+import { newestFirst } from '../../common/date-groups.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import { visible } from '../../common/visible.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
@@ -142,6 +143,9 @@ function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'>
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
 }
 
+/** How many rows a page gets first: more than it can show. The others follow. */
+const FIRST_ROWS = 100
+
 /** What a page knows about History, so that only changes are sent. */
 export class SentHistory {
   #rows: ReadonlyMap<string, HistoryRow> | undefined
@@ -155,10 +159,15 @@ export class SentHistory {
   /** The changes that the page doesn't have yet; `undefined` if there are none. */
   update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
     const before = this.#rows
-    const after = new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
-    this.#rows = after
     const summaryBefore = this.#summary
     this.#summary = JSON.stringify(summary)
+    if (!before && rows.length > FIRST_ROWS) {
+      const first = [...rows].sort(firstInList).slice(0, FIRST_ROWS)
+      this.#rows = byKey(first)
+      return { rows: first, more: true, ...summary }
+    }
+    const after = byKey(rows)
+    this.#rows = after
     if (!before) return { rows, ...summary }
     const changed = rows.filter(row => !isSame(row, before.get(sessionKey(row.agentId, row.sessionId))))
     const removed = [...before]
@@ -167,6 +176,14 @@ export class SentHistory {
     const isNews = changed.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
     return isNews ? { rows: changed, removed, ...summary } : undefined
   }
+}
+
+function byKey(rows: readonly HistoryRow[]): Map<string, HistoryRow> {
+  return new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
+}
+
+function firstInList(a: HistoryRow, b: HistoryRow): number {
+  return Number(b.pinned) - Number(a.pinned) || newestFirst(a, b)
 }
 
 function isSame(row: HistoryRow, other: HistoryRow | undefined): boolean {

@@ -66,6 +66,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #tried = new Set<string>()
   /** ids of agents that this window took over from one that is open */
   readonly #taken = new Set<string>()
+  /** by the id of an agent: while this window takes it over, for any of its sessions */
+  readonly #taking = new Map<string, Promise<boolean>>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: HostedAgentsOptions) {
@@ -172,14 +174,25 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   async takeOver(session: SessionId, isSeized: boolean): Promise<boolean> {
-    const { hosts, runners, workspace, trusted, log } = this.#options
-    const info = trusted() ? await this.#find(session) : undefined
+    if (!this.#options.trusted()) return false
+    // this window may be about to continue it
+    if (await this.continued(session)) return true
+    const info = await this.#find(session)
+    const known = info && this.#taking.get(info.id)
+    if (known) return known
     if (!info || (info.isAttached && !isSeized)) return false
-    this.#tried.add(info.id)
-    this.#taken.add(info.id)
+    const taking = this.#take(info).finally(() => this.#taking.delete(info.id))
+    this.#taking.set(info.id, taking)
+    return taking
+  }
+
+  async #take({ id, tag }: HostedAgentInfo): Promise<boolean> {
+    const { hosts, runners, workspace, log } = this.#options
+    this.#tried.add(id)
+    this.#taken.add(id)
     try {
-      await runners.get(session.agentId).adopt(async (_, options) => {
-        const process = await hosts.attach(info.id, 0, options, workspace)
+      await runners.get(tag.agentId).adopt(async (_, options) => {
+        const process = await hosts.attach(id, 0, options, workspace)
         if (process?.state.initialize) return process
         await process?.stop(QUICK_STOP)
         throw new Error('The agent ended meanwhile.')

@@ -74,11 +74,45 @@ describe('two windows with a session whose agent outlives them', () => {
     )
   })
 
-  async function run(steps: readonly Step[], file: string): Promise<void> {
+  it('go on in the one that takes it from a window that does not respond', async function () {
+    this.timeout(120_000)
+    const file = path.join(folder, 'received-seized')
     writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    await first.controller.opener.start('one')
+    await sendPrompt(first.controller, 'p1')
+    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.leases.hangs = true
+    const [found] = second.controller.failures
+    await second.controller.opener.takeOver(found![0])
+    assert.equal(second.controller.phase, 'ready')
+    await until(() => second.controller.current!.session.pendingRequests.length === 1)
+    const [request] = second.controller.current!.session.pendingRequests
+    second.controller.current!.session.answerPermission(request!.requestId, 'yes')
+    await until(() => readFileSync(file, 'utf8').includes('answer p1 yes'))
+    await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
+    const ends = () => second.transcripts.read('one', 's1')?.entries.filter(({ kind }) => kind === 'turn_end')
+    await until(() => second.controller.current?.session.state.activity === 'idle')
+    assert.deepEqual(ends(), [])
+    await end([first, second])
+  })
+
+  function windowsWith(file: string): [SessionsFixture, SessionsFixture] {
     const { args, ...agent } = script(AGENT)
     const launch = { ...agent, args: [...args], env: { ...agent.env, RECEIVED: file } }
-    const windows = twoWindows({ hosts: program.window(), launch, folder })
+    return twoWindows({ hosts: program.window(), launch, folder })
+  }
+
+  async function end(windows: readonly SessionsFixture[]): Promise<void> {
+    for (const { manager } of windows) for (const { session } of manager.list()) session.agent.dispose()
+    for (const { controller } of windows) controller.dispose()
+    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
+  }
+
+  async function run(steps: readonly Step[], file: string): Promise<void> {
+    writeFileSync(file, '')
+    const windows = windowsWith(file)
     const received = () => readFileSync(file, 'utf8').split('\n').slice(0, -1)
     const written: string[] = []
     const refused = new Set<string>()
@@ -149,8 +183,6 @@ describe('two windows with a session whose agent outlives them', () => {
         () => JSON.stringify(said(entries())) === JSON.stringify(expected),
         `${JSON.stringify(steps)}: ${said(entries())} instead of ${expected}`,
       )
-    for (const { manager } of windows) for (const { session } of manager.list()) session.agent.dispose()
-    for (const { controller } of windows) controller.dispose()
-    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
+    await end(windows)
   }
 })

@@ -170,7 +170,7 @@ export class MemoryLeases implements SessionLeases {
   }
   seize(agentId: string, sessionId: string): void {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
-    if (owner) owner.#lose.fire({ agentId, sessionId })
+    if (owner && !owner.hangs) owner.#lose.fire({ agentId, sessionId })
     this.#all.set(`${agentId}/${sessionId}`, this)
   }
 }

@@ -111,6 +111,9 @@ export const STOP_TURN_MS = 3000
 export const GIT_MS = 20_000
 /** The same for one that the user waits for, such as checking out all files of a large repository. */
 export const USER_GIT_MS = 600_000
+/** For how long a Git command waits for another program that has the lock, and between two tries. */
+export const GIT_LOCK_MS = 5000
+export const GIT_LOCK_PAUSE_MS = 100
 /** The same for one that looks for changes; a repository where it takes longer isn't checked again. */
 export const CHANGES_GIT_MS = 5000
 /** The same for one that reads where the hooks of a repository are. */

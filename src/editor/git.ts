@@ -5,7 +5,8 @@
 
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import { GIT_MS, KILL_AFTER_MS, USER_GIT_MS } from '../common/limits.ts'
+import { delay } from '../common/async.ts'
+import { GIT_LOCK_MS, GIT_LOCK_PAUSE_MS, GIT_MS, KILL_AFTER_MS, USER_GIT_MS } from '../common/limits.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { type Environment, findCommand, spawnProcess } from '../common/processes/spawn-process.ts'
 
@@ -54,6 +55,8 @@ const SAFE_SETTINGS = [
 const MAX_USER_OUTPUT = 50_000_000
 /** Of each piece of what Git says about a failure. UTF-16 units. */
 const MAX_SAID = 2000
+/** Another program has the lock. Git has done nothing yet. */
+const LOCKED = /Unable to create '.*\.lock': File exists/
 /** Commands that never read a file of the work tree through a filter. */
 const WITHOUT_FILTERS = new Set(['config', 'rev-parse', 'ls-files', 'cat-file'])
 /** Commands that may run a program to show a difference. */
@@ -99,24 +102,34 @@ export async function runUserGit(
   args: readonly string[],
   { codes = [0], timeoutMs = USER_GIT_MS, ...options }: UserGitOptions = {},
 ): Promise<string> {
-  let said = ''
   const settings = [...QUIET_SETTINGS, 'core.quotePath=false'].flatMap(setting => ['-c', setting])
   const env: Environment = { ...environment(), ...options.env }
   // the network is the user's, too: a partial clone fetches the files of a commit when they are checked out
   for (const name of ['GIT_NO_LAZY_FETCH', 'GIT_ALLOW_PROTOCOL']) delete env[name]
-  const onError = (text: string) => {
-    said += text
+  const end = Date.now() + GIT_LOCK_MS
+  for (;;) {
+    let said = ''
+    const onError = (text: string) => {
+      said += text
+    }
+    const output = await start(
+      cwd,
+      ['--no-pager', ...settings, ...args],
+      {
+        ...{ timeoutMs, most: MAX_USER_OUTPUT, env, onError },
+        ...(options.input !== undefined && { input: options.input }),
+      },
+      codes,
+    )
+    if (output && !output.cut) return output.text
+    // the editor's own `git status`, for example, holds the lock of the index for a moment
+    if (LOCKED.test(said) && Date.now() < end) {
+      await delay(GIT_LOCK_PAUSE_MS)
+      continue
+    }
+    if ((await findGit()) === undefined) throw new GitError(l10n.t("Git isn't installed."))
+    throw new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
   }
-  const most = MAX_USER_OUTPUT
-  const output = await start(
-    cwd,
-    ['--no-pager', ...settings, ...args],
-    { ...{ timeoutMs, most, env, onError }, ...(options.input !== undefined && { input: options.input }) },
-    codes,
-  )
-  if (output && !output.cut) return output.text
-  if ((await findGit()) === undefined) throw new GitError(l10n.t("Git isn't installed."))
-  throw new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
 }
 
 /** Settings that disable every filter of the configuration (`filter.<name>.clean` and others), if possible. */

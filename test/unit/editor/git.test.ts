@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { commitChanges } from '../../../src/editor/commit-changes.ts'
-import { gitChanges, runGit } from '../../../src/editor/git.ts'
+import { gitChanges, runGit, runUserGit } from '../../../src/editor/git.ts'
 import { listFiles } from '../../../src/editor/list-files.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import { ProtectedFiles } from '../../../src/editor/protected-files.ts'
@@ -269,6 +269,25 @@ posix('Git in a repository that wants to run programs', () => {
       assert.equal(ran(), '')
     } finally {
       process.env.PATH = path
+    }
+  })
+})
+
+describe('a Git command of the user', () => {
+  it('waits while another program has the lock of the index', async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'git-lock-')))
+    try {
+      git(folder, 'init', '-q')
+      writeFileSync(join(folder, 'a.txt'), 'a')
+      const lock = join(folder, '.git', 'index.lock')
+      writeFileSync(lock, '')
+      assert.throws(() => git(folder, 'add', 'a.txt'))
+      const adding = runUserGit(folder, ['add', 'a.txt'])
+      setTimeout(() => rmSync(lock), 300)
+      await adding
+      assert.equal(await runUserGit(folder, ['ls-files']), 'a.txt\n')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
     }
   })
 })

@@ -106,6 +106,9 @@ export async function createWorktree(
   const verify = ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`]
   const base = lineOf(await runUserGit(repository.top, verify))
   const branch = `${BRANCHES}/${name}`
+  if ((await listBranches(repository)).includes(branch)) {
+    throw new GitError(l10n.t("There's already a branch {0}. Choose another name.", branch))
+  }
   await mkdir(parent, { recursive: true })
   const isNew = !existsSync(at)
   try {

@@ -145,7 +145,9 @@ export async function gitFolder(top: string): Promise<string> {
   return lineOf(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
-export async function stateOf(worktree: Pick<Worktree, 'path' | 'copied'>): Promise<WorktreeState> {
+export async function stateOf(
+  worktree: Pick<Worktree, 'path' | 'branch' | 'copied'>,
+): Promise<WorktreeState> {
   const top = worktree.path
   const git = await gitFolder(top)
   const status = [
@@ -158,16 +160,18 @@ export async function stateOf(worktree: Pick<Worktree, 'path' | 'copied'>): Prom
   const copied = new Set(worktree.copied)
   return {
     changed: named(entry => !entry.startsWith('!!')),
-    commits: await ownCommits(top),
+    commits: await ownCommits(worktree),
     isBusy: await isBusy(git),
     nested: await nestedRepositories(top),
     ignored: named(entry => entry.startsWith('!!')).filter(file => !copied.has(file)),
   }
 }
 
-async function ownCommits(top: string): Promise<number> {
-  const branch = await currentBranch(top)
-  const except = branch === undefined ? [] : [`--exclude=${branch}`]
+/** The branch that was made with a worktree goes with it, also if another one or none is checked out. */
+async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch'>): Promise<number> {
+  const except = [branch, await currentBranch(top)].flatMap(name =>
+    name === undefined ? [] : `--exclude=${name}`,
+  )
   const args = ['rev-list', '--count', 'HEAD', '--not', ...except, '--branches', '--tags', '--remotes']
   return Number(lineOf(await runUserGit(top, args)))
 }

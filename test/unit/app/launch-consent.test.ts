@@ -97,6 +97,18 @@ describe('an agent that the settings of the workspace start', () => {
     assert.deepEqual(shown, [])
   })
 
+  it('runs the setup command of a workspace in worktrees only if the user allows it, and asks again after a change', async () => {
+    answer = undefined
+    assert.equal(await consent().setup('npm ci'), false)
+    answer = 'Allow and Run'
+    assert.equal(await consent().setup('npm ci'), true)
+    assert.match(shown[1]!, /^npm ci$/m)
+    assert.equal(await consent().setup('npm ci'), true)
+    assert.equal(shown.length, 2)
+    answer = undefined
+    assert.equal(await consent().setup('npm ci && ./evil'), false)
+  })
+
   it('passes MCP servers only if the user allows them, and asks once in a window', async () => {
     const server = (more: Partial<McpServerDefinition> = {}) =>
       ({

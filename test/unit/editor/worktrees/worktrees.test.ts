@@ -177,6 +177,12 @@ describe('worktrees', () => {
       await assert.rejects(createWorktree(repository, { name: 'task', folder: '' }), /already exists/)
       assert.equal(read(directory, 'project.worktrees/task/mine.txt'), 'mine')
       assert.equal(await freeName(repository, '', 'task'), 'task-2')
+      git(top, 'branch', 'parley/taken')
+      await assert.rejects(
+        createWorktree(repository, { name: 'taken', folder: '' }),
+        /already a branch parley\/taken/,
+      )
+      assert.ok(has('parley/taken'))
       // a filter that fails, as Git LFS does without its server
       git(top, 'config', 'filter.lfs.smudge', 'false')
       git(top, 'config', 'filter.lfs.clean', 'cat')
@@ -327,6 +333,16 @@ describe('worktrees', () => {
       assert.ok(!existsSync(worktree.path))
       assert.ok(!has('parley/task'))
       assert.ok(has('elsewhere'))
+    })
+
+    it('but not if only their branch has a commit, also with a detached head', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'new.txt': 'new' })
+      const committed = await commitAll(worktree, 'work')
+      git(worktree.path, 'checkout', '-q', '--detach')
+      assert.equal((await stateOf(committed)).commits, 1)
+      await assert.rejects(removeWorktree(await openRepository(top), committed), /nowhere else/)
+      assert.equal(git(top, 'rev-parse', 'parley/task'), committed.head)
     })
 
     it('but not in the middle of a rebase, or if they are locked', async () => {

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { createWorktree } from '../../src/editor/worktrees/create-worktree.ts'
+import { openRepository } from '../../src/editor/worktrees/repository.ts'
+import { applyWorktree } from '../../src/editor/worktrees/use-worktree.ts'
+import { runInTerminal } from '../../src/workbench/run-in-terminal.ts'
+import { waitFor } from '../host/wait-for.ts'
+
+describe('a worktree', () => {
+  let directory = ''
+  let top = ''
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
+      cwd: top,
+    }).toString()
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-worktrees-')))
+    top = join(directory, 'project')
+    execFileSync('git', ['init', '-q', top])
+    writeFileSync(join(top, 'a.txt'), 'one\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'first')
+  })
+  afterEach(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('is prepared in a terminal that stays, with the exit code of the command', async () => {
+    assert.equal(await runInTerminal('echo prepared > made.txt', top, 'Set up one'), 0)
+    assert.equal(readFileSync(join(top, 'made.txt'), 'utf8').trim(), 'prepared')
+    assert.equal(await runInTerminal('exit 3', top, 'Set up two'), 3)
+    const terminal = await waitFor('the terminal', () =>
+      vscode.window.terminals.find(({ name }) => name.includes('Set up two')),
+    )
+    for (const one of vscode.window.terminals) if (/Set up (one|two)/.test(one.name)) one.dispose()
+    assert.ok(terminal)
+  })
+
+  it('leaves conflicts that the merge editor opens', async () => {
+    const { worktree } = await createWorktree(await openRepository(top), { name: 'task', folder: '' })
+    writeFileSync(join(worktree.path, 'a.txt'), 'theirs\n')
+    writeFileSync(join(top, 'a.txt'), 'mine\n')
+    const extension = vscode.extensions.getExtension('vscode.git')!
+    const api = (await extension.activate()).getAPI(1)
+    const repository = await api.openRepository(vscode.Uri.file(top))
+    const applied = await applyWorktree(worktree, top, async () => true)
+    assert.deepEqual(applied?.conflicts, ['a.txt'])
+    await repository.status()
+    assert.equal(repository.state.mergeChanges.length, 1)
+    await vscode.commands.executeCommand('git.openMergeEditor', vscode.Uri.file(join(top, 'a.txt')))
+    const isMerge = () =>
+      vscode.window.tabGroups.all.some(({ tabs }) =>
+        tabs.some(
+          ({ input }) =>
+            input?.constructor.name === 'TextMergeTabInput' || (input as { result?: unknown })?.result,
+        ),
+      )
+    await waitFor('the merge editor', isMerge).catch(error => {
+      const shown = vscode.window.tabGroups.all.flatMap(({ tabs }) =>
+        tabs.map(({ label, input }) => `${label}: ${input?.constructor.name} ${Object.keys(input ?? {})}`),
+      )
+      throw new Error(`${error.message} ${shown.join('; ')}`)
+    })
+  })
+})

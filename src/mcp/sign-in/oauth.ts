@@ -12,6 +12,7 @@ import {
 import * as l10n from '@vscode/l10n'
 import { raceAbort } from '../../common/async.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
+import { isLoopback } from '../../common/is-loopback.ts'
 import { RedirectListener } from './redirect-listener.ts'
 import type { StoredSignIn } from './stored-sign-in.ts'
 
@@ -73,7 +74,7 @@ async function signInAs(
     if (kind === 'registered' && !client) throw new CancelledError()
     const redirect = async (url: URL) => {
       // the address comes from the server
-      if (url.protocol !== 'https:' && !isLoopback(url))
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
         throw new Error(l10n.t("The server's sign-in URL must use HTTPS."))
       if (!(await options.confirm(url.host))) throw new CancelledError()
       await options.openExternal(url.href)
@@ -240,8 +241,4 @@ async function challengeOf(
     throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
-}
-
-function isLoopback({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)
 }

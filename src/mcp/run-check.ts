@@ -4,10 +4,7 @@ import {
   ProtocolError,
   SdkError,
   SdkErrorCode,
-  SdkHttpError,
-  SseError,
   type Transport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
@@ -30,6 +27,7 @@ import { SecretRegistry } from '../common/secrets.ts'
 import { remoteTransport } from './bridge/remote-transport.ts'
 import { ProcessTransport, TooMuchError } from './process-transport.ts'
 import type { CheckedServer, CheckedTool, CheckOptions, CheckProblem, ServerCheck } from './server-check.ts'
+import { statusOf } from './status-of.ts'
 
 /** The first revision of MCP without `initialize`. */
 const MODERN = '2026-07-28'
@@ -298,16 +296,6 @@ async function listTools(
 
 function nameOf({ type }: McpServer): string {
   return type === 'sse' ? 'SSE' : 'HTTP'
-}
-
-/** The HTTP status that an error of the SDK is about. */
-function statusOf(error: unknown): number | undefined {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if (one instanceof UnauthorizedError) return 401
-    if (one instanceof SdkHttpError) return one.status
-    if (one instanceof SseError && one.code !== undefined && one.code >= 300) return one.code
-  }
-  return undefined
 }
 
 /** What a server may repeat in its output: its headers, and those of its variables whose names say so. */

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import * as l10n from '@vscode/l10n'
+import { isLoopback } from '../../common/is-loopback.ts'
 
 const MAX_REDIRECTS = 10
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
@@ -41,10 +42,6 @@ export function isWebAddress(value: string): boolean {
   const { protocol, hostname, username, password } = new URL(value)
   if (username !== '' || password !== '') return false
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
 /** Addresses of this machine, of private networks, and of no single machine on the internet. */

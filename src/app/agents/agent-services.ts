@@ -34,7 +34,7 @@ import { ProviderConfigs } from '../../sessions/runners/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { inputPrompter } from '../mcp/mcp-inputs.ts'
-import { confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
+import { askMcpClient, confirmMcpSignIn } from '../mcp/mcp-sign-in.ts'
 import type { Platform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import type { Dialogs, Settings } from '../workbench.ts'
@@ -180,6 +180,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     new McpSignIns({
       ...{ secretStore, secrets, log, fetch },
       confirm: confirmMcpSignIn(dialogs),
+      askClient: askMcpClient(dialogs),
       openExternal: url => workbench.openExternal(url),
       externalUrl: url => platform.externalUrl(url),
     }),

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
-import type { McpSignIns } from '../../mcp/sign-in/mcp-sign-ins.ts'
+import type { McpSignIns, McpSignInsOptions } from '../../mcp/sign-in/mcp-sign-ins.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
 
@@ -23,6 +23,30 @@ export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
       signIn,
     )
     return answer === signIn
+  }
+}
+
+/** Asks for the client that the user has registered with a server that registers none by itself. */
+export function askMcpClient(dialogs: Pick<Dialogs, 'input'>): McpSignInsOptions['askClient'] {
+  return async (serverName, redirectUrl, known, signal) => {
+    const id = await dialogs.input({
+      title: l10n.t('Client ID for {0}', serverName),
+      prompt: l10n.t(
+        'The server needs an OAuth client that you register with it. Its redirect URL is {0}.',
+        redirectUrl,
+      ),
+      ...(known !== undefined && { value: known }),
+      ...{ ignoreFocusOut: true, signal },
+    })
+    const client_id = id?.trim() ?? ''
+    if (client_id === '') return undefined
+    const secret = await dialogs.input({
+      title: l10n.t('Client secret for {0}', serverName),
+      prompt: l10n.t("Stored in VS Code's secret storage. Leave empty if the client has no secret."),
+      ...{ password: true, ignoreFocusOut: true, signal },
+    })
+    if (secret === undefined) return undefined
+    return { client_id, ...(secret !== '' && { client_secret: secret }) }
   }
 }
 

@@ -1,3 +1,5 @@
+import { isLoopback } from '../../common/is-loopback.ts'
+
 /** What a user must see of a URL before they agree to open it. */
 export type UrlWarning =
   /** The connection isn't encrypted. */
@@ -28,19 +30,12 @@ export function describeUrl(text: string): DescribedUrl | undefined {
   const at = host === '' ? -1 : href.indexOf(host, credentials ? href.indexOf('@', authority) + 1 : authority)
   const canOpen = (protocol === 'https:' || protocol === 'http:') && at >= 0
   const warnings: UrlWarning[] = []
-  if (protocol === 'http:' && !isLoopback(url.hostname)) warnings.push('http')
+  // a connection to this machine itself can't be read by others
+  const { hostname } = url
+  const isLocal = isLoopback(hostname) || hostname.endsWith('.localhost')
+  if (protocol === 'http:' && !isLocal) warnings.push('http')
   if (url.hostname.split('.').some(label => label.startsWith('xn--'))) warnings.push('punycode')
   if (credentials) warnings.push('credentials')
   if (at < 0) return { before: href, host: '', after: '', warnings, canOpen }
   return { before: href.slice(0, at), host, after: href.slice(at + host.length), warnings, canOpen }
-}
-
-/** A connection to this machine itself can't be read by others. */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  )
 }

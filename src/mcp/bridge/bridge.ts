@@ -10,11 +10,11 @@ import {
   SdkHttpError,
   SseError,
   type Transport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { deferred, delay, withTimeout } from '../../common/async.ts'
 import { messageOf } from '../../common/errors.ts'
 import { MCP_FIRST_ATTEMPTS, MCP_RECONNECT_MS, MCP_SERVER_EXIT_MS } from '../../common/limits.ts'
+import { statusOf } from '../status-of.ts'
 
 export interface BridgeOptions {
   /** The server's name, for messages. */
@@ -315,12 +315,6 @@ function causes(error: unknown): Error[] {
   const found: Error[] = []
   for (let one = error; one instanceof Error && found.length < 5; one = one.cause) found.push(one)
   return found
-}
-
-function statusOf(error: unknown): number | undefined {
-  if (error instanceof UnauthorizedError) return 401
-  if (error instanceof SdkHttpError) return error.status
-  return error instanceof SseError && error.code !== undefined && error.code >= 300 ? error.code : undefined
 }
 
 /** Whether nothing listens there now, so that the server certainly hasn't got the message. */

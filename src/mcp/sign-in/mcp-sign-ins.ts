@@ -13,7 +13,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import type { TokenSource } from '../bridge/bridged-server.ts'
 import type { SecretStore } from '../inputs.ts'
-import type { SignInOptions } from './oauth.ts'
+import type { RegisteredClient, SignInOptions } from './oauth.ts'
 import { parseSignIn, type StoredSignIn } from './stored-sign-in.ts'
 import { TokenChannels } from './token-channels.ts'
 
@@ -32,6 +32,13 @@ export interface McpSignInsOptions extends Pick<SignInOptions, 'openExternal' | 
   secrets: SecretRegistry
   /** Asks the user before the browser opens. */
   confirm: (serverName: string, host: string) => Promise<boolean>
+  /** See {@link SignInOptions.askClient}. `known`: the client of the last sign-in. */
+  askClient: (
+    serverName: string,
+    redirectUrl: string,
+    known: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<RegisteredClient | undefined>
   log: Logger
 }
 
@@ -91,12 +98,14 @@ export class McpSignIns extends Owner {
    * @throws CancelledError if the user cancels, or an error for the user
    */
   async signIn(server: Server, signal?: AbortSignal): Promise<void> {
-    const { confirm, openExternal, externalUrl, fetch } = this.#options
+    const { confirm, askClient, openExternal, externalUrl, fetch } = this.#options
     const { signInWithOAuth } = await import('./oauth.ts')
     const limit = AbortSignal.timeout(MCP_SIGN_IN_MS)
+    const before = await this.#stored(server.url)
     const stored = await signInWithOAuth({
       server,
       confirm: host => confirm(server.name, host),
+      askClient: (redirectUrl, over) => askClient(server.name, redirectUrl, before?.client.client_id, over),
       ...{ openExternal, externalUrl, fetch },
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })

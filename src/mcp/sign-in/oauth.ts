@@ -12,6 +12,7 @@ import {
 import * as l10n from '@vscode/l10n'
 import { raceAbort } from '../../common/async.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
+import { isLoopback } from '../../common/is-loopback.ts'
 import { RedirectListener } from './redirect-listener.ts'
 import type { StoredSignIn } from './stored-sign-in.ts'
 
@@ -19,12 +20,26 @@ export interface SignInOptions {
   server: { type: 'http' | 'sse'; name: string; url: string }
   /** Asks the user before the browser opens. `host`: where they sign in. Resolves to `false` if they don't want to. */
   confirm: (host: string) => Promise<boolean>
+  /**
+   * Asks for the client that the user has registered, at a server that registers none by itself. Resolves to `undefined` if
+   * they don't want to.
+   */
+  askClient: (redirectUrl: string, signal: AbortSignal) => Promise<RegisteredClient | undefined>
   openExternal: (url: string) => Promise<void>
   /** The address under which the user's browser reaches an address of this machine. */
   externalUrl: (url: string) => Promise<string>
   fetch: FetchLike
   signal: AbortSignal
 }
+
+/** A client that is registered with the authorization server. */
+export interface RegisteredClient {
+  client_id: string
+  client_secret?: string
+}
+
+/** Where the browser returns to for a client of the user, which is registered with one address. */
+const CLIENT_PORT = 33419
 
 /**
  * Signs in to an MCP server with OAuth as its specification says: discovery, registration of a client, PKCE and the
@@ -34,17 +49,37 @@ export interface SignInOptions {
  */
 export async function signInWithOAuth(options: SignInOptions): Promise<StoredSignIn> {
   const { server, fetch, signal } = options
-  const state = randomBytes(32).toString('base64url')
-  const listener = await RedirectListener.start(state)
+  const challenge = await challengeOf(server, fetch, signal)
   try {
-    const provider = new Provider(await options.externalUrl(listener.url), state, async url => {
+    return await signInAs('new', options, challenge)
+  } catch (error) {
+    const isRefused =
+      error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error))
+    if (!isRefused) throw error
+    return signInAs('registered', options, challenge)
+  }
+}
+
+async function signInAs(
+  kind: 'new' | 'registered',
+  options: SignInOptions,
+  challenge: Challenge,
+): Promise<StoredSignIn> {
+  const { server, fetch, signal } = options
+  const state = randomBytes(32).toString('base64url')
+  const listener = await RedirectListener.start(state, kind === 'new' ? 0 : CLIENT_PORT)
+  try {
+    const redirectUrl = await options.externalUrl(listener.url)
+    const client = kind === 'new' ? undefined : await options.askClient(redirectUrl, signal)
+    if (kind === 'registered' && !client) throw new CancelledError()
+    const redirect = async (url: URL) => {
       // the address comes from the server
-      if (url.protocol !== 'https:' && !isLoopback(url))
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
         throw new Error(l10n.t("The server's sign-in URL must use HTTPS."))
       if (!(await options.confirm(url.host))) throw new CancelledError()
       await options.openExternal(url.href)
-    })
-    const challenge = await challengeOf(server, fetch, signal)
+    }
+    const provider = new Provider(redirectUrl, state, redirect, client && { client })
     const bounded: FetchLike = (url, init) => fetch(url, { ...init, signal })
     await raceAbort(auth(provider, { serverUrl: server.url, fetchFn: bounded, ...challenge }), signal)
     const arrived = await raceAbort(listener.arrived, signal)
@@ -59,8 +94,6 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
       ...(iss !== null && { iss }),
     })
     return provider.signIn()
-  } catch (error) {
-    throw explained(error)
   } finally {
     listener.dispose()
   }
@@ -106,7 +139,7 @@ class Provider implements OAuthClientProvider {
     redirectUrl: string,
     state: string,
     redirect: (url: URL) => Promise<void>,
-    stored?: StoredSignIn,
+    stored?: Pick<StoredSignIn, 'client'> & Partial<StoredSignIn>,
   ) {
     this.redirectUrl = redirectUrl
     this.redirectToAuthorization = redirect
@@ -180,12 +213,17 @@ class Provider implements OAuthClientProvider {
   }
 }
 
+interface Challenge {
+  resourceMetadataUrl?: URL
+  scope?: string
+}
+
 /** What the server says about its sign-in when it's asked for something without one. */
 async function challengeOf(
   { type, url }: SignInOptions['server'],
   fetch: FetchLike,
   signal: AbortSignal,
-): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+): Promise<Challenge> {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const accept = 'application/json, text/event-stream'
   const response = await fetch(url, {
@@ -203,19 +241,4 @@ async function challengeOf(
     throw new Error(l10n.t("The server doesn't ask you to sign in (status {0}).", response.status))
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
-}
-
-function isLoopback({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)
-}
-
-function explained(error: unknown): unknown {
-  if (error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error)))
-    return new Error(
-      l10n.t("Parley can't sign in: the server doesn't support dynamic client registration."),
-      {
-        cause: error,
-      },
-    )
-  return error
 }

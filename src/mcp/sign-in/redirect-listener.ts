@@ -21,10 +21,16 @@ export class RedirectListener implements Disposable {
     this.#state = state
   }
 
-  static async start(state: string): Promise<RedirectListener> {
+  /** `port`: the preferred one, if nothing else uses it. */
+  static async start(state: string, port = 0): Promise<RedirectListener> {
     const listener = new RedirectListener(state)
-    listener.#server.listen(0, '127.0.0.1')
-    await once(listener.#server, 'listening')
+    try {
+      listener.#server.listen(port, '127.0.0.1')
+      await once(listener.#server, 'listening')
+    } catch (error) {
+      if (port === 0) throw error
+      return RedirectListener.start(state)
+    }
     return listener
   }
 

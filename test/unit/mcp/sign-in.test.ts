@@ -28,6 +28,9 @@ describe('signing in to an MCP server', () => {
   let secrets: SecretRegistry
   let asked: string[]
   let answer: boolean
+  /** the client that the user enters, and what was told about it */
+  let client: { client_id: string; client_secret?: string } | undefined
+  let clientQuestions: unknown[]
   let opened: string[]
   /** What the user's browser does. */
   let browse: (url: string) => unknown
@@ -43,6 +46,11 @@ describe('signing in to an MCP server', () => {
       confirm: async (name, host) => {
         asked.push(`${name} ${host}`)
         return answer
+      },
+      askClient: async (name, redirectUrl, known) => {
+        clientQuestions.push([name, known])
+        if (client) oauth.clients.set('mine', [redirectUrl])
+        return client
       },
       openExternal: async url => {
         opened.push(url)
@@ -61,6 +69,8 @@ describe('signing in to an MCP server', () => {
     secrets = new SecretRegistry()
     asked = []
     answer = true
+    client = undefined
+    clientQuestions = []
     opened = []
     browse = fetch
     signIns = open()
@@ -96,12 +106,29 @@ describe('signing in to an MCP server', () => {
   it('says that the sign-in was declined, or is not possible', async () => {
     oauth.decision = 'deny'
     await assert.rejects(signIns.signIn(server), /^Error: The sign-in was declined\.$/)
-    oauth.registers = false
-    await assert.rejects(signIns.signIn(server), /doesn't support dynamic client registration/)
     const free = await HttpProbe.start()
     await assert.rejects(signIns.signIn({ ...server, url: free.url }), /doesn't ask you to sign in/)
     await free.stop()
     assert.equal(kept.size, 0)
+  })
+
+  it('asks for a client if the server registers none, and keeps it with the sign-in', async () => {
+    oauth.registers = false
+    await assert.rejects(signIns.signIn(server), { name: 'CancelledError' })
+    assert.equal(kept.size, 0)
+    client = { client_id: 'mine', client_secret: 'well-kept-secret' }
+    await signIns.signIn(server)
+    const token = await signIns.token(server.url)
+    assert.ok(token && oauth.tokens.has(token))
+    assert.doesNotMatch(secrets.redact('well-kept-secret'), /kept/)
+    const renewed = await signIns.token(server.url, token)
+    assert.ok(renewed && renewed !== token && oauth.tokens.has(renewed))
+    await signIns.signIn(server)
+    assert.deepEqual(clientQuestions, [
+      ['docs', undefined],
+      ['docs', undefined],
+      ['docs', 'mine'],
+    ])
   })
 
   it('ends when the user cancels', async () => {

@@ -94,9 +94,11 @@ export class HostedAgents extends Owner implements HostedSessions {
   async start(): Promise<void> {
     const { agents, runners, log } = this.#options
     if (!this.#isOn) return
+    // the search for agents takes as long as the login shell, so it begins now
+    const ready = agents.ready()
     this.#left = this.#findLeft()
     const left = await this.#left
-    if (left.length > 0) await agents.ready()
+    if (left.length > 0) await ready
     const ids = new Set(left.map(({ tag }) => tag.agentId).filter(agentId => agents.get(agentId)))
     await Promise.all(
       [...ids].map(agentId =>

@@ -33,6 +33,8 @@ const HOST_ENVIRONMENT =
  */
 export class AgentHosts {
   readonly #options: AgentHostsOptions
+  /** by the id of an agent: where it was listed last */
+  readonly #listed = new Map<string, HostEntry>()
 
   constructor(options: AgentHostsOptions) {
     this.#options = options
@@ -47,13 +49,16 @@ export class AgentHosts {
 
   /** All agents that run in hosts of this version. */
   async list(): Promise<HostedAgentInfo[]> {
+    this.#listed.clear()
     const lists = await Promise.all(
       (await this.#entries()).map(async entry => {
         const channel = await connectTo(entry)
         channel?.send({ type: 'list' })
         const answer = await channel?.next()
         channel?.dispose()
-        return answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : []
+        const agents = answer?.type === 'list' ? (answer.agents as HostedAgentInfo[]) : []
+        for (const { id } of agents) this.#listed.set(id, entry)
+        return agents
       }),
     )
     return lists.flat()
@@ -69,10 +74,18 @@ export class AgentHosts {
     options: AgentProcessOptions = {},
     workspace?: string,
   ): Promise<HostedProcess | undefined> {
-    for (const entry of await this.#entries()) {
+    const attachIn = async (entry: HostEntry) => {
       const channel = await connectTo(entry)
-      const attached = channel && (await HostedProcess.attach(channel, id, confirmed, options, workspace))
-      if (attached) return attached
+      return channel && HostedProcess.attach(channel, id, confirmed, options, workspace)
+    }
+    // looking for all hosts takes longer than the rest
+    const known = this.#listed.get(id)
+    this.#listed.delete(id)
+    const attached = known && (await attachIn(known))
+    if (attached) return attached
+    for (const entry of await this.#entries()) {
+      const found = await attachIn(entry)
+      if (found) return found
     }
     return undefined
   }

@@ -16,7 +16,7 @@ import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
 import type { Workbench } from '../workbench.ts'
 import { HistoryTab } from './history-tab.ts'
-import { HistoryView, surroundings } from './history-view.ts'
+import { HistoryView, type HistoryViewOptions, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
 import { historyState } from './rows.ts'
 
@@ -32,6 +32,7 @@ interface HistoryServicesOptions {
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
   search: SearchClient
+  transcripts: HistoryViewOptions['transcripts']
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
   workbench: Workbench
@@ -60,6 +61,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     isKept,
     storage,
     search,
+    transcripts,
     atWork,
     workbench,
     pageFocus,
@@ -83,7 +85,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const actions = new SessionActions({ surfaces, manager, history, organizer, deletions, workbench, log })
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
   const around = { agents, accounts, indicators, interrupted, deletions, storage, search, workbench }
-  const historyView = own.add(new HistoryView({ history, actions, ...around }))
+  const historyView = own.add(new HistoryView({ history, actions, transcripts, ...around }))
   const recent = own.add(
     new RecentSessions({
       rows: () => historyState(history, surroundings(around)).rows,

@@ -256,6 +256,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     surfaces,
     indicators,
     isKept: (agentId, sessionId) => transcripts.has(agentId, sessionId),
+    transcripts,
     storage: historySize,
     search,
     atWork: workStore(storage, log),

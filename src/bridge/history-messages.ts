@@ -1,7 +1,7 @@
 /** What a page that shows History may send. What the host sends is in `history.ts`. */
 import * as z from 'zod'
 import { agentsId, nothing, type Params } from './contract.ts'
-import type { HistoryChanges, HistoryHits } from './history.ts'
+import type { HistoryChanges, HistoryHits, HistoryPreview } from './history.ts'
 
 const agent = z.object({ agentId: agentsId })
 const session = agent.extend({ sessionId: agentsId })
@@ -40,6 +40,8 @@ export const historyMessages = {
   }),
   /** Searches the conversations; an empty text ends the search. `here`: only sessions of the open folders. */
   'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),
+  /** Asks for the start and the end of a saved conversation. */
+  'history/preview': session,
   /** Shows the session at this entry, and searches it for these texts. */
   'history/showHit': session.extend({
     entry: agentsId,
@@ -64,6 +66,7 @@ export interface HistoryHostMessages {
   /** What changed in the list; sent when the page is visible. */
   'history/state': HistoryChanges
   'history/hits': HistoryHits
+  'history/preview': HistoryPreview
   /** Lets the user edit a session's title in its row. */
   'history/editTitle': { agentId: string; sessionId: string }
 }

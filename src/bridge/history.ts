@@ -72,6 +72,14 @@ export interface HistoryHit {
   count: number
 }
 
+/** The start and the end of a saved conversation. */
+export interface HistoryPreview {
+  agentId: string
+  sessionId: string
+  /** in their order; `gap`: entries are left out; none if nothing is saved */
+  parts: Array<{ kind: 'user' | 'agent' | 'tool'; text: string } | { kind: 'gap' }>
+}
+
 /** What was found so far, the best first. */
 export interface HistoryHits {
   /** of the request */

@@ -122,6 +122,33 @@ export class TranscriptRows {
     }
   }
 
+  /** The entries at these positions, with the text that was appended to them. */
+  readPart(copy: StoredCopy, from: number, to: number): Entry[] {
+    const range = `${OF} AND position BETWEEN ? AND ? ORDER BY`
+    const entries = new Map<number, Entry>()
+    for (const row of this.#database.all(
+      `SELECT position, entry FROM entries ${range} position`,
+      ...copy,
+      from,
+      to,
+    ))
+      entries.set(Number(row.position), readEntry(String(row.entry), Number(row.position)))
+    for (const row of this.#database.all(
+      `SELECT position, block, text FROM texts ${range} rowid`,
+      ...copy,
+      from,
+      to,
+    ))
+      appendText(entries.get(Number(row.position)), Number(row.block), String(row.text))
+    return [...entries.values()]
+  }
+
+  /** The number of entries. */
+  count(copy: StoredCopy): number {
+    const [row] = this.#database.all(`SELECT max(position) AS last FROM entries ${OF}`, ...copy)
+    return typeof row?.last === 'number' ? row.last + 1 : 0
+  }
+
   /** A conversation as it's read after it was written: without held secrets. */
   asStored({ entries, terminals, head }: KeptConversation): KeptConversation {
     const read = <T>(json: string) => JSON.parse(this.#jsonWithoutSecrets(json)) as T

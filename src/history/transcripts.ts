@@ -6,6 +6,7 @@ import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import { mergeEntries } from '../conversation/replay/merge-entries.ts'
 import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import type { Entry } from '../conversation/state.ts'
 import type { Leases } from './leases.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import {
@@ -123,6 +124,30 @@ export class Transcripts implements Disposable {
           if (apart.length > 0) this.#merged.set(key, apart)
         }
         return conversation
+      },
+      undefined,
+      'DEFERRED',
+    )
+  }
+
+  /** The first and the last entries of a saved conversation, however long it is; `undefined` if there is none. */
+  ends(
+    agentId: string,
+    sessionId: string,
+    first: number,
+    last: number,
+  ): { first: Entry[]; last: Entry[] } | undefined {
+    return this.#database.transaction(
+      () => {
+        const whole = copyOf(agentId, sessionId)
+        const copies = [whole, ...this.#rows.separateCopies(whole).map(({ copy }) => copy)]
+        const copy = copies.find(copy => this.#rows.count(copy) > 0)
+        if (!copy) return undefined
+        const count = this.#rows.count(copy)
+        return {
+          first: this.#rows.readPart(copy, 0, first - 1),
+          last: this.#rows.readPart(copy, Math.max(first, count - last), count - 1),
+        }
       },
       undefined,
       'DEFERRED',

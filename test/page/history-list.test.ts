@@ -139,6 +139,30 @@ describe('the list of History', () => {
     assert.equal(await field(), '')
   })
 
+  it('previews the selected conversation without starting its agent', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Other')
+    await conversation.send('[[title To be previewed]] [[tool Read it]] [[say The end of it.]]')
+    await conversation.text('The end of it.').waitFor()
+    // the one that the reload restores
+    await ConversationPage.startSession(workbench, 'Able')
+    await workbench.reload()
+    await workbench.openViewContainer('Parley')
+    const starts = asked('Other', 'initialize').length
+    const history = await HistoryPage.open(workbench)
+    await history.search.fill('"The end of it"')
+    await history.rows.first().waitFor()
+    const preview = history.frame.locator('.history-preview')
+    assert.equal(await preview.count(), 0)
+    const button = history.frame.getByRole('button', { name: 'Preview Selected Session' })
+    await button.click()
+    await preview.getByText('The end of it.', { exact: true }).waitFor()
+    await preview.getByRole('heading', { name: 'Other' }).waitFor()
+    await button.click()
+    await preview.waitFor({ state: 'detached' })
+    assert.equal(asked('Other', 'initialize').length, starts)
+  })
+
   it('exports a conversation from its menu, and reads it on a machine without its agent', async () => {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.startSession(workbench, 'Other')

@@ -19,7 +19,7 @@ import type { OtherSession, WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
-import { HistoryView, surroundings } from './history-view.ts'
+import { HistoryView, type HistoryViewOptions, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
 import { historyState, withOtherWindows } from './rows.ts'
 
@@ -35,6 +35,7 @@ interface HistoryServicesOptions {
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
   search: SearchClient
+  transcripts: HistoryViewOptions['transcripts']
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
   /** The active sessions of the other windows. */
@@ -66,6 +67,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     isKept,
     storage,
     search,
+    transcripts,
     atWork,
     windows,
     workbench,
@@ -101,7 +103,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     workbench,
     worktrees,
   }
-  const historyView = own.add(new HistoryView({ history, actions, ...around }))
+  const historyView = own.add(new HistoryView({ history, actions, transcripts, ...around }))
   const recent = own.add(
     new RecentSessions({
       rows: () => {

@@ -13,6 +13,7 @@ import { hasFilters, hasText, matchesFilters, parseSearch } from '../../common/s
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { SearchClient } from '../../history/search/search-client.ts'
+import type { Transcripts } from '../../history/transcripts.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession, SessionDeletions } from '../../sessions/listing/session-deletions.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -25,6 +26,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { keptText } from './delete-sessions.ts'
+import { previewOf } from './preview.ts'
 import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
 export interface HistoryViewOptions {
@@ -37,6 +39,7 @@ export interface HistoryViewOptions {
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   search: SearchClient
+  transcripts: Pick<Transcripts, 'ends'>
   actions: SessionActions
   workbench: Workbench
   worktrees: Pick<WindowWorktrees, 'of' | 'onDidChange' | 'refresh'>
@@ -93,6 +96,9 @@ export class HistoryView extends Owner {
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
       'history/actOnMany': ({ action, sessions }) => this.#actOnMany(action, sessions),
       'history/search': ({ id, text, here }) => this.#search(connection, id, text, here),
+      'history/preview': session => {
+        connection.send('history/preview', previewOf(this.#options.transcripts, session))
+      },
       'history/showHit': ({ agentId, sessionId, entry, matches }) => {
         const item = history.find(agentId, sessionId)
         const query = findQueryOf(matches)
@@ -260,9 +266,10 @@ function findQueryOf(matches: readonly string[]): FindQuery {
 }
 
 /** What History's rows depend on besides the list. */
-export function surroundings(options: Omit<HistoryViewOptions, 'history' | 'actions'>): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench, worktrees } =
-    options
+export function surroundings(
+  options: Omit<HistoryViewOptions, 'history' | 'actions' | 'transcripts'>,
+): HistorySurroundings {
+  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench } = options
   return {
     trusted: workbench.isTrusted,
     hasFolder: workbench.folders().length > 0,

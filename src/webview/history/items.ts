@@ -20,6 +20,8 @@ export interface HistoryFilter {
   archived: boolean
   /** by what sessions are grouped; absent for the date */
   group?: 'agent' | 'folder' | undefined
+  /** whether the start and the end of the selected conversation are shown */
+  preview?: boolean
 }
 
 /** The group of pinned sessions is the first. */

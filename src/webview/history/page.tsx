@@ -1,7 +1,7 @@
 import { batch, computed, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import type { HistoryPlace, HistorySummary } from '../../bridge/history.ts'
+import type { HistoryPlace, HistoryPreview, HistorySummary } from '../../bridge/history.ts'
 import type { HistoryHostMessages, HistoryMessages } from '../../bridge/history-messages.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
@@ -21,6 +21,7 @@ export function historyPage(
   const summary = signal<HistorySummary | undefined>(undefined)
   const lines = new HistoryLines()
   const filter = signal(keptFilter())
+  const preview = signal<HistoryPreview | undefined>(undefined)
   const renamed = signal<string | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
   const searched = { id: 0, isRunning: signal(false) }
@@ -41,6 +42,9 @@ export function historyPage(
       if (id !== searched.id) return
       lines.found(hits)
       searched.isRunning.value = false
+    },
+    'history/preview': shown => {
+      preview.value = shown
     },
     'history/editTitle': row => {
       renamed.value = rowKey(row)
@@ -67,6 +71,7 @@ export function historyPage(
         lines={lines}
         filter={filter}
         renamed={renamed}
+        preview={preview}
         isSearching={isSearching}
         wantsFocus={wantsFocus}
       />
@@ -79,5 +84,11 @@ function keptFilter(): HistoryFilter {
   const kept: Record<string, unknown> = typeof history === 'object' && history !== null ? { ...history } : {}
   const text = typeof kept.text === 'string' ? kept.text : ''
   const group = kept.group === 'agent' || kept.group === 'folder' ? kept.group : undefined
-  return { text, here: kept.here === true, archived: kept.archived === true, group }
+  return {
+    text,
+    here: kept.here === true,
+    archived: kept.archived === true,
+    group,
+    preview: kept.preview === true,
+  }
 }

@@ -20,7 +20,7 @@ interface SearchBarProps {
 /** The search field, which controls the list, and the filters. */
 export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown }: SearchBarProps) {
   const { host, place } = useHistory()
-  const { text, here, archived } = filter.value
+  const { text, here, archived, preview = false } = filter.value
   const isListed = lines.rowCount > 0
   return (
     <div class="history-search">
@@ -60,6 +60,15 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
         onClick={() => {
           filter.value = { ...filter.value, here: !here }
           selection.list.toTop()
+        }}
+      />
+      <IconButton
+        icon="open-preview"
+        label={t('Preview Selected Session')}
+        pressed={preview}
+        class={preview ? 'pressed' : ''}
+        onClick={() => {
+          filter.value = { ...filter.value, preview: !preview }
         }}
       />
       {(archived || lines.count.value.archived > 0) && (

@@ -1,6 +1,6 @@
 import { computed, effect, type ReadonlySignal, type Signal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { HistorySummary } from '../../bridge/history.ts'
+import type { HistoryPreview, HistorySummary } from '../../bridge/history.ts'
 import { plural, t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
@@ -12,6 +12,7 @@ import type { HistoryFilter, HistoryLines } from './items.ts'
 import { handleKey, isFindKey, isSelectAllKey, isUndoKey, typesText } from './keys.ts'
 import { HistoryList } from './list.tsx'
 import { AgentNotes, SearchNote } from './note.tsx'
+import { Preview } from './preview.tsx'
 import { SearchBar } from './search-bar.tsx'
 import { HistorySelection } from './selection.ts'
 
@@ -22,13 +23,22 @@ interface HistoryViewProps {
   filter: Signal<HistoryFilter>
   /** the key of the row whose title is being edited */
   renamed: Signal<string | undefined>
+  preview: Signal<HistoryPreview | undefined>
   /** conversations are being searched, and nothing was found in them yet */
   isSearching: ReadonlySignal<boolean>
   wantsFocus: Signal<boolean>
 }
 
 /** The whole History view. The search field keeps the focus; the arrow keys move through the rows. */
-export function HistoryView({ summary, lines, filter, renamed, isSearching, wantsFocus }: HistoryViewProps) {
+export function HistoryView({
+  summary,
+  lines,
+  filter,
+  renamed,
+  preview,
+  isSearching,
+  wantsFocus,
+}: HistoryViewProps) {
   const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const focusSearch = useCallback(() => search.current?.focus(), [])
@@ -110,7 +120,10 @@ export function HistoryView({ summary, lines, filter, renamed, isSearching, want
         onKeyDown={onListKey}
       />
       {lines.rowCount > 0 ? (
-        <HistoryList summary={summary.value} lines={lines} selection={selection} focusBack={focusSearch} />
+        <div class="history-body">
+          <HistoryList summary={summary.value} lines={lines} selection={selection} focusBack={focusSearch} />
+          {filter.value.preview && <Preview selection={selection} preview={preview} />}
+        </div>
       ) : (
         <div class="history-empty">
           <EmptyHistory

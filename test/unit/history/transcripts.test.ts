@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { previewOf } from '../../../src/app/history/preview.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { sessionKey } from '../../../src/common/session-key.ts'
 import type { Entry, TerminalState } from '../../../src/conversation/state.ts'
@@ -273,6 +274,32 @@ describe('the conversation storage', () => {
 
     const damaged = () =>
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
+
+    it('returns the ends of a long conversation without reading the rest', () => {
+      const { transcripts } = make()
+      const entries = Array.from({ length: 5000 }, (_, i) => entry(i, `text ${i}`))
+      assert.deepEqual(previewOf(transcripts, { agentId: 'a', sessionId: 's' }).parts, [])
+      transcripts.write('a', 's', { replace: true, entries, terminals: [] })
+      const texts = [{ position: 4999, block: 0, text: ' and more' }]
+      transcripts.write('a', 's', { replace: false, entries: [], texts, terminals: [] })
+      const ends = transcripts.ends('a', 's', 2, 3)
+      const ids = (list: Entry[] = []) => list.map(({ id }) => id)
+      assert.deepEqual(
+        [ids(ends?.first), ids(ends?.last)],
+        [
+          ['e0', 'e1'],
+          ['e4997', 'e4998', 'e4999'],
+        ],
+      )
+      const { parts } = previewOf(transcripts, { agentId: 'a', sessionId: 's' })
+      assert.deepEqual(parts.slice(0, 2), [{ kind: 'agent', text: 'text 0' }, { kind: 'gap' }])
+      assert.deepEqual(parts.at(-1), { kind: 'agent', text: 'text 4999 and more' })
+      transcripts.write('a', 't', { replace: true, entries: entries.slice(0, 3), terminals: [] })
+      assert.deepEqual(
+        previewOf(transcripts, { agentId: 'a', sessionId: 't' }).parts,
+        [0, 1, 2].map(i => ({ kind: 'agent', text: `text ${i}` })),
+      )
+    })
 
     it('knows at once what is saved, also by other windows', () => {
       const [here, other] = [make(), make()]

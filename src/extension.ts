@@ -22,6 +22,7 @@ import type { Services } from './services.ts'
 import type { SessionReference } from './sessions/open-session.ts'
 import { BaseFiles } from './workbench/changes/base-files.ts'
 import { createCommentController } from './workbench/comments/comment-controller.ts'
+import { registerChatTools } from './workbench/tools/chat-provider.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -94,6 +95,8 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   )
   own.add(registerCommands(log, async () => (await services()).commands))
+  const { version } = context.extension.packageJSON as { version: string }
+  own.add(registerChatTools(version, async () => (await services()).chatTools))
   own.add(
     vscode.window.registerWebviewViewProvider(
       ViewId.conversation,

@@ -34,6 +34,7 @@ export function createServices(options: PlatformOptions) {
   return {
     ...createViewEntries(app, options.context.extensionUri),
     commands,
+    chatTools: app.chatTools,
     /** Tracks agents' changes of this window's files. */
     tracker,
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */

@@ -34,6 +34,7 @@ export class AgentLink implements Disposable {
   /** What an earlier window left, if one started the agent; nothing is read before `begin`. */
   readonly earlier: HostedAgentState | undefined
   readonly #reader: NdjsonReader
+  readonly #writer: NdjsonWriter
   readonly #begun = deferred()
   readonly #caughtUp = deferred()
   readonly #process: RunningProcess
@@ -80,6 +81,7 @@ export class AgentLink implements Disposable {
     })
     this.#reader = reader
     const writer = new NdjsonWriter(process.stdin)
+    this.#writer = writer
     const lastId = earlier?.lastId
     this.connection = new Connection({ reader, writer, handlers, log, tap, secrets, lastId })
     this.connection.onDidClose(error => {
@@ -111,6 +113,7 @@ export class AgentLink implements Disposable {
     const { hosted } = this.#process
     if (!hosted) return undefined
     const reader = this.#reader
+    const writer = this.#writer
     const { connection } = this
     return {
       id: hosted.id,
@@ -126,7 +129,11 @@ export class AgentLink implements Disposable {
       keep: times => hosted.keep(times),
       confirm: number => hosted.confirm(number),
       note: (sessionId, note) => hosted.note(sessionId, note),
-      leave: () => hosted.detach(),
+      leave: () => {
+        writer.flush()
+        return hosted.detach()
+      },
+      onDidLose: hosted.onDidLose,
     }
   }
 

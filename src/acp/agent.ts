@@ -152,7 +152,7 @@ export interface Agent extends Disposable {
 }
 
 /** An agent whose process is in the agent host. */
-export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm'> {
+export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' | 'confirm' | 'onDidLose'> {
   /**
    * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
    * reads them.
@@ -160,10 +160,13 @@ export interface HostedAgent extends Pick<HostedLink, 'id' | 'isKept' | 'keep' |
   readonly arrived: number
   /** The number of the last one that was handled, also if that is a notification that is being handled now. */
   readonly handled: number
-  /** Tells the window that attaches next something about a session. */
-  note(sessionId: string, note: SessionNote): void
-  /** Leaves it to the next window. Nothing is sent or received anymore, and the connection ends. */
-  leave(): void
+  /** Tells the window that attaches next something about a session; `undefined` if it isn't open anymore. */
+  note(sessionId: string, note: SessionNote | undefined): void
+  /**
+   * Leaves it to the next window. What was sent before reaches it; nothing is sent or received anymore, and the connection ends.
+   * Resolves when another window can attach.
+   */
+  leave(): Promise<void>
 }
 
 /** What a window tells the next one about a session, beside the conversation that it stores. */

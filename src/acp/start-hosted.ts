@@ -8,7 +8,7 @@ import type { AgentTag, HostedAgentInfo, KeepTimes } from './transport/host/host
 import { QUICK_STOP } from './transport/running-process.ts'
 
 export type { HostedAgentInfo, KeepTimes }
-export { AgentHosts }
+export { AgentHosts, QUICK_STOP }
 
 export interface HostedStart {
   hosts: Pick<AgentHosts, 'start' | 'attach'>

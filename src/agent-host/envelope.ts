@@ -49,8 +49,10 @@ export class Envelope {
     return Object.fromEntries(this.#notes)
   }
 
+  /** Without a note, the window doesn't have the session open anymore. */
   note(sessionId: string, note: unknown): void {
-    this.#notes.set(sessionId, note)
+    if (note === undefined) this.#notes.delete(sessionId)
+    else this.#notes.set(sessionId, note)
   }
 
   /** A frame that a window sent. */

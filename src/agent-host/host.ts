@@ -104,7 +104,10 @@ export class AgentHost {
         channel.send({ type: 'list', agents: [...this.#agents.values()].map(({ info }) => info) })
         return channel.end()
       case 'attach':
-        if (agent && !agent.isEnding) return agent.attach(channel, Number(message.confirmed))
+        if (agent && !agent.isEnding) {
+          if (typeof message.workspace === 'string') agent.moveTo(message.workspace)
+          return agent.attach(channel, Number(message.confirmed))
+        }
         channel.send({ type: 'unknown' })
         return channel.end()
       case 'end':

@@ -42,6 +42,7 @@ export class HostedAgent {
   readonly #launch: SpawnRequest
   readonly #process: AgentProcess
   readonly #options: HostedAgentOptions
+  #tag: AgentTag
   readonly #journal: Journal
   readonly #envelope = new Envelope()
   readonly #splitter: FrameSplitter
@@ -73,6 +74,7 @@ export class HostedAgent {
     this.#process = process
     this.#launch = launch
     this.#options = options
+    this.#tag = options.tag
     const file = path.join(options.folder, journalName(globalThis.process.pid, this.id))
     this.#journal = new Journal({ file, maxMemory: MAX_MEMORY, maxFile: MAX_FILE })
     this.#splitter = new FrameSplitter(options.maxFrameBytes)
@@ -98,14 +100,18 @@ export class HostedAgent {
     const hasExited = this.#exit !== undefined
     const { id } = this
     const { pid } = this.#process
-    const { tag } = this.#options
     const sessions = Object.keys(this.#envelope.notes)
-    return { id, pid, command, cwd, tag, sessions, since: this.#since, isAttached, hasExited }
+    return { id, pid, command, cwd, tag: this.#tag, sessions, since: this.#since, isAttached, hasExited }
   }
 
   /** Whether it's being ended, so that no window can attach anymore. */
   get isEnding(): boolean {
     return this.#ending !== undefined
+  }
+
+  /** A window of another workspace takes it over. */
+  moveTo(workspace: string): void {
+    this.#tag = { ...this.#tag, workspace }
   }
 
   /**

@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { startAgent } from '../acp/start-agent.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
+import { deferred } from '../common/async.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { createProcessGuard } from '../common/processes/process-guard.ts'
@@ -37,14 +38,16 @@ import { createHistoryServices } from './history/history-services.ts'
 import type { HistoryView } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
 import { ContextKey } from './ids.ts'
+import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import { PageFocus } from './page-focus.ts'
 import type { Platform } from './platform.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { Sounds } from './sounds.ts'
+import { LeftPrompts } from './storage/left-prompts.ts'
 import { createChangeServices, createStorageServices } from './storage/storage-services.ts'
-import { viewStore, workStore } from './storage/stores.ts'
+import { turnStore, viewStore, workStore } from './storage/stores.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './worktrees/window-worktrees.ts'
 
@@ -60,15 +63,21 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const guard = own.add(createProcessGuard({ script: guardScript, log }))
   const composer = composerServices(storage, workbench.setContext, log, own)
   const { previews, records, transcripts, leases, historySize, search } = createStorageServices(platform, own)
-  const { files, tracker } = createChangeServices(platform, protectedFiles, own)
+  /** resolves when this window goes on with the turns of an earlier one */
+  const agentsBack = deferred()
+  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise)
 
   const hosts = agentHosts(platform)
   const queues = own.add(
-    new PromptQueues(composer.drafts, {
-      continues: key => hosted.continues(key),
-      prepare: (queue, draft) => () =>
-        manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
-    }),
+    new PromptQueues(
+      composer.drafts,
+      {
+        continues: key => hosted.continues(key),
+        prepare: (queue, draft) => () =>
+          manager.contentFor(queue, target => makePrompt(promptOf(draft), target, workbench.context.sources)),
+      },
+      new LeftPrompts(path.join(storage.globalFolder, 'left-prompts'), log),
+    ),
   )
   const runners: AgentRunners = own.add(
     new AgentRunners({
@@ -105,7 +114,13 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
         agentServices.systemPromptOf,
         editorTools,
       ),
-      services: { files, onDidSave: platform.onDidSaveFile, environment, guard },
+      services: {
+        files,
+        onDidSave: platform.onDidSaveFile,
+        environment,
+        guard,
+        turns: turnStore(storage, log),
+      },
       records,
       transcripts,
       leases,
@@ -117,17 +132,22 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       },
       nativeElicitation: platform.nativeElicitation(nameOf),
       rules,
+      hosted: {
+        has: session => hosted.has(session),
+        leave: agent => hosted.leave(agent),
+        takeOver: (session, isSeized) => hosted.takeOver(session, isSeized),
+      },
       tracker,
       usage: records,
     }),
   )
   const hosted = new HostedAgents({
-    ...{ hosts, runners, manager, agents, nameOf, log },
+    ...{ hosts, runners, manager, queues, agents, nameOf, log },
     workspace: platform.workspaceIdentity,
     keep: () => workbench.settings.read('keepAgentsRunning'),
     trusted: () => workbench.isTrusted,
   })
-  void hosted.start()
+  void hosted.start().finally(() => agentsBack.resolve())
   const accounts = own.add(new Accounts(agents, runners, log))
   const organizer = own.add(new SessionOrganizer({ runner: runners.get, manager, records }))
   const createController = (store: KeyValueStore, newKey: string) =>
@@ -239,6 +259,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     storage: historySize,
     search,
     atWork: workStore(storage, log),
+    windows,
     workbench,
     worktrees,
     pageFocus,
@@ -293,6 +314,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       switches: agentServices.mcpSwitches,
     }),
   )
+  const chatTools = own.add(new ChatTools({ workbench, editorTools, files }))
   // The last one is disposed first: nothing that ends with the window may reach an agent that goes on.
   own.add(hosted)
   return {
@@ -319,6 +341,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
     tabs,
     tracker,
     windows,
+    chatTools,
     worktrees,
     drafts: composer.drafts,
     documents: files.documents,

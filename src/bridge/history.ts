@@ -37,6 +37,8 @@ export interface HistoryRow {
   pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
+  /** another window of this machine has it open, and works in it or has ended that unseen */
+  inWindow?: true
   /** the agent lists its sessions, and this isn't one of them; `saved`: Parley has a copy */
   unlisted?: 'saved' | 'gone'
 }
@@ -95,6 +97,8 @@ export interface HistoryChanges extends HistorySummary {
   rows: HistoryRow[]
   /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
   removed?: Array<{ agentId: string; sessionId: string }>
+  /** these are the first rows of the list; the others follow at once */
+  more?: true
 }
 
 /** What the view in the side bar shows. */

@@ -7,7 +7,7 @@ import type { AgentAuthor } from './change-versions.ts'
 import type { DiskChanges } from './disk-changes.ts'
 import { encodingOf, type FileReader } from './file-reader.ts'
 import { type FileState, sameState, textState } from './file-state.ts'
-import { repositoryOf } from './repository-moves.ts'
+import { type RepositoryPosition, repositoryOf } from './repository-moves.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 
 export interface AgentTurnsOptions {
@@ -26,6 +26,14 @@ export interface Omitted {
   folders: readonly string[]
 }
 const NOTHING: Omitted = { files: 0, folders: [] }
+
+/** What an earlier window knew of a turn that goes on. */
+export interface EarlierTurn {
+  /** in milliseconds since the epoch */
+  began: number
+  /** where the repositories stood then */
+  repositories: RepositoryPosition[]
+}
 
 export class AgentTurns {
   readonly #shared: FilesShared
@@ -48,7 +56,7 @@ export class AgentTurns {
 
   /**
    * A turn starts. `isWorking`: whether changes in the roots may be its work now. `ranGit`: whether the agent itself may have
-   * run Git.
+   * run Git. `before`: it started in an earlier window.
    */
   beginTurn(
     session: string,
@@ -56,14 +64,15 @@ export class AgentTurns {
     roots: readonly string[],
     isWorking: () => boolean,
     ranGit: () => boolean,
+    before?: EarlierTurn,
   ): void {
-    const began = new Moment()
+    const began = new Moment(before?.began)
     const { rules } = this.#shared
     let real = roots
     const covers = (path: string) => real.some(root => rules.contains(root, path))
-    const repositories = Promise.all(roots.map(root => repositoryOf(root))).then(all =>
-      all.filter(one => one !== undefined),
-    )
+    const repositories = before
+      ? Promise.resolve(before.repositories)
+      : Promise.all(roots.map(root => repositoryOf(root))).then(all => all.filter(one => one !== undefined))
     void repositories.then(all => {
       for (const one of all) this.#disk.followRepository(one)
     })

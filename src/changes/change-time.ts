@@ -22,8 +22,14 @@ export async function latestChange(
 
 /** A moment, by the clock of the file system and by one that nobody sets. */
 export class Moment {
-  readonly #time = Date.now()
-  readonly #elapsed = performance.now()
+  readonly #time: number
+  readonly #elapsed: number
+
+  /** By default, now; or a time in milliseconds since the epoch, which an earlier window noted. */
+  constructor(time = Date.now()) {
+    this.#time = time
+    this.#elapsed = performance.now() - (Date.now() - time)
+  }
 
   /** Whether it's certain that this time, in milliseconds since the epoch, is before the moment. */
   isAfter(time: number): boolean {

@@ -38,6 +38,8 @@ export interface TrackerOptions {
   checkpoints?: () => CheckpointLimits
   /** Globs of files to ignore in folders without a repository. */
   excluded?: () => readonly string[]
+  /** Resolves when this window goes on with the turns of an earlier one, whose changes aren't the user's. */
+  agentsBack?: Promise<void>
 }
 
 export class ChangeTracker extends Owner {
@@ -55,7 +57,7 @@ export class ChangeTracker extends Owner {
   readonly review: Review
   readonly checkpoints: Checkpoints
 
-  constructor({ files: shared, store, trash, checkpoints: limits, excluded }: TrackerOptions) {
+  constructor({ files: shared, store, trash, checkpoints: limits, excluded, agentsBack }: TrackerOptions) {
     super()
     this.shared = shared
     const attribution = new Attribution()
@@ -77,7 +79,7 @@ export class ChangeTracker extends Owner {
       ...(excluded && { excluded }),
     })
     const keep = (path: string, ids?: ReadonlySet<number>) => void this.review.keep(path, () => true, ids)
-    const disk = new DiskChanges({ shared, files, reader, attribution, unsaved, keep })
+    const disk = new DiskChanges({ shared, files, reader, attribution, unsaved, keep, agentsBack })
     this.disk = this.register(disk)
     this.edits = this.register(new UserEdits({ files, reader, disk, attribution, unsaved, shared }))
     this.renames = new UserRenames({ shared, files, reader, disk, unsaved, undoLog })

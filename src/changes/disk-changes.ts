@@ -29,6 +29,8 @@ export interface DiskChangesOptions {
   unsaved: UnsavedEdits
   /** Keeps the committed changes with these ids, or all of the file. */
   keep: (path: string, ids?: ReadonlySet<number>) => void
+  /** What changed before that may be the work of turns that are known only then. */
+  agentsBack: Promise<void> | undefined
 }
 
 export class DiskChanges extends Owner {
@@ -45,7 +47,7 @@ export class DiskChanges extends Owner {
   /** Path of a file that an agent changed on disk while its document had unsaved changes. */
   readonly onDidConflict = this.#conflict.event
 
-  constructor({ shared, files, reader, attribution, unsaved, keep }: DiskChangesOptions) {
+  constructor({ shared, files, reader, attribution, unsaved, keep, agentsBack }: DiskChangesOptions) {
     super()
     this.#shared = shared
     this.#files = files
@@ -64,7 +66,7 @@ export class DiskChanges extends Owner {
     )
     this.register(watch)
     this.register(files.onDidFill(isFilled => watch.set(isFilled)))
-    void files.ready.then(() => {
+    void Promise.all([files.ready, agentsBack]).then(() => {
       void this.#checkAll(files.keys())
       void this.#followRepositories()
     })

@@ -8,7 +8,7 @@ import type { TrackedWrite } from '../editor/files/agent-write.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { lineEdits, splitLines } from '../editor/line-edits.ts'
 import { PathGuard } from '../editor/path-guard.ts'
-import type { Omitted } from './agent-turns.ts'
+import type { EarlierTurn, Omitted } from './agent-turns.ts'
 import type { ToolChange } from './attribution.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
@@ -428,12 +428,18 @@ export class SessionChanges extends ChangeScope {
 
   /**
    * A turn starts. `isWorking`: whether it may be changing files now. `ranGit`: whether the agent itself may have run Git.
+   * `before`: it started in an earlier window.
    */
-  beginTurn(turn: number, isWorking: () => boolean, ranGit: () => boolean = () => false): void {
+  beginTurn(
+    turn: number,
+    isWorking: () => boolean,
+    ranGit: () => boolean = () => false,
+    before?: EarlierTurn,
+  ): void {
     this.#turn = turn
     const { cwd, additionalDirectories } = this.#roots
     const roots = [cwd, ...additionalDirectories]
-    this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit)
+    this.tracker.turns.beginTurn(this.session, this.#author(), roots, isWorking, ranGit, before)
   }
 
   endTurn(): Promise<void> {

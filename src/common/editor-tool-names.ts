@@ -22,7 +22,12 @@ export const EDITOR_TOOL_NAMES = [
   'ask_user',
   'list_tasks',
   'run_task',
+  'run_tests',
+  'test_results',
   'terminal_output',
+  'terminal_selection',
+  'debug_state',
+  'debug_control',
 ] as const
 
 export type EditorToolName = (typeof EDITOR_TOOL_NAMES)[number]

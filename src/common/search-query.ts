@@ -1,10 +1,10 @@
 /** What is typed into the search of History: words, "phrases" and filters such as `agent:codex` or `after:2026-11-01`. */
 export interface SearchQuery {
   terms: SearchTerm[]
-  /** each must be part of the agent's name or id */
-  agents: string[]
-  /** each must be part of the session's folder */
-  folders: string[]
+  /** each must be part of the agent's name or id, or be one of them */
+  agents: SearchTerm[]
+  /** each must be part of the session's folder, or one of the folders above it */
+  folders: SearchTerm[]
   /** each must be part of the path of a file in the session */
   files: string[]
   /** the session must be in each of these; unknown ones are ignored */
@@ -18,7 +18,7 @@ export interface SearchQuery {
 export interface SearchTerm {
   /** without case and accents */
   text: string
-  /** It must end where a word ends. Otherwise, words that start with it are found, too. */
+  /** It must end where a word ends, or be a whole name. Otherwise, what starts with it, or has it, is found, too. */
   whole: boolean
 }
 
@@ -29,16 +29,22 @@ const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files' | 'states'
   is: 'states',
 }
 
+/** A word, a phrase or a filter. */
+const PART = /(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu
+
 /** Reads what is typed. A filter that isn't complete yet, or whose date can't be read, filters nothing. */
 export function parseSearch(text: string, now: number): SearchQuery {
   const query: SearchQuery = { terms: [], agents: [], folders: [], files: [], states: [] }
-  for (const match of text.matchAll(/(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu)) {
+  for (const match of text.matchAll(PART)) {
     const [all, name = '', phrase, closed, word = ''] = match
     const key = name.toLowerCase()
     const value = phrase ?? word
     const filter = Object.hasOwn(FILTERS, key) ? FILTERS[key] : undefined
     if (filter) {
-      if (value.trim() !== '') query[filter].push(fold(value.trim()))
+      const text = fold(value.trim())
+      if (text === '') continue
+      if (filter === 'agents' || filter === 'folders') query[filter].push({ text, whole: closed === '"' })
+      else query[filter].push(text)
     } else if (key === 'after' || key === 'before') {
       const day = dayOf(value.trim(), now)
       if (day !== undefined) query[key] = day
@@ -63,9 +69,46 @@ export function matchesFilters(
 ): boolean {
   if (after !== undefined && updatedAt < after) return false
   if (before !== undefined && updatedAt >= before) return false
-  if (agents.length > 0 && !agents.every(agent => fold(`${agentName}\n${agentId}`).includes(agent)))
-    return false
-  return folders.length === 0 || folders.every(folder => fold(cwd).includes(folder))
+  if (agents.length > 0) {
+    const names = [fold(agentName), fold(agentId)]
+    if (!agents.every(({ text, whole }) => names.some(name => (whole ? name === text : name.includes(text)))))
+      return false
+  }
+  if (folders.length === 0) return true
+  const folder = fold(cwd)
+  return folders.every(({ text, whole }) => (whole ? hasParts(folder, text) : folder.includes(text)))
+}
+
+/** Whether these parts of a path follow each other in it. */
+function hasParts(path: string, parts: string): boolean {
+  const plain = (text: string) => text.replace(/^[\\/]+|[\\/]+$/g, '').replaceAll('\\', '/')
+  return `/${plain(path)}/`.includes(`/${plain(parts)}/`)
+}
+
+/** The text with this value for the filter, or without the filter; everything else that was typed stays. */
+export function withFilter(text: string, name: string, value: string | undefined): string {
+  const names = name === 'after' ? ['after', 'before'] : [name]
+  const rest = text
+    .replace(PART, (part, filter = '') => (names.includes(filter.toLowerCase()) ? '' : part))
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (value === undefined) return rest
+  return `${rest} ${name}:${written(name, value)}`.trim()
+}
+
+/** The names of agents and folders are meant as a whole. Quotation marks can't be written. */
+function written(name: string, value: string): string {
+  if (name !== 'agent' && name !== 'folder') return value
+  const [longest = ''] = value.split('"').sort((a, b) => b.length - a.length)
+  return longest === value ? `"${value}"` : longest.replace(/^.*\s(?=\S)|\s/g, '')
+}
+
+/** The value that the text has for a filter, without case. */
+export function filterIn(text: string, name: string): string | undefined {
+  const parts = [...text.matchAll(PART)].filter(([, filter = '']) => filter.toLowerCase() === name)
+  const [, , phrase, , word = ''] = parts.at(-1) ?? []
+  const value = fold((phrase ?? word).trim())
+  return value === '' ? undefined : value
 }
 
 /** What a session is called: the text of each term must be in it. */
@@ -103,7 +146,7 @@ export function hasText({ terms, files }: SearchQuery): boolean {
 }
 
 /** Text as it's compared: without case, and without the accents of Latin letters, as in SQLite's `unicode61`. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text
     .normalize('NFC')
     .replace(LATIN, letters => letters.normalize('NFD').replace(/[\u0300-\u036f]/g, ''))

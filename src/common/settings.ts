@@ -48,6 +48,8 @@ export const SETTINGS = {
   }),
   /** The tools of the editor's own MCP server that agents get; empty: none. */
   editorTools: setting(z.array(z.string()), 'window', [...EDITOR_TOOL_NAMES]),
+  /** Also VS Code's own chat gets the editor tools. */
+  editorToolsInChat: setting(z.boolean(), 'application', false),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */

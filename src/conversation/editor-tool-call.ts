@@ -29,11 +29,18 @@ export function editorToolCall({
 function subjectOf(rawInput: unknown): string | undefined {
   if (!isRecord(rawInput)) return undefined
   const input = isRecord(rawInput.arguments) ? rawInput.arguments : rawInput
-  const { name, query, file, files, line, new_name, question, apply } = input
+  const { name, query, file, files, line, new_name, question, apply, action, evaluate } = input
   const at = typeof file === 'string' && typeof line === 'number' ? `${file}:${line}` : file
-  const first = [name, apply, query, question, at, Array.isArray(files) ? files.join(', ') : undefined].find(
-    (one): one is string => typeof one === 'string' && one !== '',
-  )
+  const first = [
+    name,
+    apply,
+    query,
+    question,
+    action,
+    evaluate,
+    at,
+    Array.isArray(files) ? files.join(', ') : undefined,
+  ].find((one): one is string => typeof one === 'string' && one !== '')
   return first !== undefined && typeof new_name === 'string' ? `${first} → ${new_name}` : first
 }
 

@@ -41,6 +41,8 @@ export interface LatestTurns {
   turns: number
   /** number of turns in the conversation */
   of: number
+  /** the start of the only turn in the text is left out, too */
+  isPart?: true
 }
 
 /**
@@ -68,7 +70,7 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
       turns,
       of,
     }
-  // the end of the last turn
+  const partNote = l10n.t('The conversation is longer than this: only the end of its last turn is here.')
   const kept: string[] = []
   for (let at = entries.length, length = 0; at > 0 && length < max; ) {
     const text = entryMarkdown(entries[--at]!, terminals).slice(-(max - length))
@@ -76,9 +78,10 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
     length += text.length
   }
   return {
-    text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note })}\n${kept.join('\n\n')}\n`,
+    text: `${conversationMarkdown({ ...state, entries: [] }, { ...about, note: partNote })}\n${kept.join('\n\n')}\n`,
     turns: 1,
     of,
+    isPart: true,
   }
 }
 

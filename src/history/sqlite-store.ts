@@ -70,6 +70,8 @@ const MIGRATIONS = [
 export class SqliteStore implements SessionStore {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  /** what `list` returned for an agent, and the version of the database then */
+  readonly #lists = new Map<string, { version: unknown; sessions: LocalSession[] }>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(
@@ -86,10 +88,16 @@ export class SqliteStore implements SessionStore {
     return rows.map(row => String(row.agent_id))
   }
 
+  /** Reads thousands of sessions only after a change, also by another window. */
   list(agentId: string): LocalSession[] {
-    return this.#prepare('SELECT * FROM sessions WHERE agent_id = ? ORDER BY updated_at DESC')
+    const version = this.#prepare('PRAGMA data_version').get()?.data_version
+    const known = this.#lists.get(agentId)
+    if (known?.version === version && known) return known.sessions
+    const sessions = this.#prepare('SELECT * FROM sessions WHERE agent_id = ? ORDER BY updated_at DESC')
       .all(agentId)
       .map(readSession)
+    this.#lists.set(agentId, { version, sessions })
+    return sessions
   }
 
   pinned(): SessionId[] {
@@ -105,6 +113,8 @@ export class SqliteStore implements SessionStore {
   }
 
   put(session: LocalSession): void {
+    const list = this.#lists.get(session.agentId)
+    this.#lists.delete(session.agentId)
     this.#prepare(
       `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
@@ -126,9 +136,17 @@ export class SqliteStore implements SessionStore {
       session.pinned ? 1 : 0,
       session.imported ? 1 : 0,
     )
+    const stored = list && this.get(session.agentId, session.sessionId)
+    if (!stored) return
+    // the version changes only with what other connections write
+    const sessions = list.sessions.filter(({ sessionId }) => sessionId !== stored.sessionId)
+    const at = sessions.findIndex(({ updatedAt }) => updatedAt <= stored.updatedAt)
+    sessions.splice(at < 0 ? sessions.length : at, 0, stored)
+    this.#lists.set(session.agentId, { ...list, sessions })
   }
 
   remove(agentId: string, sessionId: string): void {
+    this.#lists.delete(agentId)
     for (const table of ['sessions', 'session_usage'])
       this.#prepare(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`).run(
         agentId,
@@ -250,9 +268,11 @@ function readSession(row: Row): LocalSession {
   if (row.archived === 1) session.archived = true
   if (row.pinned === 1) session.pinned = true
   if (row.imported === 1) session.imported = true
-  const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
-  if (success && row.system_prompt !== null) session.systemPrompt = data
-  const former = readJson(row.former_titles)
+  if (row.system_prompt !== null) {
+    const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
+    if (success) session.systemPrompt = data
+  }
+  const former = row.former_titles === null ? undefined : readJson(row.former_titles)
   if (Array.isArray(former)) session.formerTitles = former.filter(title => typeof title === 'string')
   return session
 }

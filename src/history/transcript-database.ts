@@ -49,6 +49,8 @@ export class TranscriptDatabase implements Disposable {
   #reopenAt = Number.POSITIVE_INFINITY
   /** damage was found in the file since it was first opened */
   #suspect = false
+  /** how often the file was opened */
+  #openings = 0
   #compactTimer: NodeJS.Timeout | undefined
 
   constructor(options: TranscriptDatabaseOptions) {
@@ -68,6 +70,11 @@ export class TranscriptDatabase implements Disposable {
 
   all(sql: string, ...values: Array<string | number>): Array<Record<string, unknown>> {
     return this.#prepare(sql)?.all(...values) ?? []
+  }
+
+  /** Changes when another connection has written, and when the file is opened again; not with what is written here. */
+  get foreignVersion(): string {
+    return `${this.#openings} ${this.all('PRAGMA data_version')[0]?.data_version}`
   }
 
   /** Runs the work in a transaction, while no other window writes; `DEFERRED`: only reads a consistent state. */
@@ -142,6 +149,7 @@ export class TranscriptDatabase implements Disposable {
   #open(): DatabaseSync | undefined {
     const { file } = this.#options
     this.#reopenAt = Number.POSITIVE_INFINITY
+    this.#openings += 1
     try {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')

@@ -61,6 +61,12 @@ export class TranscriptRows {
     return row && String(row.revision)
   }
 
+  /** All copies with a revision. */
+  all(): StoredCopy[] {
+    const rows = this.#database.all("SELECT agent_id, session_id FROM conversations WHERE revision != ''")
+    return rows.map(row => [String(row.agent_id), String(row.session_id)])
+  }
+
   /** The copies that windows saved while another window had the session. */
   separateCopies([agentId, id]: StoredCopy): Array<{ copy: StoredCopy; revision: string }> {
     const rows = this.#database.all(

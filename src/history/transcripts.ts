@@ -52,6 +52,8 @@ export class Transcripts implements Disposable {
   readonly #revisions = new Map<string, string>()
   /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
+  /** the keys of all sessions of which anything is saved, and the database's version then */
+  #kept: { version: string; keys: Set<string> } | undefined
   readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
 
@@ -101,6 +103,7 @@ export class Transcripts implements Disposable {
     }, undefined)
     if (written) {
       this.#database.worked()
+      this.#kept?.keys.add(sessionKey(agentId, sessionId))
       this.#wrote.fire(written)
     }
     return written !== undefined
@@ -150,6 +153,7 @@ export class Transcripts implements Disposable {
     }, undefined)
     if (written === undefined || written === 'same') return written ?? 'failed'
     this.#database.worked()
+    this.#kept?.keys.add(sessionKey(agentId, sessionId))
     this.#wrote.fire(written)
     return isMerged ? 'merged' : 'added'
   }
@@ -176,9 +180,16 @@ export class Transcripts implements Disposable {
     }, undefined)
   }
 
-  /** Whether anything of the conversation is saved. */
+  /** Whether anything of the conversation is saved. Fast enough to be asked of thousands. */
   has(agentId: string, sessionId: string): boolean {
-    return this.revision(agentId, sessionId) !== undefined
+    return this.#database.attempt(() => {
+      const version = this.#database.foreignVersion
+      if (this.#kept?.version !== version) {
+        const keys = this.#rows.all().map(copy => sessionKey(copy[0], sessionIdOf(copy)))
+        this.#kept = { version, keys: new Set(keys) }
+      }
+      return this.#kept.keys.has(sessionKey(agentId, sessionId))
+    }, false)
   }
 
   /** Deletes the saved conversation. */
@@ -189,6 +200,7 @@ export class Transcripts implements Disposable {
       this.#rows.remove(whole)
       this.#revisions.delete(sessionKey(...whole))
     }, undefined)
+    this.#kept = undefined
     this.#deleted.fire({ agentId, sessionId })
     this.#database.compactLater()
   }
@@ -208,6 +220,7 @@ export class Transcripts implements Disposable {
       return true
     }, false)
     if (removed) {
+      this.#kept = undefined
       this.#deleted.fire(session)
       this.#database.compactLater()
     }

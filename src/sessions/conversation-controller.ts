@@ -244,7 +244,8 @@ export class ConversationController extends Owner {
     if (this.opener.attempt || this.opener.isRestarting) return
     this.#failures.drop('unresponsive')
     if (this.#options.manager.isTakenOver(open)) {
-      this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, true)
+      const isHosted = open.session.agent.hosted?.isKept === true
+      this.opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, { taken: true, isHosted })
       return
     }
     const { agentId, agentName, session } = open

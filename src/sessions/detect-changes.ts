@@ -3,15 +3,17 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { FileChange } from '../acp/model.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
+import { type StoredSnapshot, snapshotOf, storedSnapshot } from '../changes/stored-snapshot.ts'
 import { WorkTree } from '../changes/work-tree.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Logger } from '../common/logger.ts'
 import { isFinalStatus } from '../conversation/entries/tool-call.ts'
 import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
-import type { ToolCallEntry } from '../conversation/state.ts'
+import type { Entry, ToolCallEntry } from '../conversation/state.ts'
 import { isWrittenSince } from '../editor/files/file-system.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { isProtectedPath, ProtectedSnapshot } from '../editor/protected-files.ts'
@@ -23,6 +25,13 @@ const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 /** Maximum share of time for checks, and their minimum interval in milliseconds. */
 const SHARE = 1 / 8
 const MIN_WAIT_MS = 2000
+
+/** A turn that may go on when its window is gone, with what its folders contained when it began. */
+interface StoredTurn {
+  number: number
+  began: number
+  before: StoredSnapshot
+}
 
 interface Turn {
   /** number of the turn in the conversation */
@@ -44,7 +53,8 @@ interface Turn {
 
 /**
  * Notifies the change tracker when turns run, and which files changed during a turn without being named by a tool call,
- * usually because of commands. Files that the user saves in the editor meanwhile are the user's.
+ * usually because of commands. Files that the user saves in the editor meanwhile are the user's. `turns`: where a turn is stored
+ * whose agent may outlive the window, so that the next window goes on with it.
  */
 export function detectChanges(
   session: Session,
@@ -52,6 +62,7 @@ export function detectChanges(
   onDidSave: Event<string>,
   log: Logger,
   tree: Pick<WorkTree, 'prepare' | 'snapshot' | 'accept' | 'changed'> = new WorkTree(files),
+  turns?: KeyValueStore,
 ): Disposable {
   const own = new DisposableStore()
   let turn: Turn | undefined
@@ -60,6 +71,13 @@ export function detectChanges(
   let timer: NodeJS.Timeout | undefined
   let cost = 0
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
+  const key = files.session
+  const store = async (begun: Turn): Promise<void> => {
+    const before = storedSnapshot(await begun.before)
+    if (turn !== begun || !session.agent.hosted?.isKept) return
+    const { number, began } = begun
+    turns?.set(key, before && ({ number, began, before } satisfies StoredTurn))
+  }
 
   const detect = async (detected: Turn): Promise<void> => {
     const { number, before } = detected
@@ -101,6 +119,8 @@ export function detectChanges(
   own.add({
     dispose: () => {
       clearTimeout(timer)
+      // its agent goes on
+      if (session.phase !== 'ready') turns?.set(key, undefined)
       void files.endTurn()
     },
   })
@@ -113,9 +133,9 @@ export function detectChanges(
       const { before, accepted } = one
       const accepting = before.then(taken => tree.accept(taken, file))
       one.saved.push(file)
-      one.accepted = Promise.all([accepting, accepted]).catch(error =>
-        log.debug(`A saved file couldn't be checked: ${messageOf(error)}`),
-      )
+      one.accepted = Promise.all([accepting, accepted])
+        .then(() => store(one))
+        .catch(error => log.debug(`A saved file couldn't be checked: ${messageOf(error)}`))
     }
   }
   own.add(onDidSave(accept))
@@ -130,6 +150,45 @@ export function detectChanges(
       if (turn?.worked) void lookBeforeSave(turn, file)
     }),
   )
+  const begin = (earlier?: Turn, stored?: StoredTurn) => {
+    const began = stored?.began ?? Date.now()
+    const before = stored
+      ? Promise.resolve(snapshotOf(stored.before))
+      : tree.snapshot(foldersOf(session), began)
+    const begun: Turn = {
+      number: session.state.turn,
+      began,
+      before,
+      accepted: Promise.resolve(),
+      saved: [],
+      worked: earlier?.worked ?? false,
+      ran: earlier?.ran ?? false,
+      ranGit: earlier?.ranGit ?? false,
+    }
+    turn = begun
+    // while a request is pending, the agent does nothing
+    const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
+    const known = stored && {
+      began,
+      repositories: stored.before.repositories.map(({ position }) => position),
+    }
+    files.beginTurn(begun.number, isWorking, () => begun.ranGit, known)
+    if (!stored) store(begun).catch(error => log.debug(`A turn couldn't be stored: ${messageOf(error)}`))
+  }
+  const note = (noted: Turn, entry: Entry | undefined): boolean => {
+    if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) return false
+    noted.worked = true
+    if (!CHANGING.has(entry.toolKind)) {
+      noted.ran = true
+      noted.ranGit ||= mayRunGit(entry)
+    }
+    return isFinalStatus(entry.status)
+  }
+  const stored = turns?.get<StoredTurn>(key)
+  if (stored && session.state.activity !== 'idle' && stored.number === session.state.turn) {
+    begin(undefined, stored)
+    for (const entry of session.state.entries) if (entry.turn === stored.number) note(turn!, entry)
+  } else if (stored) turns?.set(key, undefined)
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
@@ -138,41 +197,21 @@ export function detectChanges(
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
         if (earlier?.worked) void detect(earlier)
-        const began = Date.now()
-        const before = tree.snapshot(foldersOf(session), began)
-        before.catch(() => {})
-        const begun: Turn = {
-          number: session.state.turn,
-          began,
-          before,
-          accepted: Promise.resolve(),
-          saved: [],
-          worked: earlier?.worked ?? false,
-          ran: earlier?.ran ?? false,
-          ranGit: earlier?.ranGit ?? false,
-        }
-        turn = begun
-        // while a request is pending, the agent does nothing
-        const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
-        files.beginTurn(begun.number, isWorking, () => begun.ranGit)
+        begin(earlier)
       }
       if (!turn) return
       for (const change of changes) {
         if (change.type !== 'entry') continue
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
-        if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) continue
-        turn.worked = true
-        if (!CHANGING.has(entry.toolKind)) {
-          turn.ran = true
-          turn.ranGit ||= mayRunGit(entry)
-        }
-        if (isFinalStatus(entry.status)) detectSoon(turn)
+        if (note(turn, entry)) detectSoon(turn)
       }
       if (works) return
       const ended = turn
       turn = undefined
       void (ended.worked ? detect(ended) : Promise.resolve()).then(() => {
-        if (!turn) return files.endTurn()
+        if (turn) return
+        turns?.set(key, undefined)
+        return files.endTurn()
       })
     }),
   )

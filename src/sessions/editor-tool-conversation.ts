@@ -19,10 +19,6 @@ export class EditorToolConversation implements ToolConversation {
     this.#services = services
   }
 
-  get sessionId(): string {
-    return this.#session.sessionId
-  }
-
   async permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { tool, title, kind, changes = [], description } = permission
     const name = `vscode.${tool}`
@@ -40,7 +36,7 @@ export class EditorToolConversation implements ToolConversation {
     })
     const outcome = await this.#session.requestPermission(
       {
-        sessionId: this.sessionId,
+        sessionId: this.#session.sessionId,
         title,
         ...(description !== undefined && { description }),
         subject: { type: 'tool_call', toolCall: { toolCallId } },
@@ -72,10 +68,10 @@ export class EditorToolConversation implements ToolConversation {
   }
 
   write(path: string, content: string, signal: AbortSignal): Promise<void> {
-    return this.#services.writeTextFile({ sessionId: this.sessionId, path, content }, signal)
+    return this.#services.writeTextFile({ sessionId: this.#session.sessionId, path, content }, signal)
   }
 
   elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    return this.#session.createElicitation({ ...request, sessionId: this.sessionId }, signal)
+    return this.#session.createElicitation({ ...request, sessionId: this.#session.sessionId }, signal)
   }
 }

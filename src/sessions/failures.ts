@@ -63,7 +63,10 @@ export type Failure =
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
   /** it can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
-  /** another window has the session; `taken`: that window took it from this one */
+  /**
+   * another window has the session; `taken`: that window took it from this one; `isHosted`: its turn goes on when this window
+   * takes it over
+   */
   | {
       type: 'elsewhere'
       agentId: string
@@ -71,6 +74,7 @@ export type Failure =
       attempt: Extract<Attempt, { type: Reopening }>
       canFork: boolean
       taken?: boolean
+      isHosted?: boolean
     }
   | { type: 'unresponsive'; agentName: string }
   /** the session has been opening for this many seconds */

@@ -84,7 +84,7 @@ export class OpenSession extends Owner {
     const { files, onDidSave } = shared
     if (onDidSave) {
       const { onDidWrite } = services
-      this.register(detectChanges(session, changes, onDidSave, files.log))
+      this.register(detectChanges(session, changes, onDidSave, files.log, undefined, shared.turns))
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
     this.#recorder = this.register(

@@ -1,4 +1,4 @@
-import type { AgentLaunch } from '../acp/agent.ts'
+import type { Agent, AgentLaunch } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -11,6 +11,7 @@ import type {
 import type { SystemPrompt } from '../agents/definition.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
+import type { SessionId } from '../common/session-key.ts'
 import type { Attachment } from '../conversation/attachment.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 import type { LocalSessions } from '../history/local-sessions.ts'
@@ -108,6 +109,22 @@ export type SessionRecords = Pick<
   LocalSessions,
   'agentIds' | 'list' | 'get' | 'opened' | 'touched' | 'noted' | 'forget' | 'agent' | 'agentRuns'
 >
+
+/** What sessions use of the agents that run in the agent host. Nothing here rejects. */
+export interface HostedSessions {
+  /** Whether the agent host has an agent with this session. */
+  has(session: SessionId): Promise<boolean>
+  /**
+   * Stores what arrived, and leaves an agent with its prompts to the window that takes it over. Resolves when that one can
+   * attach.
+   */
+  leave(agent: Agent): Promise<void>
+  /**
+   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond.
+   * Returns false if there is none.
+   */
+  takeOver(session: SessionId, isSeized: boolean): Promise<boolean>
+}
 
 /** What sessions use of the saved conversations. */
 export type SavedConversations = Pick<Transcripts, 'read' | 'revision' | 'write' | 'forget'>

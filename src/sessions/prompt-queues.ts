@@ -21,20 +21,30 @@ export interface ContinuingPrompts {
   prepare(queue: PromptQueue, draft: StoredPrompt['draft']): Prepare
 }
 
+/** Where a window leaves prompts to the one that goes on with their session. */
+export interface PromptHandover {
+  /** Returns whether they were stored. */
+  leave(key: string, prompts: readonly StoredPrompt[]): boolean
+  /** Passes on what was left, if anything was; deletes it once `store` has returned. */
+  take(key: string, store: (prompts: StoredPrompt[]) => void): void
+}
+
 /** The prompt queues of this window, by the key of their conversation. */
 export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
   readonly #continuing: ContinuingPrompts | undefined
+  readonly #handover: PromptHandover | undefined
   readonly #queues = new Map<string, PromptQueue>()
   readonly #change = this.register(new Emitter<PromptQueue>())
 
   /** A queue changed. */
   readonly onDidChange = this.#change.event
 
-  constructor(storage: PromptQueuesStorage, continuing?: ContinuingPrompts) {
+  constructor(storage: PromptQueuesStorage, continuing?: ContinuingPrompts, handover?: PromptHandover) {
     super()
     this.#storage = storage
     this.#continuing = continuing
+    this.#handover = handover
     this.register(
       storage.onDidTakeOver(key => {
         const queue = this.#queues.get(key)
@@ -68,23 +78,38 @@ export class PromptQueues extends Owner {
     queue.addReturned(left)
   }
 
+  /** The session of a conversation goes on in another window, which gets its prompts. */
+  leave(key: string): void {
+    const handover = this.#handover
+    if (handover) this.#queues.get(key)?.leave(prompts => handover.leave(key, prompts))
+  }
+
+  /** This window has the session of a conversation now, and gets the prompts that another one left with it. */
+  arrive(key: string): void {
+    const handover = this.#handover
+    if (!handover) return
+    const queue = this.of(key)
+    this.#decide(key, isSent => handover.take(key, prompts => this.#put(queue, prompts, isSent)))
+  }
+
   #claim(queue: PromptQueue): void {
-    const continues = this.#continuing?.continues(queue.key)
-    if (!continues) {
-      this.#return(queue)
-      return
-    }
-    void continues.then(yes => {
-      if (!yes || !this.#continuing) {
-        this.#return(queue)
-        return
-      }
-      for (const { id, draft } of this.#storage.claim(queue.key))
-        queue.enqueue({ id, draft }, this.#continuing.prepare(queue, draft))
+    this.#decide(queue.key, isSent => {
+      const reason = l10n.t('The window closed before the prompt was sent.')
+      this.#put(queue, this.#storage.claim(queue.key), isSent, reason)
     })
   }
 
-  #return(queue: PromptQueue): void {
-    queue.addReturned(this.#storage.claim(queue.key), l10n.t('The window closed before the prompt was sent.'))
+  /** Whether prompts that another window left are sent; without a delay if that's known. */
+  #decide(key: string, then: (isSent: boolean) => void): void {
+    const continues = this.#continuing?.continues(key)
+    if (continues) void continues.then(then)
+    else then(false)
+  }
+
+  #put(queue: PromptQueue, prompts: readonly StoredPrompt[], isSent: boolean, reason?: string): void {
+    const continuing = this.#continuing
+    if (isSent && continuing)
+      for (const { id, draft } of prompts) queue.enqueue({ id, draft }, continuing.prepare(queue, draft))
+    else queue.addReturned(prompts, reason)
   }
 }

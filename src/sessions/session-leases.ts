@@ -17,29 +17,36 @@ export type SessionLeases = Pick<
 /** The session is open in another window. */
 export class SessionElsewhereError extends Error {
   override readonly name = 'SessionElsewhereError'
+  /** Its agent runs in the agent host, so that its turn goes on when another window takes it over. */
+  readonly isHosted: boolean
 
-  constructor() {
+  constructor(isHosted = false) {
     super(l10n.t('The session is open in another window.'))
+    this.isHosted = isHosted
   }
 }
 
 /**
- * Requests another window to close the session, and takes it from that window after `graceMs`. Rejects with
- * `CancelledError` when `signal` aborts.
+ * Requests another window to close the session, and takes it from that window after `graceMs`. Returns whether it had to.
+ * Rejects with `CancelledError` when `signal` aborts.
  */
 export async function takeOver(
   leases: SessionLeases,
   { agentId, sessionId }: SessionId,
   signal: AbortSignal,
   graceMs = TAKE_OVER_MS,
-): Promise<void> {
+): Promise<boolean> {
   const end = Date.now() + graceMs
   while (!leases.acquire(agentId, sessionId)) {
-    if (Date.now() >= end) return leases.seize(agentId, sessionId)
+    if (Date.now() >= end) {
+      leases.seize(agentId, sessionId)
+      return true
+    }
     leases.request(agentId, sessionId)
     await delay(ACQUIRE_SESSION_POLL_MS)
     if (signal.aborted) throw new CancelledError()
   }
+  return false
 }
 
 /** Shows a conversation as another window saves it, read-only, until it's disposed. */

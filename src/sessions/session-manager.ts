@@ -21,6 +21,7 @@ import type { Reopening } from './failures.ts'
 import { OpenSession, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type {
+  HostedSessions,
   MakePrompt,
   NativeElicitation,
   SavedConversations,
@@ -56,6 +57,8 @@ export interface SessionManagerOptions {
   nativeElicitation: NativeElicitation
   /** The user's rules for permission requests. */
   rules?: Pick<PermissionRules, 'answersFor'>
+  /** The agents that run in the agent host. Without it, none does. */
+  hosted?: HostedSessions
   /** Tracks what agents change in the files of this window. */
   tracker: ChangeTracker
   /** Where usage and cost are counted. */
@@ -90,6 +93,8 @@ export class SessionManager extends Owner {
   /** by session key: number of attempts to reopen it */
   readonly #reopening = new Map<string, number>()
   readonly #takenOver = new WeakSet<OpenSession>()
+  /** by session key: the window that had it didn't release it */
+  readonly #seized = new Set<string>()
   readonly #change = this.register(new Emitter<void>())
 
   /** A session was opened or closed. */
@@ -155,16 +160,38 @@ export class SessionManager extends Owner {
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
     await this.#acquire(reference, signal, how === 'restore' ? RELOAD_CLOSE_MS : 0)
+    const release = this.#keep(agentId, sessionId)
+    try {
+      return (
+        (await this.#goOn(reference, signal)) ??
+        (await this.#reopen(how, reference, signal, progress, previous))
+      )
+    } finally {
+      release()
+    }
+  }
+
+  /** Keeps other windows from having the session, which this one has, until the returned function is called. */
+  #keep(agentId: string, sessionId: string): () => void {
     const key = sessionKey(agentId, sessionId)
     this.#reopening.set(key, (this.#reopening.get(key) ?? 0) + 1)
-    try {
-      return await this.#reopen(how, reference, signal, progress, previous)
-    } finally {
+    return () => {
       const others = (this.#reopening.get(key) ?? 1) - 1
       if (others > 0) this.#reopening.set(key, others)
       else this.#reopening.delete(key)
       this.#release(agentId, sessionId)
     }
+  }
+
+  /** The session with its agent, which another window left in the agent host; `undefined` if it isn't there. */
+  async #goOn(reference: SessionReference, signal: AbortSignal): Promise<OpenSession | undefined> {
+    const { agentId, sessionId } = reference
+    const isSeized = this.#seized.delete(sessionKey(agentId, sessionId))
+    const { hosted } = this.#options
+    if (!hosted || this.find(agentId, sessionId) || !(await hosted.takeOver(reference, isSeized)))
+      return undefined
+    if (signal.aborted) throw new CancelledError()
+    return this.find(agentId, sessionId)
   }
 
   /**
@@ -221,7 +248,8 @@ export class SessionManager extends Owner {
   ): Promise<void> {
     const end = Date.now() + waitMs
     while (this.#options.leases?.acquire(agentId, sessionId) === false) {
-      if (Date.now() >= end) throw new SessionElsewhereError()
+      if (Date.now() >= end)
+        throw new SessionElsewhereError(await this.#options.hosted?.has({ agentId, sessionId }))
       await delay(RELEASE_POLL_MS)
       if (signal.aborted) throw new CancelledError()
     }
@@ -393,7 +421,27 @@ export class SessionManager extends Owner {
 
   /** Makes the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
   async takeOver(reference: SessionReference, signal: AbortSignal): Promise<void> {
-    if (this.#options.leases) await takeOver(this.#options.leases, reference, signal)
+    const { leases } = this.#options
+    if (leases && (await takeOver(leases, reference, signal)))
+      this.#seized.add(sessionKey(reference.agentId, reference.sessionId))
+  }
+
+  /**
+   * Leaves an agent of the agent host to another window, with all of its sessions: nothing that happens here from now on
+   * reaches the agent or what is stored.
+   */
+  async handOver(agent: Agent): Promise<void> {
+    const all = this.list().filter(({ session }) => session.agent === agent)
+    for (const open of all) this.#takenOver.add(open)
+    const left = this.#options.hosted?.leave(agent)
+    const releases = all.map(open => {
+      const release = this.#keep(open.agentId, open.session.sessionId)
+      this.#dismiss(open)
+      return release
+    })
+    agent.dispose()
+    await left
+    for (const release of releases) release()
   }
 
   /** Whether the session was closed here because another window took it over. */
@@ -425,13 +473,14 @@ export class SessionManager extends Owner {
     if (conversation) session.catchUp(conversation)
   }
 
-  /** Another window takes the session over: stops the turn, saves the conversation and closes the session. */
+  /** Another window takes the session over: stops the turn unless it goes on there, saves the conversation and closes the session. */
   async #giveUp({ agentId, sessionId }: Pick<SessionReference, 'agentId' | 'sessionId'>): Promise<void> {
     const open = this.find(agentId, sessionId)
     if (!open) return this.#release(agentId, sessionId)
     if (this.#takenOver.has(open)) return
-    this.#takenOver.add(open)
     const { session } = open
+    if (session.agent.hosted?.isKept) return this.handOver(session.agent)
+    this.#takenOver.add(open)
     if (session.state.activity !== 'idle') {
       open.cancel()
       const idle = deferred()
@@ -544,6 +593,7 @@ export class SessionManager extends Owner {
     })
     replaced?.endServices()
     this.#change.fire()
+    queues.arrive(key)
   }
 
   #dismiss(open: OpenSession): void {

@@ -440,7 +440,10 @@ export class SessionOpener implements Disposable {
   }
 
   /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
-  showElsewhere(attempt: Extract<Attempt, { type: Reopening }>, taken = false): void {
+  showElsewhere(
+    attempt: Extract<Attempt, { type: Reopening }>,
+    { taken, isHosted }: { taken?: boolean; isHosted?: boolean } = {},
+  ): void {
     const { agentId } = attempt
     const runner = this.#options.runner(agentId)
     const canFork =
@@ -464,6 +467,7 @@ export class SessionOpener implements Disposable {
       attempt,
       canFork,
       ...(taken && { taken }),
+      ...(isHosted && { isHosted }),
     })
   }
 
@@ -521,7 +525,7 @@ export class SessionOpener implements Disposable {
     const runner = this.#options.runner(attempt.agentId)
     this.#options.log.warn(`${runner.name}: ${attempt.type} failed: ${messageOf(error)}`)
     if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork') {
-      this.showElsewhere(attempt)
+      this.showElsewhere(attempt, error)
       return
     }
     const failure = failureOf(attempt, error, runner.name, runner.running?.agent.authMethods ?? [])

@@ -12,6 +12,7 @@ import type {
 import type { SessionChanges } from '../changes/session-changes.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
 import type { AskMerge } from '../editor/files/agent-write.ts'
@@ -31,6 +32,8 @@ export interface ServicesShared {
   onDidSave?: Event<string>
   /** The base environment of commands: that of the login shell. */
   environment: () => Record<string, string>
+  /** Keeps what the next window needs of the turns that go on without this one. */
+  turns?: KeyValueStore
   /** Ends commands if this process dies without having done so. */
   guard?: SessionTerminalsOptions['guard']
 }

@@ -83,6 +83,31 @@ export const SETUPS: Record<AgentName, (room: AgentFolders) => Promise<AgentDefi
     })
   },
 
+  async claude({ home, folder, port }) {
+    const settings = path.join(home, '.claude')
+    await write(
+      path.join(settings, 'settings.json'),
+      JSON.stringify({ permissions: { defaultMode: 'default' } }),
+    )
+    const program = path.join(
+      folder,
+      'node_modules',
+      '@agentclientprotocol',
+      'claude-agent-acp',
+      'dist',
+      'index.js',
+    )
+    return definition('claude', process.execPath, [program], {
+      HOME: home,
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+      ANTHROPIC_API_KEY: 'mock',
+      CLAUDE_CONFIG_DIR: settings,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // the mock model doesn't search for tools
+      ENABLE_TOOL_SEARCH: 'false',
+    })
+  },
+
   async gemini({ home, folder, port, byCommand }) {
     await write(
       path.join(home, '.gemini', 'settings.json'),

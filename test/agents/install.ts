@@ -8,7 +8,7 @@ import spawn from 'cross-spawn'
 import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
 /** `demo` is bundled with Parley. */
-export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
+export type AgentName = 'codex' | 'claude' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
 
 /** The SDK that the tests' MCP server uses. */
 export const MCP_SERVER = 'mcp-server'
@@ -17,6 +17,7 @@ export const MCP_SERVER = 'mcp-server'
 export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 'registry'>> = {
   'codex-v1': 'codex',
   'codex-v2': 'codex',
+  claude: 'claude',
   grok: 'grok',
   gemini: 'gemini',
   'sdk-example': 'sdk-example',

@@ -184,6 +184,8 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       writeToolFiles(rig.workspace)
       const features = new FakeEditorFeatures(rig.workspace)
       features.tasksOfWorkspace = [{ name: 'test', source: 'npm', command: 'npm test' }]
+      features.testTools = { runTests: async () => 'passed', testFailure: async () => 'none' }
+      features.debug.launch = [{ name: 'Main', content: '{}' }]
       features.commands = [
         { terminal: 'bash', command: 'npm test', exitCode: 1, isRunning: false, output: 'failed here' },
       ]

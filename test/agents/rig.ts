@@ -11,6 +11,7 @@ import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
 import { EDITOR_TOOL_NAMES } from '../../src/common/editor-tool-names.ts'
 import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
+import { messageBefore } from '../../src/conversation/rewinds.ts'
 import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
@@ -23,7 +24,7 @@ import { McpServers } from '../../src/mcp/mcp-servers.ts'
 import type { EditorFeatures } from '../../src/mcp/server/editor-features.ts'
 import { EditorTools } from '../../src/mcp/server/editor-tools.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
-import type { OpenSession } from '../../src/sessions/open-session.ts'
+import { type OpenSession, referenceOf } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
 import { AgentRunner, type RunningAgent } from '../../src/sessions/runners/agent-runner.ts'
@@ -118,7 +119,7 @@ export class AgentRig {
     this.#root = root
     // only Parley's messages have to be valid
     this.#check = new SchemaCheck({
-      alsoAllowed: ['session/set_model'],
+      alsoAllowed: ['session/set_model', 'session/fork'],
       directions: name === 'demo' ? ['send', 'receive'] : ['send'],
     })
     this.#folder = folder
@@ -190,6 +191,16 @@ export class AgentRig {
     // a request can arrive while the session is being opened
     const onSession = (open: OpenSession) => void this.#attend(open)
     return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
+  }
+
+  /** Forks a session at the agent's last message before this turn. */
+  fork(open: OpenSession, turn: number): Promise<OpenSession> {
+    const messageId = messageBefore(open.session.state, turn)
+    if (messageId === undefined) throw new Error(`There is no message before turn ${turn}`)
+    const at = { messageId, turn, otherwise: 'stay' } as const
+    return this.#manager
+      .fork(referenceOf(open), new AbortController().signal, {}, at)
+      .then(fork => this.#attend(fork))
   }
 
   /** Sends the prompt that starts a scenario of the mock model, and returns how the turn ended. */

@@ -10,6 +10,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { build } from 'esbuild'
+import { installVsCode } from '../host/install-vscode.ts'
+import { current } from '../host/vscode-versions.ts'
 
 const SUFFIX = '.bench.ts'
 const folder = import.meta.dirname
@@ -19,7 +21,13 @@ const bundled = (await readdir(folder))
   .filter(file => file.endsWith(SUFFIX))
   .map(file => file.slice(0, -SUFFIX.length))
 /** benchmarks that use a browser */
-const driven: Readonly<Record<string, string>> = { layout: 'layout.ts', workbench: 'workbench/main.ts' }
+const driven: Readonly<Record<string, string>> = {
+  history: 'history.ts',
+  layout: 'layout.ts',
+  workbench: 'workbench/main.ts',
+}
+/** benchmarks that need SQLite, which the Node of VS Code's extension host has */
+const needSqlite = new Set(['search'])
 const all = [...bundled, ...Object.keys(driven)]
 const names = wanted.length === 0 ? all : wanted
 const unknown = names.filter(name => !all.includes(name))
@@ -58,7 +66,8 @@ async function runBundled(name: string): Promise<number> {
     },
   })
   const env = { ...process.env, PARLEY_BENCH_FOLDER: folder }
-  return ended(spawn(process.execPath, ['--expose-gc', outfile], { stdio: 'inherit', env }))
+  const node = needSqlite.has(name) ? (await installVsCode(current)).node : process.execPath
+  return ended(spawn(node, ['--expose-gc', outfile], { stdio: 'inherit', env }))
 }
 
 async function ended(child: ChildProcess): Promise<number> {

@@ -10,6 +10,7 @@ import { silentLogger } from '../../src/common/logger.ts'
 import type { EditorFeatures, FoundSymbol, Place } from '../../src/mcp/server/editor-features.ts'
 import { Roots } from '../../src/mcp/server/roots.ts'
 import { ToolServer } from '../../src/mcp/server/tool-server.ts'
+import { FakeDebugFeatures } from '../support/fake-debug-features.ts'
 
 const FILES = Number(process.env.PARLEY_BENCH_FILES ?? 10_000)
 const CALLS = Number(process.env.PARLEY_BENCH_CALLS ?? 200)
@@ -85,6 +86,9 @@ const features: EditorFeatures = {
   tasks: async () => [{ name: 'test', source: 'npm' }],
   runTask: async () => ({ exitCode: 0 }),
   terminalCommands: () => [{ terminal: 'sh', command: 'ls', isRunning: false, exitCode: 0, output: 'a' }],
+  terminalSelection: async () => ({ terminal: 'sh', text: 'a' }),
+  testTool: () => async () => 'passed',
+  debug: new FakeDebugFeatures(),
 }
 const problem = {
   severity: 'error' as const,
@@ -112,7 +116,11 @@ const INPUTS: Partial<Record<EditorToolName, Record<string, unknown>>> = {
   organize_imports: { file: 'src/area0/module0.ts' },
   list_tasks: {},
   run_task: { name: 'test' },
+  run_tests: {},
+  test_results: {},
   terminal_output: {},
+  terminal_selection: {},
+  debug_state: {},
 }
 
 const server = await ToolServer.listen('0', silentLogger)
@@ -129,7 +137,6 @@ const endpoint = server.add({
   roots: new Roots(guard),
   tools: () => EDITOR_TOOL_NAMES,
   conversation: async () => ({
-    sessionId: 's',
     permitted: (_permission, _signal, work) => work(),
     write: async () => {},
     elicit: async () => ({ action: 'cancel' }),

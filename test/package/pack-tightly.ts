@@ -6,8 +6,8 @@ import { keptFile } from './kept-file.mjs'
 import { withoutPictures } from './without-pictures.ts'
 
 const readme = 'extension/readme.md'
-/** Zopfli saves 4%, but needs a second for 300 kB: only files of at least this many bytes are worth it. */
-const LARGE = 100_000
+/** Zopfli saves 4%, but takes a second for 300 kB: below this size, in bytes, a file is not worth it. */
+const LARGE = 20_000
 
 /**
  * Compresses the VSIX's files again, as tightly as their format allows. VS Code loads the images of a packaged README

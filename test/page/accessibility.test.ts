@@ -114,8 +114,8 @@ describe('axe finds no problems in four themes with', () => {
     await conversation.button(/^Thought/).click()
     await passes(frame)
     await conversation.button(/^Stop \(/).click()
-    // before the turn has ended, the button is called "Stop and Send Now"
-    await frame.getByRole('button', { name: 'Send Now', exact: true }).waitFor()
+    // the turn has ended when the queue as a whole can be sent
+    await frame.locator('.queue-title').getByRole('button', { name: 'Send Now', exact: true }).waitFor()
     await passes(frame)
   })
 

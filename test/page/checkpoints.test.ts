@@ -79,6 +79,8 @@ describe('restoring a checkpoint', () => {
     await confirm(...texts)
     await holds(FIRST)
     await aside(1)
+    // whose button is gone
+    await conversation.waitForFocus(conversation.composer)
   }
   /** Undoes the restore, after which the file has this text. */
   async function undoRestore(left = BOTH): Promise<void> {

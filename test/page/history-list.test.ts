@@ -88,6 +88,57 @@ describe('the list of History', () => {
     assert.deepEqual(asked('Other', 'session/delete'), [])
   })
 
+  it('is filtered and grouped with a menu, which writes filters into the search text', async () => {
+    const workbench = await vscode.sharedWindow()
+    for (const agent of ['Able', 'Other']) {
+      const conversation = await ConversationPage.startSession(workbench, agent)
+      await conversation.send(`[[title Told to ${agent}]] [[say Here it is.]]`)
+      await conversation.text('Here it is.').waitFor()
+    }
+    const history = await HistoryPage.open(workbench)
+    await history.search.fill('told')
+    const [able, other] = [history.row('Told to Able'), history.row('Told to Other')]
+    await able.waitFor()
+    const choose = async (choice: string) => {
+      await history.frame.getByRole('button', { name: 'Filter and Group' }).click()
+      const menu = history.frame.getByRole('listbox', { name: 'Filter and Group' })
+      await menu
+        .locator('.menu-row', { has: history.frame.getByText(choice, { exact: true }) })
+        .last()
+        .click()
+    }
+    const field = () => history.search.inputValue()
+    const menuOf = history.frame.locator('.menu')
+    await history.frame.getByRole('button', { name: 'Filter and Group' }).click()
+    const groups = await menuOf.locator('.menu-group').allTextContents()
+    assert.deepEqual(groups.slice(0, 4), ['State', 'Last Used', 'Agent', 'Group By'])
+    await menuOf.getByRole('combobox').fill('oth')
+    await history.frame.getByRole('option', { name: 'Other' }).last().waitFor()
+    await workbench.page.keyboard.press('Enter')
+    await able.waitFor({ state: 'detached' })
+    await other.waitFor()
+    assert.equal(await field(), 'told agent:"Other"')
+    await choose('Today')
+    await waitFor('both filters', async () => (await field()) === 'told agent:"Other" after:today')
+    await other.waitFor()
+    // again takes it back
+    await choose('Today')
+    await waitFor('one filter', async () => (await field()) === 'told agent:"Other"')
+    await choose('Clear Filters')
+    await able.waitFor()
+    assert.equal(await field(), 'told')
+    await history.search.fill('is:open')
+    await history.frame.getByRole('button', { name: 'Filter and Group' }).click()
+    await menuOf.getByRole('combobox').fill('group by agent')
+    await workbench.page.keyboard.press('Enter')
+    const heads = history.frame.locator('.history-group')
+    await heads.getByText('Other', { exact: true }).waitFor()
+    assert.equal(await heads.getByText('Today').count(), 0)
+    await choose('Clear Filters')
+    await heads.getByText('Today').waitFor()
+    assert.equal(await field(), '')
+  })
+
   it('exports a conversation from its menu, and reads it on a machine without its agent', async () => {
     const workbench = await vscode.sharedWindow()
     const conversation = await ConversationPage.startSession(workbench, 'Other')

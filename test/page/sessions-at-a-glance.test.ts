@@ -53,6 +53,31 @@ describe('the sessions of all windows', () => {
     assert.equal(await here.frame.locator('.permission').count(), 0)
   })
 
+  it('are listed in the switcher, as on the start page, and open where they are', async () => {
+    const first = await vscode.open()
+    const there = await ConversationPage.startSession(first, 'One')
+    await there.send('[[title Reading files]] [[gate]]')
+    await there.button(/^Stop/).waitFor()
+
+    // with the same settings, but without the session that the first window shows
+    const second = await vscode.open()
+    const here = await ConversationPage.startSession(second, 'Two')
+    await here.send('[[title Mine]]')
+    await here.button(/^Mine/).click()
+    const menu = here.frame.getByRole('listbox', { name: 'Switch Session' })
+    const row = menu.locator('.session-text').filter({ hasText: 'in another window' })
+    await row.getByText('Reading files').waitFor()
+    await row.getByText('Running').waitFor()
+    await row.click()
+    await second.page.getByText('was opened in its own window').waitFor()
+    // as a tab shows the conversation, the side bar shows the start page
+    await second.runCommand('Parley: Open Conversation in Editor Tab')
+    const start = (await second.webview('.sessions .session-text')).getByRole('region', { name: 'Sessions' })
+    await start.getByRole('button', { name: /^Reading files Running.*in another window/ }).waitFor()
+    openGate(vscode.root, 'One')
+    await start.getByText('in another window').waitFor({ state: 'detached' })
+  })
+
   it('are gone with a window that crashed, and damaged and hostile files are ignored', async () => {
     const first = await vscode.open()
     const there = await ConversationPage.startSession(first, 'One')

@@ -14,8 +14,10 @@ describe('a session in a worktree', () => {
   let top = ''
   const worktree = () => path.join(path.dirname(top), 'planets-api.worktrees', 'try-another-way')
 
+  // `status` must not lock the index, which Parley may be writing
+  const options = ['--no-optional-locks', '-c', 'user.name=a', '-c', 'user.email=a@example.com']
   const git = (cwd: string, ...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd })
+    execFileSync('git', [...options, ...args], { cwd })
       .toString()
       .trimEnd()
 

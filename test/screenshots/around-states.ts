@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { testDirectory } from '../host/paths.ts'
 import { runCommand } from '../host/run-command.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -270,7 +271,6 @@ export const aroundStates: State[] = [
       await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
       const search = page.getByRole('textbox')
       await studio.captureWindow('manage-agents')
-      const { width, height } = workbench.page.viewportSize()!
       // one that works and one that fails
       for (const name of ['account', 'absent']) {
         await search.fill(name)
@@ -278,12 +278,7 @@ export const aroundStates: State[] = [
         await agent.locator('.act-check').click()
         await agent.locator('.agent-check').waitFor()
         await studio.captureWindow(`manage-agents-${name}`)
-        // a tab of 280 pixels next to the activity bar
-        await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
-        await workbench.page.setViewportSize({ width: 340, height })
-        await studio.captureEditor(`narrow-manage-agents-${name}`)
-        await workbench.page.setViewportSize({ width, height })
-        await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+        await studio.captureEditorNarrow(`manage-agents-${name}`)
       }
       await search.fill('its makers')
       await studio.captureWindow('manage-agents-long')
@@ -292,6 +287,46 @@ export const aroundStates: State[] = [
       await studio.captureWindow('manage-agents-no-match')
       await search.fill('')
       await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
+    name: 'mcp-servers',
+    async take(studio) {
+      const { workbench, root } = studio
+      const program = (file: string, ...args: string[]) => ({
+        command: process.execPath,
+        args: [join(testDirectory, 'fixtures/mcp', file), ...args],
+      })
+      root.updateSettings({
+        'parley.mcpServers': {
+          servers: {
+            good: program('stdio-server.mjs'),
+            bad: program('bad-server.mjs', 'exits'),
+            'a-server-whose-name-is-as-long-as-the-width-of-most-views': {
+              type: 'http',
+              url: 'https://a-host-with-a-long-name.invalid/and/a/path/without/any/break/in/it/mcp',
+            },
+          },
+        },
+      })
+      try {
+        await workbench.runCommand('Parley: MCP Servers')
+        const page = await workbench.webview('body[data-view="mcp"]')
+        const server = (name: string) => page.getByRole('listitem').filter({ hasText: name }).first()
+        await server('a-server-whose').waitFor()
+        await studio.captureWindow('mcp-servers')
+        for (const name of ['good', 'bad'])
+          await server(name).getByTitle('Connects to the server once').click()
+        await server('good').locator('summary').waitFor()
+        await server('bad').getByText('starting with no token').waitFor()
+        await server('good').locator('summary').first().click()
+        await server('good').getByText('reverse_text').waitFor()
+        await studio.captureWindow('mcp-servers-checked')
+        await studio.captureEditorNarrow('mcp-servers-checked')
+      } finally {
+        root.updateSettings({ 'parley.mcpServers': undefined })
+        await workbench.runCommand('View: Close All Editors')
+      }
     },
   },
 ]

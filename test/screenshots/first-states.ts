@@ -68,13 +68,7 @@ export const firstStates: State[] = [
       await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
       await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
       await studio.captureWindow('first-manage-agents')
-      // a tab of 280 pixels next to the activity bar
-      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
-      const { width, height } = workbench.page.viewportSize()!
-      await workbench.page.setViewportSize({ width: 340, height })
-      await studio.captureEditor('narrow-first-manage-agents')
-      await workbench.page.setViewportSize({ width, height })
-      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+      await studio.captureEditorNarrow('first-manage-agents')
       await workbench.runCommand('View: Close All Editors')
     },
   },

@@ -1,4 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { type ThemeKind, themes } from '../host/vscode-window.ts'
 import type { Workbench } from '../host/workbench.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
@@ -29,6 +30,10 @@ export class LayoutStudio extends Studio {
     super(window as unknown as Workbench, 'layout')
     this.#window = window
     this.#sizes = sizes
+  }
+
+  override get root(): IsolatedRoot {
+    return this.#window.root
   }
 
   /** The context menu is VS Code's. */

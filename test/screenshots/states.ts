@@ -238,12 +238,17 @@ export const states: State[] = [
     name: 'history',
     async take(studio) {
       const { workbench } = studio
+      // of its own, since earlier states may have been in another window
+      const conversation = await studio.startReadySession('Code')
+      await conversation.send('Show me how a lighthouse is drawn')
+      await conversation.text('export default').waitFor()
+      await studio.waitForTurnEnd(conversation)
       await workbench.runCommand('Parley: Open History')
       const history = await workbench.webview('main.history')
-      await history.getByRole('option').first().waitFor()
+      await history.getByRole('option', { name: 'lighthouse' }).waitFor()
       await studio.captureSideBar('history')
       await studio.captureNarrow('history')
-      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('permissions')
+      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('lighthouse')
       await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
       await studio.captureSideBar('history-search')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('')

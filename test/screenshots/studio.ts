@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -42,6 +43,11 @@ export class Studio {
     this.width = width
   }
 
+  /** The folder of settings and data of the window. */
+  get root(): IsolatedRoot {
+    return this.workbench.server.root
+  }
+
   /** Resets the side bar to its default width. */
   async resetWidth(): Promise<void> {
     await this.workbench.setSideBarWidth(this.width)
@@ -72,9 +78,11 @@ export class Studio {
     return this.conversation()
   }
 
-  /** Starts a session with an agent, and waits until it's ready for a prompt. */
+  /** Starts a session with an agent, and waits until it's displayed and ready for a prompt. */
   async startReadySession(agent: string): Promise<ConversationPage> {
+    const before = await ConversationPage.shownKeys(this.workbench)
     const conversation = await this.startSession(agent)
+    await conversation.waitForOther(before)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.waitForAgent(agent)
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()
@@ -122,6 +130,17 @@ export class Studio {
   /** Captures the editor area. */
   async captureEditor(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.editor'))
+  }
+
+  /** Captures an editor tab of 280 pixels next to the activity bar, as `narrow-…`. */
+  async captureEditorNarrow(name: string): Promise<void> {
+    const { page } = this.workbench
+    const { width, height } = page.viewportSize()!
+    await this.workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+    await page.setViewportSize({ width: 340, height })
+    await this.captureEditor(`narrow-${name}`)
+    await page.setViewportSize({ width, height })
+    await this.workbench.runCommand('View: Toggle Primary Side Bar Visibility')
   }
 
   /** Captures the whole window, to show where things are. */

@@ -17,6 +17,7 @@ import type {
   TaskRun,
   TerminalCommand,
 } from '../../src/mcp/server/editor-features.ts'
+import { FakeDebugFeatures } from './fake-debug-features.ts'
 
 /** A declaration of a file, and the lines that belong to it. */
 interface Declared {
@@ -46,6 +47,11 @@ export class FakeEditorFeatures implements EditorFeatures {
   selected: EditorSelection | undefined
   commands: TerminalCommand[] = []
   tasksOfWorkspace: TaskInfo[] = []
+  selectedInTerminal: { terminal: string; text: string } | undefined
+  testTools: Partial<
+    Record<'runTests' | 'testFailure', (input: Record<string, unknown>) => Promise<string>>
+  > = {}
+  readonly debug = new FakeDebugFeatures()
   readonly shown: Array<{ path: string; at?: Position }> = []
   readonly diffs: Array<{ path: string; texts: { oldText: string; newText: string }; title: string }> = []
   readonly ran: string[] = []
@@ -239,6 +245,14 @@ export class FakeEditorFeatures implements EditorFeatures {
 
   terminalCommands(): TerminalCommand[] {
     return this.commands
+  }
+
+  async terminalSelection() {
+    return this.selectedInTerminal
+  }
+
+  testTool(name: 'runTests' | 'testFailure') {
+    return this.testTools[name]
   }
 
   #files(): string[] {

@@ -12,7 +12,6 @@ import { type Endpoint, ToolServer } from '../../src/mcp/server/tool-server.ts'
 
 /** A conversation that allows, or not, and writes to disk. */
 export class FakeToolConversation implements ToolConversation {
-  readonly sessionId: string
   readonly asked: ToolPermission[] = []
   readonly questions: ElicitationRequest[] = []
   readonly written: string[] = []
@@ -20,10 +19,6 @@ export class FakeToolConversation implements ToolConversation {
   answer: ElicitationOutcome = { action: 'cancel' }
   /** done while the user is asked */
   meanwhile: (() => void | Promise<void>) | undefined
-
-  constructor(sessionId = 'session') {
-    this.sessionId = sessionId
-  }
 
   async permitted<T>(permission: ToolPermission, _signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     this.asked.push(permission)

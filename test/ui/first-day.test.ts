@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
 import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -10,6 +11,9 @@ import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** One that really answers. */
+const mcpServer = fileURLToPath(new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url))
 
 /** Counts what a user does in a window. */
 class Hands {
@@ -416,26 +420,26 @@ describe('the tasks of the first day and the second week', () => {
 
   it('adds an MCP server', async () => {
     const { workbench } = await begin('Ada')
-    const { page } = workbench
-    const settings = page.locator('.tab.active', { hasText: 'settings.json' })
-    const editor = page.locator('.editor-group-container.active .monaco-editor').first()
-    await task('add an MCP server', workbench, { clicks: 1, keys: 44 }, async hands => {
+    const { page, paletteInput, palette } = workbench
+    const title = (text: string) => palette.locator('.quick-input-title', { hasText: text })
+    await task('add an MCP server', workbench, { clicks: 1, keys: 19 }, async hands => {
       await hands.press('F1')
-      await workbench.paletteInput.waitFor()
-      await hands.type('open remote settings (json)')
-      await page.locator('.quick-input-widget .monaco-list-row.focused', { hasText: '(JSON)' }).waitFor()
+      await paletteInput.waitFor()
+      await hands.type('add mcp')
+      await workbench.paletteRow('Parley: Add MCP Server…').waitFor()
       await hands.press('Enter')
-      await settings.waitFor()
-      await editor.and(page.locator('.focused')).waitFor()
-      // the other server
-      await hands.press('Control+f')
-      await editor.locator('.find-widget.visible').waitFor()
-      await hands.type('"clock')
-      await hands.press('Escape', 'Home')
+      await title('Add MCP Server').waitFor()
       // pasted, as from a server's documentation
-      await page.keyboard.insertText('"tides": { "command": "node" },')
-      await hands.press('Control+s')
-      await page.locator('.tab.active:not(.dirty)', { hasText: 'settings.json' }).waitFor()
+      await page.keyboard.insertText(`node ${JSON.stringify(mcpServer)}`)
+      await hands.press('Enter')
+      await palette.getByText('Name of the server').first().waitFor()
+      await hands.type('tides')
+      await hands.press('Enter')
+      // it was connected before it's saved
+      await palette.locator('input[placeholder*="tool"]').waitFor()
+      await workbench.paletteRow('Save in User Settings').waitFor()
+      await hands.press('Enter')
+      await workbench.notification('MCP server "tides" added').waitFor()
       await hands.press("Control+'", 'n')
       await waitFor('a session with it', () =>
         JSON.stringify(receivedParams(vscode.server.root, 'Ada', 'session/new').at(-1)).includes('"tides"'),

@@ -85,6 +85,15 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     return this.#progress.promise
   }
 
+  /** Writes all that waits, whether or not the stream can take more. */
+  flush(): void {
+    const rest = this.#waiting.slice(this.#next).map(({ text }) => text)
+    this.#waiting = []
+    this.#next = 0
+    this.#unreadBytes = 0
+    if (rest.length > 0 && !this.#closed && this.#stream.writable) this.#stream.write(rest.join(''))
+  }
+
   end(): void {
     this.#closed = true
     if (!this.#stream.writableEnded) this.#stream.end()

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Disposable } from '../../common/disposable.ts'
+import type { Event } from '../../common/event.ts'
 import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { SpawnRequest } from '../../common/processes/spawn-process.ts'
@@ -48,8 +49,13 @@ export interface HostedLink {
   confirm(frame: number): void
   /** Tells the next window something about a session. */
   note(sessionId: string, note: unknown): void
-  /** Leaves the agent to the host and to the next window. */
-  detach(): void
+  /**
+   * Leaves the agent to the host and to the next window. What was written before still reaches it, and nothing after. Resolves
+   * when the host has all of that, so that another window may attach.
+   */
+  detach(): Promise<void>
+  /** Another window has attached without waiting for this one. */
+  readonly onDidLose: Event<void>
 }
 
 /**

@@ -95,9 +95,13 @@ const CARDS: {
     title: failure.taken
       ? l10n.t('This session was taken over by another window')
       : l10n.t('This session is open in another window'),
-    text: l10n.t(
-      'You can follow it here, read-only. If you take it over, the other window stops its turn and closes the session.',
-    ),
+    text: failure.isHosted
+      ? l10n.t(
+          'You can follow it here, read-only. If you take it over, its turn continues here and the other window follows. Other sessions that share its agent process move, too.',
+        )
+      : l10n.t(
+          'You can follow it here, read-only. If you take it over, the other window stops its turn and closes the session.',
+        ),
     buttons: [
       { action: { type: 'takeOver' }, label: l10n.t('Take Over') },
       ...(failure.canFork ? [{ action: { type: 'fork' }, label: l10n.t('Fork') } as const] : []),

@@ -60,9 +60,11 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
       const picked = entry ? undefined : await pickPrompt(open, services)
       if (picked && !picked.prompt) return showBranches(open, surface, services)
       const prompt = entry ? promptBefore(open.session.state, entry.id) : picked?.prompt
+      if (!prompt || !(await confirmRestore({ surface, open, entry }, prompt, services))) return
+      // the button that had the focus is gone, and the next prompt follows
+      surface.tell('conversation/focus')
       // Undo Restore is at the end
-      if (prompt && (await confirmRestore({ surface, open, entry }, prompt, services)))
-        surface.tell('conversation/navigate', { to: 'latest' })
+      surface.tell('conversation/navigate', { to: 'latest' })
     }),
     [CommandId.undoRestore]: on(({ open, entry }) => undoRestore(open, entry?.id, services)),
     [CommandId.forkFromHere]: on(async ({ surface, open, entry }) => {

@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { visible } from '../../common/visible.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
@@ -12,7 +11,8 @@ import type { ConversationSurface, ConversationSurfaces } from '../conversation/
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
 import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
-import type { OtherSession, WindowSessions } from '../window-sessions.ts'
+import { showInWindow } from '../show-in-window.ts'
+import type { WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import { pickOpenSession } from './pick-session.ts'
 
@@ -83,17 +83,6 @@ export function placeCommands(options: PlaceCommandOptions) {
     tabs.open(current, where)
   }
 
-  /** The window shows the session, and comes to the front if VS Code can find it by its folder. */
-  const showElsewhere = async (other: OtherSession) => {
-    windows.request(other)
-    const { workspace } = other.window
-    if (workspace !== undefined && (await workbench.focusWindow(workspace))) return
-    const title = visible(other.title ?? '') || l10n.t('Untitled session')
-    void workbench.dialogs.info(
-      l10n.t('“{0}” was opened in its own window. Switch to that window to see it.', title),
-    )
-  }
-
   return {
     [CommandId.openSession]: async () => {
       const placeOf = (open: OpenSession) => {
@@ -104,7 +93,7 @@ export function placeCommands(options: PlaceCommandOptions) {
       const picked = await pickOpenSession(sources)
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)
-      else if ('other' in picked) await showElsewhere(picked.other)
+      else if ('other' in picked) await showInWindow(picked.other, { windows, workbench })
       else if ('background' in picked) await workbench.focusWindow(picked.background.tag.workspace)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
     },

@@ -15,7 +15,9 @@ export function conversationAttachment(open: OpenSession, embedded: boolean, unt
   const { entries, ...state } = open.session.state
   const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
   const latest = latestTurns({ ...state, entries: wanted }, aboutOf(open), MAX_CONVERSATION_CONTEXT)
-  const cut = latest.turns < latest.of && l10n.t('last {0} of {1} turns', latest.turns, latest.of)
+  const cut = latest.isPart
+    ? l10n.t('end of the last turn')
+    : latest.turns < latest.of && l10n.t('last {0} of {1} turns', latest.turns, latest.of)
   const title = titleOf(open.session) || l10n.t('Conversation')
   const uri = `parley:/${encodeURIComponent(cut ? `${fileNameOf(open)} (${cut})` : fileNameOf(open))}.md`
   const origin = l10n.t('Conversation with {0}', open.agentName)

@@ -14,12 +14,14 @@ import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
+import { showInWindow } from '../show-in-window.ts'
+import type { OtherSession, WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
 import { HistoryView, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
-import { historyState } from './rows.ts'
+import { historyState, withOtherWindows } from './rows.ts'
 
 interface HistoryServicesOptions {
   agents: AgentDirectory
@@ -35,6 +37,8 @@ interface HistoryServicesOptions {
   search: SearchClient
   /** Stores which sessions have running work. */
   atWork: KeyValueStore
+  /** The active sessions of the other windows. */
+  windows: WindowSessions
   workbench: Workbench
   worktrees: WindowWorktrees
   pageFocus: PageFocus
@@ -63,6 +67,7 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     storage,
     search,
     atWork,
+    windows,
     workbench,
     worktrees,
     pageFocus,
@@ -99,11 +104,19 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   const historyView = own.add(new HistoryView({ history, actions, ...around }))
   const recent = own.add(
     new RecentSessions({
-      rows: () => historyState(history, surroundings(around)).rows,
+      rows: () => {
+        const shown = surroundings(around)
+        return withOtherWindows(historyState(history, shown).rows, windows.others(), shown.isHere)
+      },
       folders: () => workbench.folders().map(({ path }) => path),
-      open: (agentId, sessionId) => historyView.open(agentId, sessionId),
+      open: async (agentId, sessionId) => {
+        const isIt = (one: OtherSession) => one.agentId === agentId && one.sessionId === sessionId
+        const other = manager.find(agentId, sessionId) ? undefined : windows.others().find(isIt)
+        if (other) await showInWindow(other, { windows, workbench })
+        else await historyView.open(agentId, sessionId)
+      },
       refresh: () => void history.updateLatest(),
-      changes: [history.onDidChange, indicators.onDidChange, worktrees.onDidChange],
+      changes: [history.onDidChange, indicators.onDidChange, windows.onDidChange, worktrees.onDidChange],
     }),
   )
   const historyTab = own.add(new HistoryTab(historyView, pageFocus, { workbench, log }))

@@ -226,6 +226,7 @@ export class HistoryView extends Owner {
     for (const { connection, sent } of shown) {
       const changes = sent.update(state)
       if (changes) connection.send('history/state', changes)
+      if (changes?.more) this.#schedule()
     }
   }
 }

@@ -7,8 +7,8 @@ import { Emitter, type Event } from '../../common/event.ts'
 const MAX_SHOWN = 6
 
 /**
- * The first sessions of a list: those of this workspace, and all that are open, also in the background. Those that need
- * the user come first, then running ones, then the most recent.
+ * The first sessions of a list: those of this workspace, and all that are open, also in the background or in other windows.
+ * Those that need the user come first, then running ones, then the most recent.
  */
 export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
   // not sorted: all sessions can be thousands, and each of their changes comes here
@@ -24,8 +24,9 @@ export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): 
   return first
 }
 
-function isListed({ open, archived, canLoad, canResume, here }: HistoryRow, hasFolder: boolean): boolean {
-  return open || (!archived && (canLoad || canResume) && (here || !hasFolder))
+function isListed(row: HistoryRow, hasFolder: boolean): boolean {
+  const { open, inWindow, archived, canLoad, canResume, here } = row
+  return open || inWindow || (!archived && (canLoad || canResume) && (here || !hasFolder))
 }
 
 function inOrder(a: HistoryRow, b: HistoryRow): number {
@@ -41,10 +42,10 @@ function rankOf({ activity, ended }: HistoryRow): number {
 
 export interface RecentSessionsOptions {
   /** all sessions */
-  rows: () => HistoryRow[]
+  rows: () => readonly HistoryRow[]
   /** the paths of the workspace folders */
   folders: () => string[]
-  /** Shows the session in the active place, or where it's shown already. */
+  /** Shows the session in the active place, or where it's shown already, which may be another window. */
   open: (agentId: string, sessionId: string) => Promise<void>
   /** Lists the sessions of running agents again. */
   refresh: () => void

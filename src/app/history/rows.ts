@@ -1,9 +1,12 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { HistoryChanges, HistoryRow, HistorySummary } from '../../bridge/history.ts'
+import { newestFirst } from '../../common/date-groups.ts'
 import { sessionKey } from '../../common/session-key.ts'
+import { visible } from '../../common/visible.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { DeletableSession } from '../../sessions/listing/session-deletions.ts'
+import type { OtherSession } from '../window-sessions.ts'
 import type { WorktreeNote } from '../worktrees/window-worktrees.ts'
 
 export interface HistorySurroundings {
@@ -83,6 +86,51 @@ function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: Hist
   }
 }
 
+/** The sessions with those that other windows work in. */
+export function withOtherWindows(
+  rows: readonly HistoryRow[],
+  others: readonly OtherSession[],
+  isHere: (cwd: string) => boolean,
+): readonly HistoryRow[] {
+  if (others.length === 0) return rows
+  const keyOf = ({ agentId, sessionId }: { agentId: string; sessionId: string }) =>
+    sessionKey(agentId, sessionId)
+  const there = new Map(others.map(other => [keyOf(other), other]))
+  const known = rows.map(row => {
+    const other = row.open ? undefined : there.get(keyOf(row))
+    return other ? { ...row, ...inWindow(other) } : row
+  })
+  for (const row of rows) there.delete(keyOf(row))
+  return [...known, ...[...there.values()].map(other => otherRow(other, isHere))]
+}
+
+function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> & { inWindow: true } {
+  const state: Pick<HistoryRow, 'activity' | 'ended'> =
+    indicator === 'running'
+      ? { activity: 'running' }
+      : indicator === 'waiting'
+        ? { activity: 'requires_action' }
+        : { ended: indicator }
+  return { inWindow: true, ...state, ...(at !== undefined && { updatedAt: at }) }
+}
+
+/** What isn't in the list: its agent isn't one of this window, for example. */
+function otherRow(other: OtherSession, isHere: (cwd: string) => boolean): HistoryRow {
+  const { agentId, agentName, sessionId, cwd } = other
+  const title = visible(other.title ?? '').trim()
+  return {
+    ...{ agentId, agentName: visible(agentName), sessionId, cwd },
+    title: titleOrPlaceholder(title),
+    untitled: title === '',
+    folder: path.basename(cwd) || cwd,
+    here: isHere(cwd),
+    ...{ open: false, archived: false, pinned: false, deletesCopy: false },
+    ...{ canLoad: false, canResume: false, canClose: false },
+    ...{ canDelete: false, canFork: false, canArchive: false },
+    ...inWindow(other),
+  }
+}
+
 function titleOrPlaceholder(title: string | undefined): string {
   return title?.trim() || l10n.t('Untitled session')
 }
@@ -94,6 +142,9 @@ function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'>
   const { activity } = status
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
 }
+
+/** How many rows a page gets first: more than it can show. The others follow. */
+const FIRST_ROWS = 100
 
 /** What a page knows about History, so that only changes are sent. */
 export class SentHistory {
@@ -108,10 +159,15 @@ export class SentHistory {
   /** The changes that the page doesn't have yet; `undefined` if there are none. */
   update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
     const before = this.#rows
-    const after = new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
-    this.#rows = after
     const summaryBefore = this.#summary
     this.#summary = JSON.stringify(summary)
+    if (!before && rows.length > FIRST_ROWS) {
+      const first = [...rows].sort(firstInList).slice(0, FIRST_ROWS)
+      this.#rows = byKey(first)
+      return { rows: first, more: true, ...summary }
+    }
+    const after = byKey(rows)
+    this.#rows = after
     if (!before) return { rows, ...summary }
     const changed = rows.filter(row => !isSame(row, before.get(sessionKey(row.agentId, row.sessionId))))
     const removed = [...before]
@@ -120,6 +176,14 @@ export class SentHistory {
     const isNews = changed.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
     return isNews ? { rows: changed, removed, ...summary } : undefined
   }
+}
+
+function byKey(rows: readonly HistoryRow[]): Map<string, HistoryRow> {
+  return new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
+}
+
+function firstInList(a: HistoryRow, b: HistoryRow): number {
+  return Number(b.pinned) - Number(a.pinned) || newestFirst(a, b)
 }
 
 function isSame(row: HistoryRow, other: HistoryRow | undefined): boolean {

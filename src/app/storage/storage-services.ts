@@ -84,11 +84,12 @@ export function createStorageServices(platform: Platform, own: DisposableStore) 
   }
 }
 
-/** Reads and writes of files for agents, and what agents changed. */
+/** Reads and writes of files for agents, and what agents changed; see `TrackerOptions` for `agentsBack`. */
 export function createChangeServices(
   { workbench, storage, log, createFiles, trash, hiddenFiles }: Platform,
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
+  agentsBack: Promise<void>,
 ) {
   const files = createFiles(protectedFiles)
   const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
@@ -99,6 +100,7 @@ export function createChangeServices(
       trash,
       checkpoints: () => checkpointLimits(workbench.settings),
       excluded: hiddenFiles,
+      agentsBack,
     }),
   )
   return { files, tracker }

@@ -31,6 +31,11 @@ export function workStore({ workspaceFolder, workspace }: WindowStorage, log: Lo
     : workspace
 }
 
+/** What the folders of running turns contained when they began. */
+export function turnStore({ workspaceFolder, globalFolder }: WindowStorage, log: Logger): KeyValueStore {
+  return new FolderStore(path.join(workspaceFolder ?? globalFolder, 'turns'), log)
+}
+
 /** What each view shows. Written immediately, because the window may reload right after the click that changed it. */
 export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Logger): KeyValueStore {
   return workspaceFolder !== undefined ? new FolderStore(path.join(workspaceFolder, 'views'), log) : workspace
@@ -40,9 +45,10 @@ export function viewStore({ workspaceFolder, workspace }: WindowStorage, log: Lo
 export function storeFolders({ workspaceFolder, globalFolder }: WindowStorage): string[] {
   const inWorkspace =
     workspaceFolder !== undefined
-      ? ['', 'views', 'drafts', 'draft-items'].map(name => path.join(workspaceFolder, name))
+      ? ['', 'views', 'drafts', 'draft-items', 'turns'].map(name => path.join(workspaceFolder, name))
       : []
-  return [path.join(globalFolder, 'previews'), path.join(globalFolder, 'windows'), ...inWorkspace]
+  const shared = ['previews', 'windows', 'left-prompts', 'turns'].map(name => path.join(globalFolder, name))
+  return [...shared, ...inWorkspace]
 }
 
 /** The folders that only the user may read: those of the stores, and those of the extension with everything below. */

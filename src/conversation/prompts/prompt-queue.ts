@@ -353,6 +353,22 @@ export class PromptQueue {
     this.#changed()
   }
 
+  /**
+   * The session goes on in another window, which gets the prompts that the agent doesn't have. If `store` returns false, they
+   * stay here.
+   */
+  leave(store: (prompts: StoredPrompt[]) => boolean): void {
+    const leaving = this.#prompts.filter(prompt => prompt.state === 'steering' || isUnsent(prompt))
+    if (leaving.length === 0 || !store(leaving.map(({ id, draft }) => ({ id, draft })))) return
+    for (const prompt of leaving) {
+      prompt.apply('leave')
+      this.#drop(prompt)
+      prompt.finish({ type: 'withdrawn' })
+    }
+    this.#save()
+    this.#change.fire()
+  }
+
   /** Adds unsent prompts of another window or conversation, which go back to the composer before its text. */
   addReturned(prompts: readonly StoredPrompt[], reason?: string): void {
     const found = prompts.filter(({ id }) => !this.#prompts.some(prompt => prompt.id === id))

@@ -40,6 +40,7 @@ export type PromptState =
  * - `signIn`: the user signed in.
  * - `giveUp`: the user continued without signing in: the refused prompt stays in the conversation.
  * - `moveToComposer`: the composer has it.
+ * - `leave`: its session goes on in another window, which sends it.
  */
 export type PromptEvent =
   | 'prepare'
@@ -55,14 +56,18 @@ export type PromptEvent =
   | 'signIn'
   | 'giveUp'
   | 'moveToComposer'
+  | 'leave'
 
 export const PROMPT_TRANSITIONS: Readonly<
   Record<PromptState, Readonly<Partial<Record<PromptEvent, PromptState>>>>
 > = {
-  sending: { prepare: 'queued', refuse: 'refused', return: 'returned' },
-  queued: { sendNow: 'next', steer: 'steering', send: 'sent', return: 'returned', remove: 'removed' },
-  next: { wait: 'queued', send: 'sent', return: 'returned', remove: 'removed' },
-  steering: { notTaken: 'queued', send: 'sent', return: 'returned' },
+  sending: { prepare: 'queued', refuse: 'refused', return: 'returned', leave: 'removed' },
+  queued: {
+    ...{ sendNow: 'next', steer: 'steering', send: 'sent' },
+    ...{ return: 'returned', remove: 'removed', leave: 'removed' },
+  },
+  next: { wait: 'queued', send: 'sent', return: 'returned', remove: 'removed', leave: 'removed' },
+  steering: { notTaken: 'queued', send: 'sent', return: 'returned', leave: 'removed' },
   sent: { requireSignIn: 'awaitingSignIn' },
   awaitingSignIn: { signIn: 'queued', return: 'returned', giveUp: 'removed' },
   refused: { moveToComposer: 'removed' },

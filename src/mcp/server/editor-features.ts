@@ -1,5 +1,6 @@
 import type { Disposable } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
+import type { DebugFeatures } from './debug-features.ts'
 
 /** A place in a text: line and column from 1, columns in UTF-16 units. */
 export interface Position {
@@ -104,6 +105,8 @@ export interface TaskInfo {
   folder?: string
   /** `build`, `test`, … */
   group?: string
+  /** It's the one of its group that the user has marked. */
+  isDefault?: true
   detail?: string
   /** the command line, as far as the editor tells */
   command?: string
@@ -118,6 +121,8 @@ export interface TaskRun {
   exitCode?: number
   /** It ended without an exit code, as a task that isn't a process. */
   ended?: true
+  /** What it wrote, if it runs in a shell with shell integration. */
+  output?: string
 }
 
 export interface TerminalCommand {
@@ -183,4 +188,11 @@ export interface EditorFeatures {
   runTask(task: TaskInfo, waitMs: number, signal: AbortSignal): Promise<TaskRun>
   /** The last commands of the user's terminals, the newest first. Only those with shell integration since Parley follows them. */
   terminalCommands(): TerminalCommand[]
+  /** What is selected in the active terminal. The text of the clipboard is restored. */
+  terminalSelection(): Promise<{ terminal: string; text: string } | undefined>
+  /** A tool of VS Code for agents, which may ask the user by itself; `undefined` if this VS Code doesn't have it. */
+  testTool(
+    name: 'runTests' | 'testFailure',
+  ): ((input: Record<string, unknown>, signal: AbortSignal) => Promise<string>) | undefined
+  readonly debug: DebugFeatures
 }

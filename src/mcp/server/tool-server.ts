@@ -16,8 +16,10 @@ import { messageOf } from '../../common/errors.ts'
 import { READING_TOOL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { answerText, DataMark } from './answer.ts'
+import { debugTools } from './debug-tools.ts'
 import { editingTools } from './editing-tools.ts'
 import { readingTools } from './reading-tools.ts'
+import { testTools } from './test-tools.ts'
 import type { EditorTool, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 import { windowTools } from './window-tools.ts'
@@ -32,7 +34,7 @@ const MAX_REQUESTS = 64
 const MAX_CALLS = 16
 
 const ALL_TOOLS: ReadonlyMap<string, EditorTool<never>> = new Map(
-  [...readingTools, ...editingTools, ...windowTools].map(tool => [
+  [...readingTools, ...editingTools, ...windowTools, ...testTools, ...debugTools].map(tool => [
     tool.name,
     tool as unknown as EditorTool<never>,
   ]),
@@ -222,7 +224,7 @@ class SessionEndpoint {
   }
 
   get #instructions(): string {
-    return `These tools know what only the editor knows: what language servers say about the code, what the user has open and selected, unsaved text, tasks and terminals. Prefer them to a text search for definitions, references and renames, and call "diagnostics" after edits. Lines and columns count from 1; "path:line:column" names a place. ${this.#mark.explanation}`
+    return `These tools know what only the editor knows: what language servers say about the code, what the user has open and selected, unsaved text, tasks, tests, terminals and the debugger. Prefer them to a text search for definitions, references and renames, and call "diagnostics" after edits. Lines and columns count from 1; "path:line:column" names a place. ${this.#mark.explanation}`
   }
 
   #tools(): Tool[] {

@@ -22,7 +22,6 @@ export interface ToolConversation {
   write(path: string, content: string, signal: AbortSignal): Promise<void>
   /** Asks the user in the conversation. */
   elicit(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  readonly sessionId: string
 }
 
 /** What a tool works with. Nothing of it is shared between conversations, except the editor itself. */

@@ -5,11 +5,14 @@ import type { ElicitationField } from '../../acp/model.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-place.ts'
 import { at, tool } from './reading-tools.ts'
+import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
 /** How long a call waits for a task by default, and at most. Seconds. */
-const TASK_SECONDS = 120
+export const TASK_SECONDS = 120
 const MAX_TASK_SECONDS = 1800
+/** Lines of what a task wrote: the last ones. */
+const MAX_TASK_LINES = 200
 /** Characters of a proposed text. */
 const MAX_TEXT = 1_500_000
 
@@ -99,27 +102,28 @@ const listTasks = tool({
   },
 })
 
+export const secondsInput = z
+  .number()
+  .int()
+  .min(1)
+  .max(MAX_TASK_SECONDS)
+  .optional()
+  .describe(`How long to wait. Default: ${TASK_SECONDS}`)
+
 const runTask = tool({
   name: 'run_task',
   title: 'Run task',
   description:
-    'Runs a task of "list_tasks" in the editor\'s terminal, where the user sees it, and waits for its exit code. The user is asked, unless a rule allows it. Its problems are in "diagnostics" afterward.',
+    'Runs a task of "list_tasks" in the editor\'s terminal, where the user sees it, and waits for its exit code, and the end of its output if it runs in a shell. The user is asked, unless a rule allows it. Its problems are in "diagnostics" afterward.',
   input: z.object({
     name: z.string().min(1).max(500),
     source: z.string().max(200).optional().describe('Needed if several tasks have that name'),
     folder: z.string().max(4096).optional().describe('Needed if tasks of several folders have that name'),
-    seconds: z
-      .number()
-      .int()
-      .min(1)
-      .max(MAX_TASK_SECONDS)
-      .optional()
-      .describe(`How long to wait. Default: ${TASK_SECONDS}`),
+    seconds: secondsInput,
   }),
   readOnly: false,
   async run({ name, source, folder, seconds = TASK_SECONDS }, context) {
-    const { features, signal } = context
-    const tasks = await features.tasks()
+    const tasks = await context.features.tasks()
     const named = tasks.filter(
       one =>
         one.name === name &&
@@ -133,32 +137,45 @@ const runTask = tool({
         'Several tasks have that name. Call again with "source", and with "folder" if there is one.',
         named.map(one => [one.source, one.folder].filter(Boolean).join(', ')),
       )
-    const before = tasksBefore(task, tasks)
-    const conversation = await context.conversation()
-    const description = taskText(task, before)
-    const permission = {
-      ...{
-        tool: 'run_task' as const,
-        title: l10n.t('Run the task {0}', task.name),
-        kind: 'execute' as const,
-      },
-      ...(description !== '' && { description }),
-    }
-    const { exitCode, ended } = await conversation.permitted(permission, signal, async () => {
-      // the user has seen what these run, and their files may have been edited since
-      const now = await features.tasks()
-      if ([task, ...before].some(one => !now.some(other => isDeepStrictEqual(other, one))))
-        throw new ToolError('The task has changed meanwhile, so nothing was run. Call again.')
-      return features.runTask(task, seconds * 1000, signal)
-    })
-    if (exitCode !== undefined) return { text: `The task ended with exit code ${exitCode}.` }
-    return {
-      text: ended
-        ? 'The task ended.'
-        : `The task still runs after ${seconds} seconds. The user sees it in the terminal.`,
-    }
+    return runSeenTask('run_task', task, seconds, context)
   },
 })
+
+/** Runs a task that the user allows, as the user has seen it, and tells how it ended and the end of what it wrote. */
+export async function runSeenTask(
+  tool: 'run_task' | 'run_tests',
+  task: TaskInfo,
+  seconds: number,
+  context: ToolContext,
+): Promise<{ text: string; data: string[] }> {
+  const { features, signal } = context
+  const before = tasksBefore(task, await features.tasks())
+  const conversation = await context.conversation()
+  const description = taskText(task, before)
+  const permission = {
+    ...{ tool, title: l10n.t('Run the task {0}', task.name), kind: 'execute' as const },
+    ...(description !== '' && { description }),
+  }
+  const {
+    exitCode,
+    ended,
+    output = '',
+  } = await conversation.permitted(permission, signal, async () => {
+    // the user has seen what these run, and their files may have been edited since
+    const now = await features.tasks()
+    if ([task, ...before].some(one => !now.some(other => isDeepStrictEqual(other, one))))
+      throw new ToolError('The task has changed meanwhile, so nothing was run. Call again.')
+    return features.runTask(task, seconds * 1000, signal)
+  })
+  const data = output.trim() === '' ? [] : output.trimEnd().split('\n').slice(-MAX_TASK_LINES)
+  const text =
+    exitCode !== undefined
+      ? `The task ended with exit code ${exitCode}.`
+      : ended
+        ? 'The task ended.'
+        : `The task still runs after ${seconds} seconds. The user sees it in the terminal.`
+  return { text, data }
+}
 
 /** The tasks that run before a task, directly or not. */
 function tasksBefore(task: TaskInfo, tasks: readonly TaskInfo[]): TaskInfo[] {
@@ -206,15 +223,12 @@ const terminalOutput = tool({
   }),
   readOnly: true,
   async run({ terminal, offset }, context) {
-    const { features, allowed, signal } = context
-    if (!allowed.has('terminal_output')) {
-      const conversation = await context.conversation()
-      const title = l10n.t("Read your terminals' output for the rest of this session")
-      await conversation.permitted({ tool: 'terminal_output', title, kind: 'other' }, signal, async () => {
-        allowed.add('terminal_output')
-      })
-    }
-    const commands = features
+    await allowedOnce(
+      'terminal_output',
+      l10n.t("Read your terminals' output for the rest of this session"),
+      context,
+    )
+    const commands = context.features
       .terminalCommands()
       .filter(one => terminal === undefined || one.terminal === terminal)
     const [last] = commands
@@ -236,4 +250,45 @@ const terminalOutput = tool({
   },
 })
 
-export const windowTools = [openFile, showDiff, askUser, listTasks, runTask, terminalOutput]
+const terminalSelection = tool({
+  name: 'terminal_selection',
+  title: 'Terminal selection',
+  description:
+    "The text that the user has selected in the active terminal, for 'what does this mean?'. The user is asked once for each session. VS Code gives it only through the clipboard, whose text is put back afterward.",
+  input: z.object({ offset: offsetInput }),
+  readOnly: true,
+  async run({ offset }, context) {
+    await allowedOnce(
+      'terminal_selection',
+      l10n.t('Read what you select in terminals for the rest of this session'),
+      context,
+    )
+    const selected = await context.features.terminalSelection()
+    if (!selected) return { text: 'Nothing is selected in the active terminal.' }
+    return { text: 'The selection:', data: selected.text.split('\n'), ...at(offset) }
+  },
+})
+
+/** Asks unless the user has allowed this for the whole session. */
+async function allowedOnce(
+  tool: 'terminal_output' | 'terminal_selection',
+  title: string,
+  context: ToolContext,
+): Promise<void> {
+  const { allowed, signal } = context
+  if (allowed.has(tool)) return
+  const conversation = await context.conversation()
+  await conversation.permitted({ tool, title, kind: 'other' }, signal, async () => {
+    allowed.add(tool)
+  })
+}
+
+export const windowTools = [
+  openFile,
+  showDiff,
+  askUser,
+  listTasks,
+  runTask,
+  terminalOutput,
+  terminalSelection,
+]

@@ -51,7 +51,7 @@ export class AgentRunner extends Owner {
   readonly #options: AgentRunnerOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
-  /** replaced processes whose sessions are still finishing a turn */
+  /** processes beside the running one: replaced ones whose sessions are still finishing a turn, and those of other windows */
   readonly #retired = new Set<RunningAgent>()
   /** by the replaced process: resolves when the new one can open sessions */
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
@@ -95,6 +95,27 @@ export class AgentRunner extends Owner {
       starting.waiting--
       if (starting.waiting === 0 && this.#starting === starting) this.#abortStart()
     }
+  }
+
+  /**
+   * Goes on with a process that another window leaves. If one runs here already, both do: new sessions get the one that was
+   * here, and the other one ends with its last session.
+   */
+  async adopt(startProcess: NonNullable<ConnectOptions['startProcess']>): Promise<void> {
+    const abort = new AbortController()
+    const adopted = await this.#connect(abort.signal, startProcess)
+    if (!adopted) return
+    if (!this.#running && !this.#starting) this.#running = adopted
+    else {
+      const { sessions } = adopted
+      this.#retired.add(adopted)
+      const review = () => {
+        if (sessions.sessions.size === 0) this.#endProcess(adopted)
+      }
+      sessions.onDidChangeSessions(review)
+      review()
+    }
+    this.#change.fire()
   }
 
   /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
@@ -186,11 +207,27 @@ export class AgentRunner extends Owner {
   }
 
   async #start(signal: AbortSignal): Promise<RunningAgent> {
+    let running = await this.#connect(signal)
+    // it said its last while no window was attached
+    while (!running) running = await this.#connect(signal)
+    this.#running = running
+    return running
+  }
+
+  /** Resolves to `undefined` for the process of an earlier window if it ended meanwhile. */
+  async #connect(
+    signal: AbortSignal,
+    startProcess?: ConnectOptions['startProcess'],
+  ): Promise<RunningAgent | undefined> {
     const launch = await this.#options.resolveLaunch()
     if (signal.aborted) throw cancelledStart()
     let sessions: AgentSessions | undefined
     const client = this.#options.client(() => sessions)
-    const agent = await this.#options.start(launch, client, { ...this.#options.connectOptions(), signal })
+    const agent = await this.#options.start(launch, client, {
+      ...this.#options.connectOptions(),
+      ...(startProcess && { startProcess }),
+      signal,
+    })
     await this.#prepare(agent, launch, signal)
     if (signal.aborted || this.owned.isDisposed) {
       agent.dispose()
@@ -219,10 +256,7 @@ export class AgentRunner extends Owner {
       agent.dispose()
       throw cancelledStart()
     }
-    // it said its last while no window was attached
-    if (isOver && agent.attached) return this.#start(signal)
-    this.#running = running
-    return running
+    return isOver && agent.attached ? undefined : running
   }
 }
 

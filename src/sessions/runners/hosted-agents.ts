@@ -1,5 +1,11 @@
 import type { Agent, ConnectOptions, SessionNote } from '../../acp/agent.ts'
-import { type AgentHosts, type HostedAgentInfo, type KeepTimes, startHosted } from '../../acp/start-hosted.ts'
+import {
+  type AgentHosts,
+  type HostedAgentInfo,
+  type KeepTimes,
+  QUICK_STOP,
+  startHosted,
+} from '../../acp/start-hosted.ts'
 import { delay } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -14,7 +20,8 @@ import type { Logger } from '../../common/logger.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import type { KeepAgentsRunning } from '../../common/settings.ts'
 import type { OpenSession } from '../open-session.ts'
-import type { AgentDirectory } from '../ports.ts'
+import type { AgentDirectory, HostedSessions } from '../ports.ts'
+import type { PromptQueues } from '../prompt-queues.ts'
 import { type SessionManager, watchSessions } from '../session-manager.ts'
 import type { RunningAgent } from './agent-runner.ts'
 import type { AgentRunners } from './agent-runners.ts'
@@ -29,6 +36,7 @@ export interface HostedAgentsOptions {
   nameOf: (agentId: string) => string
   runners: AgentRunners
   manager: SessionManager
+  queues: Pick<PromptQueues, 'leave'>
   log: Logger
 }
 
@@ -47,7 +55,7 @@ interface Told {
  * windows of the workspace left there, and leaves them to the next window. The host keeps what an agent says until the
  * conversation with it is stored.
  */
-export class HostedAgents extends Owner {
+export class HostedAgents extends Owner implements HostedSessions {
   readonly #options: HostedAgentsOptions
   readonly #told = new WeakMap<Agent, Told>()
   /** keys of sessions that were in a turn, whose queued prompts follow it */
@@ -56,6 +64,10 @@ export class HostedAgents extends Owner {
   #left: Promise<HostedAgentInfo[]> | undefined
   /** ids of agents that this window was attached to */
   readonly #tried = new Set<string>()
+  /** ids of agents that this window took over from one that is open */
+  readonly #taken = new Set<string>()
+  /** by the id of an agent: while this window takes it over, for any of its sessions */
+  readonly #taking = new Map<string, Promise<boolean>>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: HostedAgentsOptions) {
@@ -63,9 +75,11 @@ export class HostedAgents extends Owner {
     this.#options = options
     this.register(
       watchSessions(options.manager, open => {
-        if (!open.session.agent.hosted) return toDisposable(() => {})
-        this.#tell(open.session.agent)
+        const { agent } = open.session
+        if (!agent.hosted) return toDisposable(() => {})
+        this.#tell(agent)
         const watching = [
+          agent.hosted.onDidLose(() => void options.manager.handOver(agent)),
           open.session.onDidChange(() => this.#tellSoon()),
           open.session.onDidChangeStatus(() => this.#tellSoon()),
         ]
@@ -113,7 +127,11 @@ export class HostedAgents extends Owner {
     const { manager, log } = this.#options
     try {
       await manager.reattach(agentId, running, ({ sessionId, isWorking }, { isPaused }) => {
-        if (isWorking && !isPaused) this.#continuing.add(sessionKey(agentId, sessionId))
+        const key = sessionKey(agentId, sessionId)
+        // prompts of an open window are sent as they would have been there
+        const goesOn = isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
+        if (goesOn && !isPaused) this.#continuing.add(key)
+        else this.#continuing.delete(key)
       })
     } catch (error) {
       log.warn(`The sessions of an earlier window: ${messageOf(error)}`)
@@ -151,13 +169,57 @@ export class HostedAgents extends Owner {
     })
   }
 
+  async has(session: SessionId): Promise<boolean> {
+    return (await this.#find(session)) !== undefined
+  }
+
+  async takeOver(session: SessionId, isSeized: boolean): Promise<boolean> {
+    if (!this.#options.trusted()) return false
+    // this window may be about to continue it
+    if (await this.continued(session)) return true
+    const info = await this.#find(session)
+    const known = info && this.#taking.get(info.id)
+    if (known) return known
+    if (!info || (info.isAttached && !isSeized)) return false
+    const taking = this.#take(info).finally(() => this.#taking.delete(info.id))
+    this.#taking.set(info.id, taking)
+    return taking
+  }
+
+  async #take({ id, tag }: HostedAgentInfo): Promise<boolean> {
+    const { hosts, runners, workspace, log } = this.#options
+    this.#tried.add(id)
+    this.#taken.add(id)
+    try {
+      await runners.get(tag.agentId).adopt(async (_, options) => {
+        const process = await hosts.attach(id, 0, options, workspace)
+        if (process?.state.initialize) return process
+        await process?.stop(QUICK_STOP)
+        throw new Error('The agent ended meanwhile.')
+      })
+      return true
+    } catch (error) {
+      log.warn(`An agent of another window: ${messageOf(error)}`)
+      return false
+    }
+  }
+
+  leave(agent: Agent): Promise<void> {
+    const { manager, queues } = this.#options
+    const sessions = manager.list().filter(({ session }) => session.agent === agent)
+    for (const { recorder } of sessions) recorder?.flush()
+    this.#tell(agent)
+    for (const { key } of sessions) queues.leave(key)
+    return agent.hosted?.leave() ?? Promise.resolve()
+  }
+
   /** Stores what arrived, and leaves the agents to the next window. */
   override dispose(): void {
     clearTimeout(this.#timer)
     for (const open of this.#options.manager.list()) open.recorder?.flush()
     for (const agent of this.#agents()) {
       this.#tell(agent)
-      if (agent.hosted?.isKept) agent.hosted.leave()
+      if (agent.hosted?.isKept) void agent.hosted.leave()
     }
     super.dispose()
   }
@@ -180,6 +242,17 @@ export class HostedAgents extends Owner {
     } catch (error) {
       log.warn(`The agents of earlier windows: ${messageOf(error)}`)
       return []
+    }
+  }
+
+  async #find({ agentId, sessionId }: SessionId): Promise<HostedAgentInfo | undefined> {
+    const { hosts, log } = this.#options
+    try {
+      const all = await hosts.list()
+      return all.find(({ tag, sessions }) => tag.agentId === agentId && sessions.includes(sessionId))
+    } catch (error) {
+      log.warn(`The agents of other windows: ${messageOf(error)}`)
+      return undefined
     }
   }
 
@@ -220,6 +293,12 @@ export class HostedAgents extends Owner {
         told.notes.set(session.sessionId, note)
       }
       frame = Math.min(frame, recorder?.storedFrame ?? frame)
+    }
+    const ids = new Set(sessions.map(({ session }) => session.sessionId))
+    for (const id of [...told.notes.keys()]) {
+      if (ids.has(id)) continue
+      told.notes.delete(id)
+      hosted.note(id, undefined)
     }
     const times = this.#timesFor(sessions.some(({ session }) => session.isWorking))
     if (JSON.stringify(times) !== told.keep) hosted.keep(times)

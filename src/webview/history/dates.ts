@@ -13,6 +13,9 @@ export function groupName(key: HistoryGroupKey): string {
       return t('Previous 7 Days')
     case 'undated':
       return t('No date')
+    case 'agent':
+    case 'folder':
+      return key.name
     case 'month':
       return dateFormat({ month: 'long', year: 'numeric' }).format(new Date(key.year, key.month))
   }

@@ -18,10 +18,15 @@ export interface HistoryFilter {
   here: boolean
   /** also archived sessions */
   archived: boolean
+  /** by what sessions are grouped; absent for the date */
+  group?: 'agent' | 'folder' | undefined
 }
 
 /** The group of pinned sessions is the first. */
-export type HistoryGroupKey = DateGroupKey | { kind: 'pinned' }
+export type HistoryGroupKey =
+  | DateGroupKey
+  | { kind: 'pinned' }
+  | { kind: 'agent' | 'folder'; name: string; tooltip?: string }
 
 /** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
@@ -36,7 +41,7 @@ const ROW_HEIGHT = 44
 const HIT_HEIGHT = 19
 
 /**
- * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date, the pinned ones before them. If text is searched
+ * The sessions, and the lines to show: the rows that pass the filter, newest first, in groups, the pinned ones before them. If text is searched
  * for: first those whose title has it, then those whose conversation has it, the best first. Updating a session in place
  * takes constant time.
  */
@@ -71,6 +76,11 @@ export class HistoryLines {
   positionOf({ index }: RowItem): number {
     void this.version.value
     return index + 1 - this.#groups.filter(group => group.index < index).length
+  }
+
+  /** All sessions, shown or not. */
+  get all(): Iterable<HistoryRow> {
+    return this.#rows.values()
   }
 
   item(key: string | undefined): RowItem | undefined {
@@ -128,7 +138,10 @@ export class HistoryLines {
     if (row.updatedAt !== item.row.peek().updatedAt && !hasText(this.#query)) {
       const neighbors = [this.#rowAt(item.index - 1), row, this.#rowAt(item.index + 1)].filter(one => one)
       const isInOrder = neighbors.every((one, i) => i === 0 || newestFirst(neighbors[i - 1]!, one!) <= 0)
-      const changesGroup = !row.pinned && groupByDate([row, item.row.peek()], this.#now).length > 1
+      // other groups than dates are in the order of their newest session
+      const changesGroup =
+        !row.pinned &&
+        (this.#filter.group !== undefined || groupByDate([row, item.row.peek()], this.#now).length > 1)
       if (!isInOrder || changesGroup) return false
     }
     item.row.value = row
@@ -166,10 +179,8 @@ export class HistoryLines {
     else {
       const pinned = shown.filter(row => row.pinned).sort(newestFirst)
       const rest = shown.filter(row => !row.pinned)
-      const groups: Array<{ id: string; key: HistoryGroupKey; rows: HistoryRow[] }> = groupByDate(
-        rest,
-        this.#now,
-      )
+      const { group } = this.#filter
+      const groups: HistoryGroup[] = group ? groupBy(group, rest) : groupByDate(rest, this.#now)
       if (pinned.length > 0) groups.unshift({ id: 'pinned', key: { kind: 'pinned' }, rows: pinned })
       for (const { id, key: group, rows } of groups) {
         const key = `group/${id}`
@@ -201,8 +212,41 @@ export class HistoryLines {
   }
 }
 
+interface HistoryGroup {
+  id: string
+  key: HistoryGroupKey
+  rows: HistoryRow[]
+}
+
+/** Those with the newest session first. Folders with the same name differ by their tooltip. */
+function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
+  const groups = new Map<string, HistoryGroup>()
+  for (const row of rows.sort(newestFirst)) {
+    const id = by === 'agent' ? row.agentId : row.cwd
+    const key: HistoryGroupKey =
+      by === 'agent' ? { kind: by, name: row.agentName } : { kind: by, name: row.folder, tooltip: row.cwd }
+    const group = groups.get(id)
+    if (group) group.rows.push(row)
+    else groups.set(id, { id: `${by}/${id}`, key, rows: [row] })
+  }
+  return [...groups.values()]
+}
+
+/** The states that can be searched for with `is:`. */
+export const SESSION_STATES = [
+  'running',
+  'waiting',
+  'done',
+  'failed',
+  'interrupted',
+  'open',
+  'pinned',
+  'archived',
+  'unlisted',
+] as const
+
 /** Whether a session is in the state that is searched for with `is:`. A word that isn't complete yet filters nothing. */
-function isIn(state: string, row: HistoryRow): boolean {
+export function isIn(state: string, row: HistoryRow): boolean {
   const { activity = row.elsewhere, ended, unlisted, open, archived, pinned } = row
   switch (state) {
     case 'running':

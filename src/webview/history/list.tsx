@@ -16,7 +16,7 @@ interface HistoryListProps {
   focusBack: () => void
 }
 
-/** The sessions, grouped by date; below them, the state of each agent's list. */
+/** The sessions, in groups; below them, the state of each agent's list. */
 export function HistoryList({ summary, lines, selection, focusBack }: HistoryListProps) {
   const renderRow = useCallback(
     (item: HistoryItem) => <Item item={item} selection={selection} lines={lines} focusBack={focusBack} />,
@@ -58,8 +58,12 @@ function Item({ item, lines, selection, focusBack }: ItemProps) {
   switch (item.kind) {
     case 'group':
       return (
-        <div class="history-group" role="presentation">
-          {groupName(item.group)}
+        <div
+          class="history-group"
+          role="presentation"
+          title={'tooltip' in item.group ? item.group.tooltip : undefined}
+        >
+          <span dir="auto">{groupName(item.group)}</span>
         </div>
       )
     case 'row':

@@ -24,12 +24,16 @@ export function historyPage(
   const renamed = signal<string | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
   const searched = { id: 0, isRunning: signal(false) }
+  const hasAllRows = signal(false)
+  // what isn't in the first rows may be in the others
+  const isSearching = computed(() => searched.isRunning.value || !hasAllRows.value)
 
   const host = hostClient<HistoryMessages>(connection)
   listenToHost<HistoryHostMessages>(connection, {
     'history/state': changes => {
       batch(() => {
         lines.update(changes)
+        hasAllRows.value = !changes.more
         summary.value = changes
       })
     },
@@ -63,7 +67,7 @@ export function historyPage(
         lines={lines}
         filter={filter}
         renamed={renamed}
-        isSearching={searched.isRunning}
+        isSearching={isSearching}
         wantsFocus={wantsFocus}
       />
     </HistoryProvider>
@@ -74,5 +78,6 @@ function keptFilter(): HistoryFilter {
   const { history } = keptState()
   const kept: Record<string, unknown> = typeof history === 'object' && history !== null ? { ...history } : {}
   const text = typeof kept.text === 'string' ? kept.text : ''
-  return { text, here: kept.here === true, archived: kept.archived === true }
+  const group = kept.group === 'agent' || kept.group === 'folder' ? kept.group : undefined
+  return { text, here: kept.here === true, archived: kept.archived === true, group }
 }

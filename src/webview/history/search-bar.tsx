@@ -4,6 +4,7 @@ import { t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useHistory } from './context.ts'
+import { FilterButton } from './filter-menu.tsx'
 import type { HistoryFilter, HistoryLines } from './items.ts'
 import type { HistorySelection } from './selection.ts'
 
@@ -50,6 +51,7 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
         />
         {text !== '' && <IconButton icon="close" label={t('Clear')} onClick={() => onSearch('')} />}
       </div>
+      <FilterButton filter={filter} lines={lines} onSearch={onSearch} />
       <IconButton
         icon="root-folder"
         label={t("Show Only This Workspace's Sessions")}

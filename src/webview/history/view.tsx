@@ -1,4 +1,4 @@
-import { computed, effect, type Signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, type Signal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { HistorySummary } from '../../bridge/history.ts'
 import { plural, t } from '../l10n.ts'
@@ -23,7 +23,7 @@ interface HistoryViewProps {
   /** the key of the row whose title is being edited */
   renamed: Signal<string | undefined>
   /** conversations are being searched, and nothing was found in them yet */
-  isSearching: Signal<boolean>
+  isSearching: ReadonlySignal<boolean>
   wantsFocus: Signal<boolean>
 }
 

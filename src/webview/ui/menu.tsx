@@ -139,7 +139,7 @@ export function Menu({
             choice={choice}
             group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
             active={i === active}
-            chosen={choice.value === current}
+            chosen={choice.checked ?? choice.value === current}
             star={starred?.has(choice.value)}
             onStar={() => onStar?.(choice.value)}
             onPoint={() => i !== active && setActive(i)}
@@ -258,6 +258,8 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
+  /** marked, whatever the current value is: several may be */
+  checked?: boolean
   /** as in `AgentIcon`, instead of the check mark */
   icon?: string
   /** replaces the icon, the name and the description */

@@ -55,7 +55,8 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
 
 /** What follows the agent's name in the second line. */
 function restOf(row: HistoryRow, folder: boolean): string {
-  const elsewhere = row.open ? undefined : (elsewhereOf(row) ?? unlistedOf(row))
+  const other = row.inWindow ? t('in another window') : elsewhereOf(row)
+  const elsewhere = row.open ? undefined : (other ?? unlistedOf(row))
   return [
     row.worktree ? shortWorktree(row.worktree) : folder && (row.here ? row.folder : t('in {0}', row.folder)),
     row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),

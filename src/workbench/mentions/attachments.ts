@@ -8,6 +8,7 @@ import { fileIcon } from '../../common/block-chip.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import { mimeTypeOf } from '../../editor/mentions/make-prompt.ts'
 import { currentSelection } from '../editor/open.ts'
+import { terminalSelection } from '../tools/terminal-selection.ts'
 import { rememberPicked } from './sources.ts'
 
 /** On a chip, a longer path is shortened to its last two names. */
@@ -95,27 +96,17 @@ export function selectionAttachment(editor?: vscode.TextEditor): Attachment | un
   }
 }
 
-/** The selection in the active terminal. VS Code provides it only through the clipboard, which is restored afterward. */
 export async function terminalAttachment(): Promise<Attachment | undefined> {
-  const terminal = vscode.window.activeTerminal
-  if (!terminal) return undefined
-  const { clipboard } = vscode.env
-  const before = await clipboard.readText()
-  await clipboard.writeText('')
-  try {
-    await vscode.commands.executeCommand('workbench.action.terminal.copySelection')
-    const text = await clipboard.readText()
-    if (text.trim() === '') return undefined
-    const name = terminal.name.replace(/[^\w.-]+/g, '-')
-    return {
-      id: randomUUID(),
-      label: l10n.t('Terminal: {0}', terminal.name),
-      icon: 'terminal',
-      detail: text.length > 400 ? `${text.slice(0, 400)}…` : text,
-      content: { type: 'resource', uri: `parley:terminal/${name}`, mimeType: 'text/plain', text },
-    }
-  } finally {
-    await clipboard.writeText(before)
+  const selected = await terminalSelection()
+  if (!selected) return undefined
+  const { terminal, text } = selected
+  const name = terminal.replace(/[^\w.-]+/g, '-')
+  return {
+    id: randomUUID(),
+    label: l10n.t('Terminal: {0}', terminal),
+    icon: 'terminal',
+    detail: text.length > 400 ? `${text.slice(0, 400)}…` : text,
+    content: { type: 'resource', uri: `parley:terminal/${name}`, mimeType: 'text/plain', text },
   }
 }
 

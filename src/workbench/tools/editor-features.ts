@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { relative } from 'node:path'
 import * as vscode from 'vscode'
 import { delay } from '../../common/async.ts'
 import type { Event } from '../../common/event.ts'
@@ -23,8 +24,10 @@ import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Diffs } from '../changes/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { openFile } from '../editor/open.ts'
+import { createDebugFeatures } from './debugging.ts'
 import { listTasks, runTask } from './tasks.ts'
 import { followTerminals, terminalCommands } from './terminal-commands.ts'
+import { terminalSelection } from './terminal-selection.ts'
 
 /** How often it's checked whether the editor has loaded a file that changed on disk. */
 const RELOAD_POLL_MS = 25
@@ -128,7 +131,38 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
     tasks: listTasks,
     runTask,
     terminalCommands,
+    terminalSelection,
+    testTool,
+    debug: createDebugFeatures(),
   }
+}
+
+const testTool: EditorFeatures['testTool'] = name => {
+  if (!vscode.lm.tools.some(tool => tool.name === name)) return undefined
+  return async (input, signal) => {
+    const source = new vscode.CancellationTokenSource()
+    const cancel = () => source.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      // there is no chat that the call belongs to
+      const options = { input: findable(input), toolInvocationToken: undefined }
+      const { content } = await vscode.lm.invokeTool(name, options, source.token)
+      return content
+        .flatMap(part => (part instanceof vscode.LanguageModelTextPart ? [part.value] : []))
+        .join('\n')
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      source.dispose()
+    }
+  }
+}
+
+/** In a remote window, the tool finds files only relative to the first folder: it takes absolute paths for local ones. */
+function findable({ files, ...input }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(files)) return input
+  const [folder] = vscode.workspace.workspaceFolders ?? []
+  if (vscode.env.remoteName === undefined || !folder) return { ...input, files }
+  return { ...input, files: files.map(file => relative(folder.uri.fsPath, String(file))) }
 }
 
 const PLACE_COMMANDS: Readonly<Record<PlaceKind, string>> = {

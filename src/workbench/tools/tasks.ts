@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
+import { followTask } from './terminal-commands.ts'
 
 /** The tasks that the workspace defines and that extensions find. */
 export async function listTasks(): Promise<TaskInfo[]> {
@@ -18,8 +19,9 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
   if (!task) throw new Error(l10n.t('The task {0} no longer exists.', name))
   if (signal.aborted) return {}
   const own = new DisposableStore()
+  const written = followTask(name)
   try {
-    return await new Promise<TaskRun>((resolve, reject) => {
+    const run = await new Promise<TaskRun>((resolve, reject) => {
       let started: vscode.TaskExecution | undefined
       // a task may end before executeTask resolves
       const isOwn = (execution: vscode.TaskExecution) =>
@@ -52,6 +54,8 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
         if (signal.aborted) stop()
       }, reject)
     })
+    const output = written()
+    return output === undefined ? run : { ...run, output }
   } finally {
     own.dispose()
   }
@@ -67,6 +71,7 @@ function infoOf(task: vscode.Task): TaskInfo {
     source,
     ...(folder !== undefined && { folder }),
     ...(group && { group: group.id }),
+    ...(group?.isDefault && { isDefault: true as const }),
     ...(detail && { detail }),
     ...(command && { command }),
     ...(dependsOn.length > 0 && { dependsOn }),

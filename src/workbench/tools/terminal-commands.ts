@@ -42,10 +42,23 @@ export function terminalCommands(): TerminalCommand[] {
     ...(execution.cwd?.scheme === 'file' && { cwd: execution.cwd.fsPath }),
     ...(exitCode !== undefined && { exitCode }),
     isRunning,
-    output: withoutEscapes(output)
-      .replaceAll('\r\n', '\n')
-      .replace(/^.*\r(?=[^\n])/gm, ''),
+    output: plainOutput(output),
   }))
+}
+
+/** Tells afterward what a task wrote that starts now: the first new command in a terminal with its name. */
+export function followTask(name: string): () => string | undefined {
+  const before = new Set(commands)
+  return () => {
+    const own = commands.findLast(one => !before.has(one) && one.terminal.name.includes(name))
+    return own && plainOutput(own.output)
+  }
+}
+
+function plainOutput(output: string): string {
+  return withoutEscapes(output)
+    .replaceAll('\r\n', '\n')
+    .replace(/^.*\r(?=[^\n])/gm, '')
 }
 
 async function readOutput(followed: Followed): Promise<void> {

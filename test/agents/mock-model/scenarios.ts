@@ -24,7 +24,12 @@ export const EDITOR_CALLS: ReadonlyArray<[EditorToolName, Record<string, unknown
   ['organize_imports', { file: 'main.ts' }],
   ['list_tasks', {}],
   ['run_task', { name: 'test' }],
+  ['run_tests', {}],
+  ['test_results', {}],
   ['terminal_output', {}],
+  ['terminal_selection', {}],
+  ['debug_control', { action: 'start', configuration: 'Main' }],
+  ['debug_state', { evaluate: 'a' }],
 ]
 
 /**

@@ -2,18 +2,19 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, type Script } from './answer.ts'
+import { anthropic } from './anthropic.ts'
 import { gemini } from './gemini.ts'
 import type { Answer, Dialect } from './model.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
 
-const DIALECTS: Dialect[] = [openaiChat, openaiResponses, gemini]
+const DIALECTS: Dialect[] = [openaiChat, openaiResponses, gemini, anthropic]
 
 export interface MockModel {
   /** on 127.0.0.1 */
   port: number
-  /** The requests so far, to investigate failures. */
-  requests: Array<{ path: string; scenario?: string; step?: number }>
+  /** The requests so far, with what the user said in the conversation. */
+  requests: Array<{ path: string; scenario?: string; step?: number; prompts?: string[] }>
   close(): Promise<void>
 }
 
@@ -49,13 +50,15 @@ async function handle(
     const asked = dialect.read(pathname, body)
     if (!asked) continue
     const answered = answer(asked.question, scripts)
-    requests.push({ path: pathname, scenario: answered.scenario, step: answered.step })
+    const prompts = asked.question.messages.flatMap(({ role, text }) => (role === 'user' ? text : []))
+    requests.push({ path: pathname, scenario: answered.scenario, step: answered.step, prompts })
     await answered.after
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))
   }
   requests.push({ path: pathname })
   if (pathname.endsWith(':countTokens')) return json(response, 200, { totalTokens: 1000 })
+  if (pathname.endsWith('/count_tokens')) return json(response, 200, { input_tokens: 1000 })
   if (pathname.endsWith('/models')) {
     const model = { id: 'mock-model', object: 'model', created: 1_700_000_000, owned_by: 'mock' }
     return json(response, 200, { object: 'list', data: [model] })

@@ -5,10 +5,18 @@ type NamedWork = Exclude<Work, { do: 'tool' }>
 
 /** The names that agents give to the tools for each kind of work. The first one that an agent offers is used. */
 const NAMES: Record<NamedWork['do'], string[]> = {
-  read: ['read_file', 'read', 'view'],
-  edit: ['search_replace', 'replace', 'edit', 'edit_file'],
-  write: ['write', 'write_file', 'create_file'],
-  shell: ['run_terminal_command', 'run_terminal_cmd', 'run_shell_command', 'exec_command', 'bash', 'shell'],
+  read: ['read_file', 'read', 'view', 'Read'],
+  edit: ['search_replace', 'replace', 'edit', 'edit_file', 'Edit'],
+  write: ['write', 'write_file', 'create_file', 'Write'],
+  shell: [
+    'run_terminal_command',
+    'run_terminal_cmd',
+    'run_shell_command',
+    'exec_command',
+    'bash',
+    'shell',
+    'Bash',
+  ],
   delegate: ['spawn_agent'],
   plan: ['todo_write', 'write_todos', 'update_plan'],
 }

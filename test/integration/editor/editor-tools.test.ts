@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
+import { delay } from '../../../src/common/async.ts'
 import type { EditorFeatures } from '../../../src/mcp/server/editor-features.ts'
 import { Diffs } from '../../../src/workbench/changes/diffs.ts'
 import { createEditorFeatures } from '../../../src/workbench/tools/editor-features.ts'
@@ -99,6 +100,134 @@ describe("the editor's tools in VS Code", () => {
         const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
         return input instanceof vscode.TabInputTextDiff && input.modified.scheme === 'parley-tool-test'
       })
+    })
+
+    it('debugs a Node program: pauses, reads variables, evaluates, steps and tells how it ended', async () => {
+      const root = vscode.workspace.workspaceFolders![0]!.uri.fsPath
+      const program = join(folder, 'program.js')
+      writeFileSync(
+        program,
+        'function add(a, b) {\n  const sum = a + b\n  return sum\n}\nconst user = { name: "Ada" }\nconsole.log(add(1, 2), user)\nsetTimeout(() => process.exit(4), 1000)\n',
+      )
+      mkdirSync(join(root, '.vscode'), { recursive: true })
+      const launch = join(root, '.vscode/launch.json')
+      const runtime = { runtimeExecutable: process.execPath, env: { ELECTRON_RUN_AS_NODE: '1' } }
+      const configuration = { type: 'node', request: 'launch', name: 'Tools', program, ...runtime }
+      writeFileSync(launch, JSON.stringify({ version: '0.2.0', configurations: [configuration] }))
+      try {
+        await waitFor('the configuration', async () =>
+          dataOf(await rig.call('debug_state')).some(line => line.startsWith('configuration Tools')),
+        )
+        await rig.call('debug_control', { action: 'set_breakpoint', file: 'program.js', line: 2 })
+        const started = await rig.call('debug_control', {
+          ...{ action: 'start', configuration: 'Tools', seconds: 90 },
+        })
+        assert.match(started, /thread \d+: .*\(paused: breakpoint/)
+        assert.match(started, /0 .*add .*program\.js:2:\d+/)
+        assert.match(started, /\ba: 1/)
+        assert.match(rig.conversation.asked.at(-1)?.description ?? '', /"program": ".*program\.js"/)
+        assert.match(await rig.call('debug_state', { evaluate: 'a + b + 39' }), /^42/m)
+        const outer = await rig.call('debug_state', { evaluate: 'user', frame: 1 })
+        assert.match(outer, /name: 'Ada'/)
+        const reference = Number(/#(\d+)/.exec(outer)?.[1])
+        assert.match(await rig.call('debug_state', { variables: reference }), /name: 'Ada'/)
+        const stepped = await rig.call('debug_control', { action: 'step_over', seconds: 60 })
+        assert.match(stepped, /paused: step/)
+        assert.match(stepped, /0 .*add .*program\.js:3:\d+/)
+        assert.match(stepped, /sum: 3/)
+        assert.ok(vscode.debug.activeStackItem instanceof vscode.DebugStackFrame)
+        const ended = await rig.call('debug_control', { action: 'continue', seconds: 60 })
+        assert.match(ended, /has ended/)
+        assert.match(await rig.call('debug_state', { console: true }), /^3 .*Ada/m)
+        await rig.call('debug_control', { action: 'remove_breakpoint', file: 'program.js', line: 2 })
+        assert.equal(vscode.debug.breakpoints.length, 0)
+      } finally {
+        await vscode.debug.stopDebugging()
+        vscode.debug.removeBreakpoints(vscode.debug.breakpoints)
+        rmSync(join(root, '.vscode'), { recursive: true, force: true })
+      }
+    })
+
+    it('runs tests, with a tool of VS Code or with the test task, and says which', async () => {
+      const controller = vscode.tests.createTestController('parley-test', 'Parley')
+      const item = controller.createTestItem('adds', 'adds', vscode.Uri.file(join(folder, 'main.ts')))
+      item.range = new vscode.Range(0, 0, 1, 0)
+      controller.items.add(item)
+      controller.createRunProfile(
+        'Run',
+        vscode.TestRunProfileKind.Run,
+        async request => {
+          const run = controller.createTestRun(request)
+          run.started(item)
+          // VS Code's tool waits forever for a run that ends before it looks
+          await delay(500)
+          run.failed(item, new vscode.TestMessage('expected 1, got 2'))
+          run.end()
+        },
+        true,
+      )
+      const task = new vscode.Task(
+        { type: 'parley-test' },
+        vscode.TaskScope.Workspace,
+        'all tests',
+        'parley-test',
+        new vscode.ShellExecution('echo said-by-test; exit 2'),
+      )
+      task.group = vscode.TaskGroup.Test
+      const provider = vscode.tasks.registerTaskProvider('parley-test', {
+        provideTasks: () => [task],
+        resolveTask: () => undefined,
+      })
+      try {
+        // older versions have no such tool
+        if (features.testTool('runTests')) {
+          // VS Code learns of the test a moment later, and asks by a dialog, which its driver for tests accepts
+          const answer = await waitFor('the test', async () => {
+            const text = await rig.call('run_tests', { files: ['main.ts'] })
+            return text.includes('No tests found') ? undefined : text
+          })
+          assert.match(answer, /^VS Code's own test tool answers:/)
+          assert.match(answer, /expected 1, got 2/)
+          assert.match(await rig.call('test_results'), /expected 1, got 2/)
+        } else assert.match(await rig.call('run_tests'), /^Ran the workspace's test task/)
+        const other = await toolRig({ features: { ...features, testTool: () => undefined }, folder })
+        const ran = await other.call('run_tests')
+        await other.close()
+        assert.match(ran, /^Ran the workspace's test task, .* exit code 2\.$/m)
+        assert.ok(dataOf(ran).includes('said-by-test'), ran)
+      } finally {
+        controller.dispose()
+        provider.dispose()
+      }
+    })
+
+    it("gives VS Code's chat the tools once the user has turned that on", async () => {
+      const settings = vscode.workspace.getConfiguration()
+      const own = () => vscode.lm.tools.find(({ name }) => /document_symbols/.test(name))
+      const server = vscode.extensions.all.find(({ packageJSON }) => packageJSON.name === 'parley')!
+      await server.activate()
+      assert.equal(own(), undefined)
+      await settings.update('parley.editorToolsInChat', true, vscode.ConfigurationTarget.Global)
+      try {
+        const start = () =>
+          vscode.commands.executeCommand('workbench.mcp.startServer', `${server.id}/VS Code (Parley)`)
+        const tool = await waitFor(
+          'the tools',
+          async () => {
+            // VS Code learns of the server a moment later
+            await start().then(undefined, () => {})
+            return own()
+          },
+          { interval: 2000 },
+        )
+        const input = { file: join(folder, 'shapes.ts') }
+        const options = { input, toolInvocationToken: undefined }
+        const { content } = await vscode.lm.invokeTool(tool.name, options)
+        assert.match(JSON.stringify(content), /totalArea/)
+      } finally {
+        await settings.update('parley.editorToolsInChat', undefined, vscode.ConfigurationTarget.Global)
+      }
+      await waitFor('the end of the tools', () => own() === undefined)
     })
 
     it('runs a task, and tells how it ended', async () => {

@@ -32,13 +32,10 @@ export class ConversationPage {
 
   /** Starts a session with an agent. Recognizes it by its key, since an already displayed one can look the same. */
   static async startSession(window: VsCodeWindow, agent: string): Promise<ConversationPage> {
-    const before = await ConversationPage.#shownKeys(window)
+    const before = await ConversationPage.shownKeys(window)
     await window.runAndPick('Parley: New Session with Agent…', agent)
     const page = await ConversationPage.find(window)
-    await waitFor(`a new session of ${agent}`, async () => {
-      const key = await page.#key()
-      return key !== undefined && !before.includes(key)
-    })
+    await page.waitForOther(before)
     await page.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await page.waitForAgent(agent)
     await page.waitForPhase('ready')
@@ -46,9 +43,17 @@ export class ConversationPage {
   }
 
   /** The keys of the displayed conversations. */
-  static async #shownKeys(window: VsCodeWindow): Promise<Array<string | undefined>> {
-    const keys = window.page.frames().map(frame => new ConversationPage(frame).#key())
+  static async shownKeys({ page }: Pick<VsCodeWindow, 'page'>): Promise<Array<string | undefined>> {
+    const keys = page.frames().map(frame => new ConversationPage(frame).#key())
     return Promise.all(keys)
+  }
+
+  /** Resolves when a session with none of these keys is displayed. */
+  async waitForOther(keys: ReadonlyArray<string | undefined>): Promise<void> {
+    await waitFor('another session', async () => {
+      const key = await this.#key()
+      return key !== undefined && !keys.includes(key)
+    })
   }
 
   /** The key of the displayed conversation; empty without one, or without a session in it. */

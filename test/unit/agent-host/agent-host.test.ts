@@ -205,6 +205,35 @@ describe('the agent host', () => {
     assert.equal(await program.hosts.attach('nothing'), undefined)
   })
 
+  it('gives an agent what was written before its window left it, also what waited, and nothing after', async () => {
+    const { agent, said } = await start()
+    agent.keep({ silentMs: A_WHILE })
+    tell(agent, { say: 1 })
+    await until(() => said.length === 1)
+    agent.confirm(1)
+    const count = 5000
+    for (let i = 0; i < count; i++) tell(agent, { say: 1 })
+    const left = agent.detach()
+    tell(agent, { say: 1 })
+    await left
+    const next = await attach(agent.id)
+    await until(() => next.said.length === count)
+    tell(next.agent, { say: 1 })
+    await until(() => next.said.length === count + 1)
+    assert.deepEqual(next.said, upTo(count + 2, 2))
+  })
+
+  it('belongs to the workspace of the window that attached last', async () => {
+    const { agent } = await start()
+    agent.keep({ silentMs: A_WHILE })
+    let lost = 0
+    agent.onDidLose(() => lost++)
+    const next = await program.window().attach(agent.id, 0, {}, 'file:///other')
+    attached.push(next!)
+    await until(() => lost === 1)
+    assert.equal((await info(agent.id))?.tag.workspace, 'file:///other')
+  })
+
   it('reads no more from an agent that floods than a window takes', async () => {
     const agent = await program.hosts.start(
       script(`

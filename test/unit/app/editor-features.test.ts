@@ -39,6 +39,7 @@ describe('edits of the editor', () => {
         Range: class {},
         Uri: { file: (path: string) => uri(path) },
         commands: { executeCommand: async () => answer },
+        debug: new Proxy({}, { get: (_, name) => (name === 'activeDebugSession' ? undefined : nothing) }),
         window: new Proxy({}, { get: () => nothing }),
       },
     )

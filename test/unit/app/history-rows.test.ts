@@ -66,12 +66,19 @@ describe('the rows of History', () => {
   })
 
   it('are sent once, then only changed and removed ones', () => {
-    let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
+    let items = Array.from({ length: 1000 }, (_, i) =>
+      item({ sessionId: `s${i}`, formerTitles: ['Former'], updatedAt: i, pinned: i === 3 }),
+    )
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
     const sent = new SentHistory()
     const update = () => sent.update(historyState(list, around))
+    // first what can be seen
     const first = update()
-    assert.deepEqual([first?.rows.length, first?.removed], [1000, undefined])
+    assert.deepEqual([first?.rows.length, first?.removed, first?.more], [100, undefined, true])
+    const firstIds = first?.rows.map(({ sessionId }) => sessionId)
+    assert.deepEqual(firstIds?.slice(0, 3), ['s3', 's999', 's998'])
+    const others = update()
+    assert.deepEqual([others?.rows.length, others?.removed, others?.more], [900, [], undefined])
     assert.equal(update(), undefined, 'nothing changed')
     items = items
       .map((one, i) => (i === 7 ? { ...one, open: true, activity: 'running' as const } : one))
@@ -95,6 +102,7 @@ describe('the rows of History', () => {
       deleted: [],
     })
     sent.forget()
-    assert.equal(update()?.rows.length, 999)
+    assert.equal(update()?.rows.length, 100)
+    assert.equal(update()?.rows.length, 899)
   })
 })

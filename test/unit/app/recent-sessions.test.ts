@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { firstSessions, RecentSessions } from '../../../src/app/history/recent-sessions.ts'
+import { withOtherWindows } from '../../../src/app/history/rows.ts'
+import type { OtherSession } from '../../../src/app/window-sessions.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { historyRow } from '../webview/history/rows.ts'
 
@@ -56,6 +58,47 @@ describe('the sessions on the start page', () => {
     ]
     assert.deepEqual(idsOf(rows), ['here', 'open there'])
     assert.deepEqual(idsOf(rows, false), ['here', 'there', 'open there'])
+  })
+
+  it('include those that other windows work in, whatever their folder, as what they are', () => {
+    const other = (
+      sessionId: string,
+      indicator: OtherSession['indicator'],
+      more: Partial<OtherSession> = {},
+    ) => ({
+      ...{ agentId: 'a', agentName: 'Agent', sessionId, indicator, cwd: '/elsewhere' },
+      ...{ window: { name: 'w' }, ...more },
+    })
+    const rows = [
+      historyRow('idle', { updatedAt: 9 }),
+      historyRow('known', { here: false, title: 'My title', updatedAt: 1, elsewhere: 'open' }),
+      historyRow('taken', { open: true, activity: 'running', updatedAt: 2 }),
+    ]
+    const others = [
+      other('known', 'running', { at: 5 }),
+      other('taken', 'done'),
+      other('foreign', 'waiting', { title: ' \u202eOther\u200b ', agentName: 'Unknown' }),
+      other('over', 'failed'),
+    ]
+    const all = withOtherWindows(rows, others, () => false)
+    const shown = firstSessions(all, true)
+    assert.deepEqual(
+      shown.map(({ sessionId, inWindow, activity, ended }) => [sessionId, inWindow, activity ?? ended]),
+      [
+        ['foreign', true, 'requires_action'],
+        ['known', true, 'running'],
+        ['taken', undefined, 'running'],
+        ['over', true, 'failed'],
+        ['idle', undefined, undefined],
+      ],
+    )
+    assert.deepEqual([shown[1]?.title, shown[1]?.updatedAt], ['My title', 5])
+    assert.deepEqual([shown[0]?.untitled, shown[0]?.folder, shown[0]?.canLoad], [false, 'elsewhere', false])
+    assert.ok(!shown[0]?.title.includes('\u202e'))
+    assert.equal(
+      withOtherWindows(rows, [], () => false),
+      rows,
+    )
   })
 
   it('are listed again only after a change, also of the folders', () => {

@@ -2,7 +2,8 @@ import { strict as assert } from 'node:assert'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { parseSearch } from '../../../src/common/search-query.ts'
+import fc from 'fast-check'
+import { filterIn, fold, matchesFilters, parseSearch, withFilter } from '../../../src/common/search-query.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
@@ -266,11 +267,42 @@ describe('what is typed into the search', () => {
           { text: 'the parser', whole: true },
           { text: 'x:1', whole: false },
         ],
-        agents: ['codex'],
-        folders: ['my repo'],
+        agents: [{ text: 'codex', whole: false }],
+        folders: [{ text: 'my repo', whole: true }],
         files: ['a.ts'],
         states: ['open'],
       },
+    )
+  })
+
+  it('has whole names in quotes, and parts of them without', () => {
+    const session = { agentId: 'claude-code', agentName: 'Claude Code', cwd: '/work/app2/src' }
+    const finds = (text: string) => matchesFilters(parseSearch(text, now), session)
+    for (const text of ['agent:claude', 'agent:"Claude Code"', 'agent:"claude-code"', 'folder:app'])
+      assert.ok(finds(text), text)
+    for (const text of ['folder:"/work/app2"', 'folder:"app2/src/"', 'folder:"\\\\work\\app2\\src"'])
+      assert.ok(finds(text.replaceAll('\\\\', '\\')), text)
+    for (const text of ['agent:"Claude"', 'folder:"/work/app"', 'folder:"pp2"']) assert.ok(!finds(text), text)
+  })
+
+  it('gets filters, and loses them', () => {
+    const typed = 'fix agent:"Old One" "the  parser" before:2025'
+    assert.equal(withFilter(typed, 'agent', 'New One'), 'fix "the parser" before:2025 agent:"New One"')
+    assert.equal(withFilter(typed, 'after', '7d'), 'fix agent:"Old One" "the parser" after:7d')
+    assert.equal(withFilter('is:open', 'is', undefined), '')
+    assert.equal(withFilter('', 'folder', '/a "b" c/dd'), 'folder:c/dd')
+    assert.equal(filterIn('Agent:"Claude Code" x', 'agent'), 'claude code')
+    assert.equal(filterIn('agent: is:', 'is'), undefined)
+    fc.assert(
+      fc.property(fc.string(), fc.string({ minLength: 1 }), (text, value) => {
+        const { terms, folders } = parseSearch(withFilter(text.replaceAll('"', ''), 'folder', value), now)
+        assert.deepEqual(
+          terms,
+          parseSearch(withFilter(text.replaceAll('"', ''), 'folder', undefined), now).terms,
+        )
+        if (value.trim() === value && !value.includes('"'))
+          assert.deepEqual(folders, [{ text: fold(value), whole: true }])
+      }),
     )
   })
 

@@ -274,6 +274,41 @@ describe('the conversation storage', () => {
     const damaged = () =>
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
 
+    it('knows at once what is saved, also by other windows', () => {
+      const [here, other] = [make(), make()]
+      const has = (sessionId: string) =>
+        [here, other].map(({ transcripts }) => transcripts.has('a', sessionId))
+      const write = (storage: ConversationStorage, sessionId: string) =>
+        storage.transcripts.write('a', sessionId, { replace: true, entries: [entry(0, 'x')], terminals: [] })
+      assert.deepEqual(has('s'), [false, false])
+      write(here, 's')
+      assert.deepEqual(has('s'), [true, true])
+      // apart, since this window has it
+      write(other, 's')
+      write(other, 't\u0001')
+      assert.deepEqual(
+        [has('s'), has('t\u0001'), has('t')],
+        [
+          [true, true],
+          [true, true],
+          [false, false],
+        ],
+      )
+      here.transcripts.forget('a', 's')
+      assert.deepEqual(
+        [has('s'), has('t\u0001')],
+        [
+          [false, false],
+          [true, true],
+        ],
+      )
+      const [copy] = other.transcripts.byAge()
+      here.leases.dispose()
+      other.leases.dispose()
+      make().transcripts.discard(copy!)
+      assert.deepEqual(has('t\u0001'), [false, false])
+    })
+
     it('keeps sessions apart whose ids contain what separates the copies of one', () => {
       const storage = make()
       const ids = ['s', 's\u0001t', 's\u0001', 's\u0002']

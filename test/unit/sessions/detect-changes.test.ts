@@ -9,6 +9,7 @@ import { WorkTree } from '../../../src/changes/work-tree.ts'
 import { deferred } from '../../../src/common/async.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import type { ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
@@ -19,6 +20,7 @@ import { MemoryStore } from '../../support/memory-tracker.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { tool } from '../conversation/updates.ts'
+import { memoryStore } from './sessions-fixture.ts'
 
 describe('files that only a command changed', () => {
   let root: string
@@ -100,6 +102,68 @@ describe('files that only a command changed', () => {
     assert.deepEqual(changes.list(), [
       { path: join(root, 'a.txt'), status: 'modified', uncertain: 'all', added: 1, removed: 1 },
     ])
+  })
+
+  it("while no window was open are the turn's when the next one goes on with it", async () => {
+    following.dispose()
+    const stored = memoryStore()
+    const store = new MemoryStore()
+    const shared = filesShared({ documents: editor, fileSystem: disk })
+    const hosted = { isKept: true }
+    const open = (state?: ReducingState) => {
+      const one = new FakeAgent()
+      Object.assign(one, { hosted })
+      const { setup } = session
+      const conversation = new Session({
+        agent: one,
+        sessionId: 's',
+        setup,
+        phase: 'ready',
+        ...(state && { state }),
+      })
+      const back = deferred()
+      const tracker = new ChangeTracker({ files: shared, store, agentsBack: back.promise })
+      const own = new SessionChanges(tracker, 's', setup)
+      const detecting = detectChanges(conversation, own, saved.event, silentLogger, new WorkTree(own), stored)
+      back.resolve()
+      return { agent: one, session: conversation, changes: own, detecting }
+    }
+    const first = open()
+    void first.session.prompt([{ type: 'text', text: 'go' }])
+    first.session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    await until(() => stored.get('s') !== undefined)
+    // tracked before the window is gone
+    writeFileSync(join(root, 'late.txt'), 'by a command\n')
+    first.session.receive(tool('t', { status: 'completed' }))
+    await until(() => first.changes.list().length > 0)
+    first.detecting.dispose()
+
+    // a reload takes a moment, and a window is closed for longer
+    for (const name of ['a', 'late']) writeFileSync(join(root, `${name}.txt`), 'while no window was open\n')
+    const second = open(structuredClone(first.session.reducingState))
+    second.session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+    await until(() => second.changes.list().length === 2)
+    assert.deepEqual(
+      second.changes
+        .list()
+        .map(({ path, uncertain }) => [basename(path), uncertain])
+        .sort(),
+      [
+        ['a.txt', 'all'],
+        ['late.txt', 'all'],
+      ],
+    )
+    assert.ok(second.changes.list().every(({ added }) => added === 1))
+    assert.equal(second.changes.before(join(root, 'late.txt'))?.text, 'mine\n')
+    await until(() => stored.get('s') === undefined)
+
+    // what the user does after the turn is the user's
+    second.detecting.dispose()
+    writeFileSync(join(root, 'later.txt'), 'by the user\n')
+    const third = open(structuredClone(second.session.reducingState))
+    await third.changes.refresh()
+    assert.equal(third.changes.list().length, 2)
+    third.detecting.dispose()
   })
 
   for (const command of ['npm test', 'git checkout other'])

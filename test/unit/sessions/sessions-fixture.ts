@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
 import type { ContentBlock } from '../../../src/acp/model.ts'
+import { startAgent } from '../../../src/acp/start-agent.ts'
+import type { AgentHosts } from '../../../src/acp/start-hosted.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
+import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
 import { MementoState } from '../../../src/app/storage/window-states.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
 import { draftOf } from '../../../src/common/draft.ts'
@@ -33,6 +36,7 @@ import type {
 } from '../../../src/sessions/ports.ts'
 import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
 import { AgentRunners } from '../../../src/sessions/runners/agent-runners.ts'
+import { HostedAgents } from '../../../src/sessions/runners/hosted-agents.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
 import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
@@ -166,17 +170,33 @@ export class MemoryLeases implements SessionLeases {
   }
   seize(agentId: string, sessionId: string): void {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
-    if (owner) owner.#lose.fire({ agentId, sessionId })
+    if (owner && !owner.hangs) owner.#lose.fire({ agentId, sessionId })
     this.#all.set(`${agentId}/${sessionId}`, this)
   }
 }
 
 /** Shared by fixtures that are created later, like windows on one machine. */
-let machine: { leases: Map<string, MemoryLeases>; transcripts: MemoryTranscripts } | undefined
+let machine:
+  | {
+      leases: Map<string, MemoryLeases>
+      transcripts: MemoryTranscripts
+      records?: MemoryRecords
+      hosting?: Hosting
+    }
+  | undefined
 
-/** Two windows on one machine. */
-export function twoWindows(): [SessionsFixture, SessionsFixture] {
-  machine = { leases: new Map(), transcripts: new MemoryTranscripts() }
+/** Agents of the agent host. */
+export interface Hosting {
+  hosts: AgentHosts
+  launch: AgentLaunch
+  /** for prompts that a window leaves */
+  folder: string
+}
+
+/** Two windows on one machine; with `hosting`, their agents are real ones, which outlive them. */
+export function twoWindows(hosting?: Hosting): [SessionsFixture, SessionsFixture] {
+  const transcripts = new MemoryTranscripts()
+  machine = { leases: new Map(), transcripts, ...(hosting && { hosting, records: new MemoryRecords() }) }
   try {
     return [new SessionsFixture(), new SessionsFixture()]
   } finally {
@@ -206,8 +226,19 @@ export class SessionsFixture {
   /** the drafts and prompts on disk */
   readonly disk = memoryStore()
   readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
-  readonly queues = new PromptQueues(this.drafts)
-  readonly records = new MemoryRecords()
+  readonly #hosting = machine?.hosting
+  readonly queues: PromptQueues = new PromptQueues(
+    this.drafts,
+    this.#hosting && {
+      continues: key => this.hosted?.continues(key),
+      prepare:
+        (queue, { text }) =>
+        () =>
+          this.manager.contentFor(queue, async () => [{ type: 'text', text }]),
+    },
+    this.#hosting && new LeftPrompts(this.#hosting.folder, silentLogger),
+  )
+  readonly records = machine?.records ?? new MemoryRecords()
   readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
   readonly leases = new MemoryLeases(machine?.leases ?? new Map())
   readonly used: string[] = []
@@ -245,7 +276,7 @@ export class SessionsFixture {
     defaultProblem: () => this.defaultProblem,
     isSearched: () => true,
     used: agentId => void this.used.push(agentId),
-    resolveLaunch: async agentId => launch(agentId),
+    resolveLaunch: async agentId => this.#hosting?.launch ?? launch(agentId),
     onDidChange: this.agentsChanged.event,
   }
   readonly start: StartAgent = async ({ command }) => {
@@ -258,14 +289,16 @@ export class SessionsFixture {
   readonly runners: AgentRunners = new AgentRunners({
     agents: this.directory,
     lastName: agentId => this.records.agent(agentId)?.name,
-    start: this.start,
+    start: this.#hosting ? startAgent : this.start,
     client: (agentId, sessions) => this.manager.client(agentId, sessions),
-    connectOptions: () => ({
+    connectOptions: agentId => ({
       clientInfo: { name: 'test', title: 'Test', version: '0' },
-      initializeTimeoutMs: 1000,
-      maxFrameBytes: 1000,
+      initializeTimeoutMs: this.#hosting ? 60_000 : 1000,
+      maxFrameBytes: this.#hosting ? 1_000_000 : 1000,
       log: silentLogger,
+      ...(this.hosted && { startProcess: this.hosted.startProcess(agentId)! }),
     }),
+    reattach: async (agentId, running) => this.hosted?.reattach(agentId, running),
   })
   readonly files = filesShared({
     documents: noDocuments,
@@ -305,6 +338,13 @@ export class SessionsFixture {
     transcripts: this.transcripts,
     leases: this.leases,
     queues: this.queues,
+    ...(this.#hosting && {
+      hosted: {
+        has: session => this.hosted!.has(session),
+        leave: agent => this.hosted!.leave(agent),
+        takeOver: (session, isSeized) => this.hosted!.takeOver(session, isSeized),
+      },
+    }),
     activeSession: agentId => {
       const { current } = this.controller
       return current?.agentId === agentId ? current.session : undefined
@@ -318,6 +358,20 @@ export class SessionsFixture {
       complete: elicitationId => void this.completed.push(elicitationId),
     },
   })
+  readonly hosted: HostedAgents | undefined =
+    this.#hosting &&
+    new HostedAgents({
+      hosts: this.#hosting.hosts,
+      workspace: 'file:///w/a',
+      keep: () => 'untilDone',
+      trusted: () => this.trusted,
+      agents: this.directory,
+      nameOf: agentId => agentId,
+      runners: this.runners,
+      manager: this.manager,
+      queues: this.queues,
+      log: silentLogger,
+    })
   readonly accounts = new Accounts(this.directory, this.runners, silentLogger)
   readonly controller: ConversationController = this.place(this.kept)
 

@@ -61,16 +61,17 @@ export class AgentHosts {
 
   /**
    * Attaches to an agent that runs already; `undefined` if it's not there anymore. It begins after the frame with the number
-   * `confirmed`, the last one that is stored: each line of the output is a frame.
+   * `confirmed`, the last one that is stored: each line of the output is a frame. `workspace`: where it belongs from now on.
    */
   async attach(
     id: string,
     confirmed = 0,
     options: AgentProcessOptions = {},
+    workspace?: string,
   ): Promise<HostedProcess | undefined> {
     for (const entry of await this.#entries()) {
       const channel = await connectTo(entry)
-      const attached = channel && (await HostedProcess.attach(channel, id, confirmed, options))
+      const attached = channel && (await HostedProcess.attach(channel, id, confirmed, options, workspace))
       if (attached) return attached
     }
     return undefined

@@ -1,5 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { deferred, withTimeout } from '../../../common/async.ts'
+import { Emitter } from '../../../common/event.ts'
 import { PROCESS_VANISH_MS } from '../../../common/limits.ts'
 import { explainSpawnError, type SpawnRequest } from '../../../common/processes/spawn-process.ts'
 import { LineDecoder, STDERR_TAIL, Tail } from '../agent-process.ts'
@@ -44,6 +45,9 @@ export class HostedProcess implements RunningProcess, HostedLink {
   #untold = 0
   #isReaderFull = false
   #isKept = false
+  /** Another window has the agent, or may have it. */
+  #isLeft = false
+  readonly #lose = new Emitter<void>()
   #stopping: Promise<void> | undefined
 
   /**
@@ -69,8 +73,9 @@ export class HostedProcess implements RunningProcess, HostedLink {
     id: string,
     confirmed: number,
     options: AgentProcessOptions,
+    workspace?: string,
   ): Promise<HostedProcess | undefined> {
-    channel.send({ type: 'attach', id, confirmed })
+    channel.send({ type: 'attach', id, confirmed, ...(workspace !== undefined && { workspace }) })
     const answer = await channel.next()
     return answer?.type === 'attached' ? new HostedProcess(channel, answer, options, true) : undefined
   }
@@ -95,7 +100,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
       write: (chunk: Buffer, _, done) => this.#write(chunk, done),
       writev: (chunks, done) => this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
       final: done => {
-        channel.send({ type: 'endInput' })
+        if (!this.#isLeft) channel.send({ type: 'endInput' })
         done()
       },
     })
@@ -131,6 +136,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
     return this.#isKept
   }
 
+  get onDidLose(): HostedLink['onDidLose'] {
+    return this.#lose.event
+  }
+
   /** At first, the agent ends with its window. */
   keep(times: KeepTimes): void {
     this.#isKept = times.silentMs > 0
@@ -154,12 +163,17 @@ export class HostedProcess implements RunningProcess, HostedLink {
     void this.stop()
   }
 
-  detach(): void {
+  async detach(): Promise<void> {
+    this.#isLeft = true
+    // what waits for the host to write what came before
+    for (const done of this.#writes.splice(0)) done()
+    this.stdin.end()
     this.#channel.end()
+    await this.#channel.closed
   }
 
   async #stop(times: StopTimes): Promise<void> {
-    this.#channel.send({ type: 'stop', times })
+    if (!this.#isLeft) this.#channel.send({ type: 'stop', times })
     const { terminateAfterMs, killAfterMs } = times
     // longer than the host may need, in case it hangs
     await withTimeout(this.#gone.promise, terminateAfterMs + killAfterMs + 2 * PROCESS_VANISH_MS)
@@ -193,6 +207,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
         return
       case 'gone':
         this.#gone.resolve()
+        return
+      case 'taken over':
+        this.#isLeft = true
+        this.#lose.fire()
     }
   }
 
@@ -219,8 +237,9 @@ export class HostedProcess implements RunningProcess, HostedLink {
       done(closedInput())
       return
     }
-    this.#writes.push(done)
     this.#channel.send({ type: 'write' }, bytes)
+    if (this.#isLeft) done()
+    else this.#writes.push(done)
   }
 
   #onExit({ exitCode, signal }: ProcessExit): void {
@@ -238,6 +257,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#gone.resolve()
     if (!this.#hasExited) this.#onExit({ exitCode: null, signal: null })
     this.#endStderr()
+    this.#lose.dispose()
     for (const done of this.#writes.splice(0)) done(closedInput())
     this.stdin.destroy()
     if (!this.stdout.destroyed && !this.stdout.readableEnded) this.stdout.push(null)

@@ -397,6 +397,12 @@ export const comments = {
   },
 }
 
+/** A VS Code whose own chat isn't used. */
+export const lm = {
+  tools: [],
+  registerMcpServerDefinitionProvider: () => ({ dispose() {} }),
+}
+
 export const extensions = {
   all: [] as unknown[],
   getExtension: () => undefined,

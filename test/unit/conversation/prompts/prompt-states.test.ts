@@ -31,7 +31,9 @@ describe('the states of a prompt', () => {
   it('lead to the agent only from the queue, and back only for a sign-in', () => {
     for (const state of states)
       assert.equal(followers(state).includes('sent'), isQueued(state) || state === 'steering', state)
-    assert.deepEqual(PROMPT_TRANSITIONS.steering, { send: 'sent', notTaken: 'queued', return: 'returned' })
+    assert.deepEqual(PROMPT_TRANSITIONS.steering, {
+      ...{ send: 'sent', notTaken: 'queued', return: 'returned', leave: 'removed' },
+    })
     assert.deepEqual(followers('sent'), ['awaitingSignIn'])
   })
 

@@ -61,7 +61,7 @@ describe("the editor's MCP server", () => {
       features: new FakeEditorFeatures(two.folder),
       folder: two.folder,
       server: rig.server,
-      conversation: new FakeToolConversation('other'),
+      conversation: new FakeToolConversation(),
     })
   })
   afterEach(async () => {

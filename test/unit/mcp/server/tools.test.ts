@@ -214,6 +214,10 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.equal(dataOf(await rig.call('list_tasks'))[0], 'test (npm, test, npm test)')
       features.taskRun = { exitCode: 3 }
       assert.equal(await rig.call('run_task', { name: 'test' }), 'The task ended with exit code 3.')
+      features.taskRun = { exitCode: 3, output: `${'line\n'.repeat(500)}last\n` }
+      const lines = dataOf(await rig.call('run_task', { name: 'test' }))
+      assert.equal(lines.at(-1), 'last')
+      assert.equal(lines.length, 200)
       assert.match(await rig.fails('run_task', { name: 'build' }), /Several tasks/)
       assert.match(await rig.fails('run_task', { name: 'none' }), /no such task/)
       features.commands = [
@@ -260,6 +264,128 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.deepEqual(dataOf(answer), ['npm, /one', 'npm, /two'])
       await rig.call('run_task', { name: 'build', folder: '/two' })
       assert.equal(rig.conversation.asked[0]?.description, 'two\n/two')
+    })
+
+    it('reads the selection of the terminal, asked once', async () => {
+      assert.match(await rig.call('terminal_selection'), /^Nothing is selected/)
+      features.selectedInTerminal = { terminal: 'zsh', text: 'one\ntwo' }
+      assert.deepEqual(dataOf(await rig.call('terminal_selection')), ['one', 'two'])
+      assert.deepEqual(
+        rig.conversation.asked.map(({ tool }) => tool),
+        ['terminal_selection'],
+      )
+    })
+
+    it("runs tests with the editor's own tool, or else with the test task, and says which", async () => {
+      const given: unknown[] = []
+      features.testTools = {
+        runTests: async input => {
+          given.push(input)
+          return 'passed: 1\nfailed: 2'
+        },
+        testFailure: async () => 'expected 1, got 2',
+      }
+      const answer = await rig.call('run_tests', { files: ['main.ts'], names: ['adds'] })
+      assert.deepEqual(given, [{ files: [join(folder, 'main.ts')], testNames: ['adds'] }])
+      assert.deepEqual(dataOf(answer), ['passed: 1', 'failed: 2'])
+      assert.match(answer, /VS Code's own test tool/)
+      assert.equal(rig.conversation.asked[0]?.title, 'Run the tests main.ts, adds')
+      assert.deepEqual(dataOf(await rig.call('test_results')), ['expected 1, got 2'])
+      assert.match(await rig.fails('run_tests', { files: ['/etc/passwd'] }), /outside of the folders/)
+
+      features.testTools = {}
+      assert.match(await rig.fails('test_results'), /no tool that tells test results/)
+      assert.match(await rig.fails('run_tests'), /no test task/)
+      const unit = { name: 'unit', source: 'npm', group: 'test', command: 'mocha' }
+      const e2e = { name: 'e2e', source: 'npm', group: 'test' }
+      features.tasksOfWorkspace = [unit, e2e]
+      assert.deepEqual(dataOf(await rig.fails('run_tests')), ['unit, npm', 'e2e, npm'])
+      features.tasksOfWorkspace = [{ ...unit, isDefault: true }, e2e]
+      features.taskRun = { exitCode: 1 }
+      assert.match(await rig.call('run_tests', { names: ['x'] }), /exit code 1\. It ran all tests/)
+      assert.equal(rig.conversation.asked.at(-1)?.description, 'mocha')
+      assert.equal(rig.conversation.asked.at(-1)?.tool, 'run_tests')
+      rig.conversation.allows = false
+      await rig.fails('run_tests')
+      assert.deepEqual(features.ran, ['unit'])
+    })
+
+    it('debugs: starts, tells where the program is paused, evaluates, steps and tells how it ended', async () => {
+      const { debug } = features
+      debug.path = join(folder, 'main.ts')
+      assert.match(await rig.call('debug_state'), /no launch configuration/)
+      const main = { name: 'Main', content: '{ "program": "main.ts" }', task: 'build' }
+      debug.launch = [main]
+      features.tasksOfWorkspace = [{ name: 'build', source: 'npm', command: 'tsc' }]
+      assert.equal(
+        await rig.call('debug_control', {
+          action: 'set_breakpoint',
+          file: 'main.ts',
+          line: 3,
+          condition: 'a > 1',
+        }),
+        'Set a breakpoint at main.ts:3.',
+      )
+      assert.equal(rig.conversation.asked.at(-1)?.description, 'a > 1')
+      assert.deepEqual(dataOf(await rig.call('debug_state')), [
+        'configuration Main',
+        'breakpoint main.ts:3 (if a > 1)',
+      ])
+      const started = await rig.call('debug_control', { action: 'start', configuration: 'Main' })
+      assert.equal(rig.conversation.asked.at(-1)?.description, `${main.content}\nbuild\ntsc`)
+      assert.deepEqual(dataOf(started), [
+        'session s1: Main (node)',
+        'thread 1: main (paused: breakpoint)',
+        '  0 add main.ts:3:5',
+        '  1 internal node:internal:1:1',
+        '  Local:',
+        '    a: 1 (number)',
+        '    user: Object #102',
+        '  Global #101',
+      ])
+      assert.deepEqual(dataOf(await rig.call('debug_state')), dataOf(started))
+      assert.deepEqual(dataOf(await rig.call('debug_state', { variables: 102 })), ["name: 'Ada' (string)"])
+      const asked = rig.conversation.asked.length
+      const evaluated = await rig.call('debug_state', { evaluate: 'a + 1', frame: 1 })
+      assert.deepEqual(dataOf(evaluated), ['a + 1 in 11'])
+      assert.equal(rig.conversation.asked.length, asked + 1)
+      assert.deepEqual(dataOf(await rig.fails('debug_state', { evaluate: 'wrong' })), [
+        'wrong is not defined',
+      ])
+      assert.match(await rig.fails('debug_state', { frame: 7 }), /only 2 frames/)
+      assert.match(await rig.call('debug_control', { action: 'step_over' }), /main\.ts:4:5/)
+      assert.deepEqual(dataOf(await rig.call('debug_state', { console: true })), ['session s1: Main', 'said'])
+      assert.match(
+        await rig.call('debug_control', { action: 'continue' }),
+        /^Session "s1" has ended with exit code 0/,
+      )
+      assert.match(await rig.fails('debug_control', { action: 'continue' }), /no such debug session/)
+      await rig.call('debug_control', { action: 'remove_breakpoint', file: 'main.ts', line: 3 })
+      assert.deepEqual(debug.points, [])
+    })
+
+    it('starts and evaluates nothing that the user rejects, or that changed since', async () => {
+      const { debug } = features
+      debug.launch = [{ name: 'Main', content: 'one' }]
+      rig.conversation.meanwhile = () => {
+        debug.launch = [{ name: 'Main', content: 'two' }]
+      }
+      const start = { action: 'start', configuration: 'Main' }
+      assert.match(await rig.fails('debug_control', start), /changed meanwhile/)
+      rig.conversation.meanwhile = undefined
+      await rig.call('debug_control', start)
+      rig.conversation.allows = false
+      for (const action of ['start', 'continue', 'stop', 'step_into'])
+        await rig.fails('debug_control', { action, configuration: 'Main' })
+      await rig.fails('debug_control', { action: 'set_breakpoint', file: 'main.ts', line: 1 })
+      await rig.fails('debug_state', { evaluate: 'process.exit()' })
+      assert.match(
+        await rig.fails('debug_control', { action: 'set_breakpoint', file: '/etc/passwd', line: 1 }),
+        /outside of the folders/,
+      )
+      assert.equal(debug.all.length, 1)
+      assert.equal(debug.points.length, 0)
+      assert.ok(!debug.requests.includes('evaluate'))
     })
 
     it('refuses paths outside of the folders, also by links', async () => {

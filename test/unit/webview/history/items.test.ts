@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { HistoryChanges, HistoryRow } from '../../../../src/bridge/history.ts'
-import { defaultAction, HistoryLines } from '../../../../src/webview/history/items.ts'
+import { defaultAction, type HistoryFilter, HistoryLines } from '../../../../src/webview/history/items.ts'
 import { shortTime } from '../../../../src/webview/ui/session-dates.ts'
 import { historyRow, plainSummary } from './rows.ts'
 
@@ -14,7 +14,7 @@ const changes = (rows: HistoryRow[], removed?: HistoryChanges['removed']): Histo
   ...(removed && { removed }),
   ...plainSummary,
 })
-const linesOf = (rows: HistoryRow[], filter = { text: '', here: false, archived: false }) => {
+const linesOf = (rows: HistoryRow[], filter: HistoryFilter = { text: '', here: false, archived: false }) => {
   const lines = new HistoryLines()
   lines.show(filter, now)
   lines.update(changes(rows))
@@ -48,6 +48,35 @@ describe('history items', () => {
     lines.update({ ...changes([row('1'), row('2', { updatedAt: now - 24 * hour })]), removed: [] })
     assert.deepEqual(keysOf(lines), ['group/today', 'row/a/1', 'group/yesterday', 'row/a/2'])
     assert.deepEqual(keys(list, { text: 'session', here: false, archived: false }), ['row/a/1', 'row/a/2'])
+  })
+
+  it('are below their agent or folder on request, the one used last first', () => {
+    const list = [
+      row('1', { updatedAt: now - 48 * hour }),
+      row('2', { agentId: 'b', agentName: 'Other', cwd: '/q/p', updatedAt: now - hour }),
+      row('3', { updatedAt: now - 72 * hour, cwd: '/q/p', pinned: true }),
+      row('4', { updatedAt: now - 96 * hour }),
+    ]
+    const by = (group: 'agent' | 'folder') => ({ text: '', here: false, archived: false, group })
+    const lines = linesOf(list, by('agent'))
+    const before = [
+      'group/pinned',
+      'row/a/3',
+      'group/agent/b',
+      'row/b/2',
+      'group/agent/a',
+      'row/a/1',
+      'row/a/4',
+    ]
+    assert.deepEqual(keysOf(lines), before)
+    // it's now before the other agent's
+    lines.update({ ...changes([row('4')]), removed: [] })
+    assert.deepEqual(keysOf(lines).slice(2, 4), ['group/agent/a', 'row/a/4'])
+    assert.deepEqual(
+      keys(list, by('folder')).filter(key => key.startsWith('group')),
+      ['group/pinned', 'group/folder//q/p', 'group/folder//p'],
+    )
+    assert.deepEqual(keys(list, { ...by('agent'), text: 'agent:other' }), ['group/agent/b', 'row/b/2'])
   })
 
   it('match all filters', () => {

@@ -1,0 +1,75 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import * as z from 'zod'
+import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
+import { validDraft } from '../../common/draft.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { writePrivateFile } from '../../common/private-files.ts'
+import type { StoredPrompt } from '../../conversation/attachment.ts'
+
+const storedPrompts = z.array(z.object({ id: z.string(), draft: draftText.extend({ items: draftItems }) }))
+
+/**
+ * Prompts that a window leaves to the one that goes on with their session, which may have another workspace. They are on disk
+ * until that window has stored them.
+ */
+export class LeftPrompts {
+  readonly #folder: string
+  readonly #log: Logger
+
+  constructor(folder: string, log: Logger) {
+    this.#folder = folder
+    this.#log = log
+  }
+
+  /** Returns whether they were stored, after those that were left there before. */
+  leave(key: string, prompts: readonly StoredPrompt[]): boolean {
+    const file = this.#file(key)
+    try {
+      const all = [...this.#read(file), ...prompts]
+      writePrivateFile(file, JSON.stringify(all), `${file}.${randomUUID().slice(0, 8)}.new`)
+      return true
+    } catch (error) {
+      this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}`)
+      return false
+    }
+  }
+
+  /** Passes on what was left, if anything was; deletes it once `store` has returned. */
+  take(key: string, store: (prompts: StoredPrompt[]) => void): void {
+    const file = this.#file(key)
+    try {
+      const prompts = this.#read(file)
+      if (prompts.length > 0) store(prompts)
+      rmSync(file, { force: true })
+    } catch (error) {
+      this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}`)
+    }
+  }
+
+  /** What can't be read may still be what the user wrote. */
+  #putAside(file: string, error: unknown): void {
+    const aside = `${file}.damaged-${randomUUID().slice(0, 8)}`
+    this.#log.warn(`Queued prompts in ${file}: ${messageOf(error)}. They were moved to ${aside}.`)
+    renameSync(file, aside)
+  }
+
+  /** The name says nothing about the session. */
+  #file(key: string): string {
+    return path.join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`)
+  }
+
+  #read(file: string): StoredPrompt[] {
+    try {
+      return storedPrompts
+        .parse(JSON.parse(readFileSync(file, 'utf8')))
+        .map(({ id, draft }) => ({ id, draft: validDraft(draft) }))
+    } catch (error) {
+      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      if (!isMissing) this.#putAside(file, error)
+      return []
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Disposable } from '../../common/disposable.ts'
+
+/** A thread that stopped; without an id, all threads. */
+export interface PausedThread {
+  thread?: number
+  /** such as `breakpoint` or `exception` */
+  reason: string
+  /** such as the exception's message */
+  detail?: string
+}
+
+export interface DebugSessionState {
+  id: string
+  name: string
+  /** of its debugger, such as `node` */
+  type: string
+  /** What is paused; absent for a session that began before Parley follows sessions. */
+  paused?: readonly PausedThread[]
+  hasEnded?: true
+  exitCode?: number
+  /** the end of what it wrote to the Debug Console */
+  output: string
+}
+
+/** A configuration of launch.json. */
+export interface LaunchConfiguration {
+  name: string
+  /** the path of its folder; absent for one of the workspace */
+  folder?: string
+  /** What it starts, to be shown to the user and to see whether that changed. */
+  content: string
+  /** the task that runs before it */
+  task?: string
+}
+
+export interface SourceBreakpoint {
+  path: string
+  line: number
+  condition?: string
+  /** It doesn't pause, but writes this to the Debug Console. */
+  log?: string
+  isOff?: true
+}
+
+export type DebugStep = 'continue' | 'pause' | 'step_over' | 'step_into' | 'step_out'
+
+/** Debugging, as only the editor knows it. */
+export interface DebugFeatures {
+  /** The sessions, and the last few that ended. */
+  sessions(): DebugSessionState[]
+  /** What the user looks at. */
+  active(): { session: string; thread?: number; frame?: number } | undefined
+  /** A request of the Debug Adapter Protocol, and its answer's body. */
+  request(session: string, command: string, args?: Record<string, unknown>): Promise<unknown>
+  configurations(): LaunchConfiguration[]
+  /** Starts a configuration of `configurations`. `false`: it didn't start, and the user has seen why. */
+  start(configuration: LaunchConfiguration): Promise<boolean>
+  stop(session: string): Promise<void>
+  step(step: DebugStep, session: string, thread: number): Promise<void>
+  breakpoints(): SourceBreakpoint[]
+  setBreakpoint(breakpoint: SourceBreakpoint): void
+  /** Removes those of a line; returns how many. */
+  removeBreakpoints(path: string, line: number): number
+  /** A session started, paused, went on or ended. */
+  onDidChange(listener: () => void): Disposable
+}

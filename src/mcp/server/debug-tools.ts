@@ -1,0 +1,513 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { deferred, raceAbort, withTimeout } from '../../common/async.ts'
+import { messageOf } from '../../common/errors.ts'
+import { isRecord } from '../../common/is-record.ts'
+import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
+import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
+import { fileInput, lineInput, offsetInput } from './find-place.ts'
+import { at, tool } from './reading-tools.ts'
+import type { Roots } from './roots.ts'
+import type { ToolAnswer, ToolContext } from './tool.ts'
+import { ToolError } from './tool-error.ts'
+
+const MAX_FRAMES = 20
+const MAX_THREADS = 50
+const MAX_VARIABLES = 100
+/** Characters of a variable's value. */
+const MAX_VALUE = 500
+/** Lines of the Debug Console. */
+const MAX_CONSOLE = 500
+/** How long a call waits until the program pauses or ends by default, and at most. Seconds. */
+const PAUSE_SECONDS = 10
+const MAX_PAUSE_SECONDS = 600
+
+const sessionInput = z
+  .string()
+  .max(200)
+  .optional()
+  .describe('Its id. Default: the one that the user looks at')
+const idInput = z.number().int().min(0).optional()
+
+const debugState = tool({
+  name: 'debug_state',
+  title: 'Debugger',
+  description:
+    'What the debugger of the editor knows: sessions with their threads, and of a paused one the call stack, with the variables of a frame. Without a session: launch configurations and breakpoints. "evaluate" runs an expression in the program, for which the user is asked, unless a rule allows it; everything else only reads.',
+  input: z.object({
+    session: sessionInput,
+    thread: idInput,
+    frame: z.number().int().min(0).max(1000).optional().describe('From 0, the top of the call stack'),
+    variables: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('The number after "#" of a value: lists what it contains, instead of the call stack'),
+    evaluate: z
+      .string()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe('An expression of the language, in the frame'),
+    console: z.boolean().optional().describe('Tells the end of the Debug Console instead'),
+    offset: offsetInput,
+  }),
+  readOnly: false,
+  async run(input, context) {
+    const { features, roots, signal } = context
+    const { debug } = features
+    const session = sessionOf(debug, input.session)
+    if (!session) return { ...(await idleState(debug, roots)), ...at(input.offset) }
+    const request = (command: string, args?: Record<string, unknown>) =>
+      requested(debug, session.id, command, args, signal)
+    if (input.console) return { ...consoleOf(debug, input.session), ...at(input.offset) }
+    if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
+    if (input.variables !== undefined) {
+      const data = await variablesOf(request, input.variables, '')
+      return { text: data.length === 0 ? 'It contains nothing.' : undefined, data, ...at(input.offset) }
+    }
+    const state = await readState(debug, session, roots, request, input)
+    if (input.evaluate === undefined) return { ...state.answer, ...at(input.offset) }
+    const { evaluate: expression } = input
+    const conversation = await context.conversation()
+    const result = await conversation.permitted(
+      {
+        tool: 'debug_state',
+        title: l10n.t('Evaluate an expression in {0}', session.name),
+        kind: 'execute',
+        description: expression,
+      },
+      signal,
+      () =>
+        request('evaluate', {
+          ...{ expression, context: 'repl' },
+          ...(state.frameId !== undefined && { frameId: state.frameId }),
+        }),
+    )
+    const { result: value, type, variablesReference } = isRecord(result) ? result : {}
+    const data = [valueText({ value, type, variablesReference }, Number.POSITIVE_INFINITY)]
+    if (Number(variablesReference) > 0)
+      data.push(...(await variablesOf(request, Number(variablesReference), '  ')))
+    return { data, ...at(input.offset) }
+  },
+})
+
+const ACTIONS = [
+  'start',
+  'stop',
+  'continue',
+  'pause',
+  'step_over',
+  'step_into',
+  'step_out',
+  'set_breakpoint',
+  'remove_breakpoint',
+] as const
+
+const debugControl = tool({
+  name: 'debug_control',
+  title: 'Control the debugger',
+  description:
+    'Starts a launch configuration in the debugger of the editor, where the user sees it, continues, pauses, steps and stops, and sets and removes breakpoints. After what makes the program run it waits until the program pauses or ends, and tells where. The user is asked, unless a rule allows it.',
+  input: z.object({
+    action: z.enum(ACTIONS),
+    configuration: z.string().max(500).optional().describe('For "start": a name that "debug_state" lists'),
+    folder: z.string().max(4096).optional().describe('Needed if several folders have that configuration'),
+    session: sessionInput,
+    thread: idInput.describe('Default: the one that is paused'),
+    file: fileInput.optional().describe('Of the breakpoint'),
+    line: lineInput.optional(),
+    condition: z.string().max(2000).optional().describe('The breakpoint pauses only if this is true'),
+    log: z
+      .string()
+      .max(2000)
+      .optional()
+      .describe('The breakpoint writes this to the Debug Console instead of pausing; {x} is a value'),
+    seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_PAUSE_SECONDS)
+      .optional()
+      .describe(`How long to wait until the program pauses or ends. Default: ${PAUSE_SECONDS}`),
+  }),
+  readOnly: false,
+  async run(input, context): Promise<ToolAnswer> {
+    const { action, seconds = PAUSE_SECONDS } = input
+    const { debug } = context.features
+    if (action === 'set_breakpoint' || action === 'remove_breakpoint') return changeBreakpoint(input, context)
+    if (action === 'start') return start(input, context)
+    const session = sessionOf(debug, input.session)
+    if (!session || session.hasEnded)
+      throw new ToolError('There is no such debug session. Call "debug_state".')
+    const { id, name } = session
+    if (action === 'stop') {
+      await permitted(context, l10n.t('Stop debugging {0}', name), () => debug.stop(id))
+      return { text: 'Stopped.' }
+    }
+    const threads = await threadsOf((command, args) => requested(debug, id, command, args, context.signal))
+    const active = debug.active()
+    const paused = pausedThread(session, threads)
+    const thread =
+      input.thread ??
+      (active?.session === id ? active.thread : undefined) ??
+      paused ??
+      (action === 'pause' ? threads[0]?.id : undefined)
+    if (thread === undefined || !threads.some(one => one.id === thread))
+      throw new ToolError('Nothing is paused in it, or it has no such thread. Call "debug_state".')
+    const titles = {
+      continue: () => l10n.t('Continue {0} in the debugger', name),
+      pause: () => l10n.t('Pause {0} in the debugger', name),
+      step_over: () => l10n.t('Step over in {0}', name),
+      step_into: () => l10n.t('Step into in {0}', name),
+      step_out: () => l10n.t('Step out in {0}', name),
+    }
+    await permitted(context, titles[action](), () => debug.step(action, id, thread))
+    return settled(context, [id], seconds)
+  },
+})
+
+async function start(
+  {
+    configuration: name,
+    folder,
+    seconds = PAUSE_SECONDS,
+  }: Partial<Record<'configuration' | 'folder', string | undefined>> & { seconds?: number | undefined },
+  context: ToolContext,
+): Promise<ToolAnswer> {
+  const { debug } = context.features
+  const found = debug
+    .configurations()
+    .filter(one => one.name === name && (folder === undefined || one.folder === folder))
+  const [configuration, ...others] = found
+  if (!configuration) throw new ToolError('There is no such configuration. Call "debug_state".')
+  if (others.length > 0)
+    throw new ToolError(
+      'Several folders have that configuration. Call again with "folder".',
+      found.map(one => one.folder ?? ''),
+    )
+  const task = await taskContent(configuration, context)
+  const before = new Set(debug.sessions().map(({ id }) => id))
+  const isStarted = await permitted(
+    context,
+    l10n.t('Debug {0}', configuration.name),
+    async () => {
+      // the user has seen this one, and launch.json may have been edited since
+      const isSame = debug
+        .configurations()
+        .some(one => one.folder === configuration.folder && one.content === configuration.content)
+      if (!isSame || (await taskContent(configuration, context)) !== task)
+        throw new ToolError('The configuration has changed meanwhile, so nothing was started. Call again.')
+      return debug.start(configuration)
+    },
+    [configuration.content, task].filter(Boolean).join('\n'),
+  )
+  if (!isStarted) throw new ToolError("The editor couldn't start it, and has told the user why.")
+  const isNew = () =>
+    debug
+      .sessions()
+      .map(({ id }) => id)
+      .filter(id => !before.has(id))
+  return settled(context, isNew, seconds)
+}
+
+/** What the task that runs before it runs. */
+async function taskContent(
+  { task, folder }: LaunchConfiguration,
+  { features }: ToolContext,
+): Promise<string> {
+  if (task === undefined) return ''
+  const found = (await features.tasks()).find(
+    one =>
+      (one.name === task || `${one.source}: ${one.name}` === task) &&
+      (one.folder === undefined || folder === undefined || one.folder === folder),
+  )
+  return [task, found?.command, found?.detail, ...(found?.dependsOn ?? [])].filter(Boolean).join('\n')
+}
+
+async function changeBreakpoint(
+  {
+    action,
+    file,
+    line,
+    condition,
+    log,
+  }: {
+    action: string
+    file?: string | undefined
+    line?: number | undefined
+    condition?: string | undefined
+    log?: string | undefined
+  },
+  context: ToolContext,
+): Promise<ToolAnswer> {
+  const { features, roots } = context
+  if (file === undefined || line === undefined) throw new ToolError('Give "file" and "line".')
+  const path = await roots.file(file)
+  const place = `${roots.name(path)}:${line}`
+  if (action === 'remove_breakpoint') {
+    const count = await permitted(context, l10n.t('Remove the breakpoint at {0}', place), async () =>
+      features.debug.removeBreakpoints(path, line),
+    )
+    return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${place}.` }
+  }
+  const own = { path, line, ...(condition !== undefined && { condition }), ...(log !== undefined && { log }) }
+  const description = [condition, log].filter(Boolean).join('\n')
+  await permitted(
+    context,
+    l10n.t('Set a breakpoint at {0}', place),
+    async () => features.debug.setBreakpoint(own),
+    description,
+  )
+  return { text: `Set a breakpoint at ${place}.` }
+}
+
+async function permitted<T>(
+  context: ToolContext,
+  title: string,
+  work: () => Promise<T>,
+  description = '',
+): Promise<T> {
+  const conversation = await context.conversation()
+  const permission = {
+    ...{ tool: 'debug_control' as const, title, kind: 'execute' as const },
+    ...(description !== '' && { description }),
+  }
+  return conversation.permitted(permission, context.signal, work)
+}
+
+/** Waits until one of the sessions pauses or all have ended, and tells where they are. */
+async function settled(
+  context: ToolContext,
+  sessions: readonly string[] | (() => readonly string[]),
+  seconds: number,
+): Promise<ToolAnswer> {
+  const { features, roots, signal } = context
+  const { debug } = features
+  const own = () => {
+    const ids = typeof sessions === 'function' ? sessions() : sessions
+    return debug.sessions().filter(({ id }) => ids.includes(id))
+  }
+  const find = () => {
+    const all = own()
+    const stopped = all.find(one => (one.paused ?? []).length > 0)
+    if (stopped) return stopped
+    return all.length > 0 && all.every(({ hasEnded }) => hasEnded) ? all.at(-1) : undefined
+  }
+  const paused = deferred()
+  const listening = debug.onDidChange(() => {
+    if (find()) paused.resolve()
+  })
+  try {
+    if (!find()) await raceAbort(withTimeout(paused.promise, seconds * 1000), signal)
+  } finally {
+    listening.dispose()
+  }
+  const session = find()
+  if (!session) {
+    const isUnknown = own().some(({ paused }) => paused === undefined)
+    return {
+      text: isUnknown
+        ? 'It began before Parley follows debug sessions. Call "debug_state" for where it is.'
+        : `It still runs after ${seconds} seconds. Call "debug_state" later.`,
+    }
+  }
+  if (session.hasEnded)
+    return { text: `${headOf(session)} Call "debug_state" with "console" for what it wrote.` }
+  const request = (command: string, args?: Record<string, unknown>) =>
+    requested(debug, session.id, command, args, signal)
+  return (await readState(debug, session, roots, request, {})).answer
+}
+
+type Request = (command: string, args?: Record<string, unknown>) => Promise<unknown>
+
+async function requested(
+  debug: DebugFeatures,
+  session: string,
+  command: string,
+  args: Record<string, unknown> | undefined,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = debug.request(session, command, args).then(
+    body => ({ body }),
+    // an expression that fails, a thread that went on
+    error => {
+      throw new ToolError('The debugger reports a failure.', [messageOf(error)])
+    },
+  )
+  const given = await raceAbort(withTimeout(answer, DEBUG_REQUEST_MS), signal)
+  if (!given) throw new ToolError("The debugger didn't answer in time.")
+  return given.body
+}
+
+/** The session with an id, or else the one that the user looks at, or one that is paused, or any. */
+function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
+  const all = debug.sessions()
+  if (id !== undefined) {
+    const found = all.find(one => one.id === id)
+    if (!found) throw new ToolError('There is no such debug session. Call without "session".')
+    return found
+  }
+  const live = all.filter(({ hasEnded }) => !hasEnded)
+  const active = debug.active()?.session
+  const isPaused = ({ paused = [] }: DebugSessionState) => paused.length > 0
+  const chosen = live.find(one => one.id === active)
+  if (chosen && (isPaused(chosen) || !live.some(isPaused))) return chosen
+  return live.find(isPaused) ?? live.at(-1) ?? all.at(-1)
+}
+
+function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
+  if (!hasEnded) return `Session ${JSON.stringify(id)} (${type}).`
+  return `Session ${JSON.stringify(id)} has ended${exitCode === undefined ? '' : ` with exit code ${exitCode}`}.`
+}
+
+/** What a session wrote, or all, since a program may have several, of which some have ended. */
+function consoleOf(debug: DebugFeatures, id: string | undefined): ToolAnswer {
+  const data = debug
+    .sessions()
+    .filter(one => one.output !== '' && (id === undefined || one.id === id))
+    .flatMap(({ id: own, name, output }) => [
+      `session ${own}: ${name}`,
+      ...output.trimEnd().split(/\r?\n/).slice(-MAX_CONSOLE),
+    ])
+  return { text: data.length === 0 ? 'Nothing was written.' : 'The end of the Debug Console:', data }
+}
+
+async function idleState(debug: DebugFeatures, roots: Roots): Promise<ToolAnswer> {
+  const breakpoints = await roots.within(debug.breakpoints(), ({ path }) => path)
+  const data = [
+    ...debug
+      .configurations()
+      .map(({ name, folder }) => `configuration ${name}${folder === undefined ? '' : ` (${folder})`}`),
+    ...breakpoints.map(({ path, line, condition, log, isOff }) => {
+      const notes = [condition && `if ${condition}`, log && `log ${log}`, isOff && 'disabled'].filter(Boolean)
+      return `breakpoint ${roots.name(path)}:${line}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`
+    }),
+  ]
+  return {
+    text:
+      data.length === 0
+        ? 'Nothing is debugged, and there is no launch configuration.'
+        : 'Nothing is debugged.',
+    data,
+  }
+}
+
+interface Thread {
+  id: number
+  name: string
+}
+
+async function threadsOf(request: Request): Promise<Thread[]> {
+  const body = await request('threads')
+  const threads = isRecord(body) && Array.isArray(body.threads) ? body.threads : []
+  return threads
+    .filter(isRecord)
+    .map(({ id, name }) => ({ id: Number(id), name: String(name) }))
+    .slice(0, MAX_THREADS)
+}
+
+function pauseOf({ paused = [] }: DebugSessionState, thread: number): PausedThread | undefined {
+  return paused.find(one => one.thread === thread) ?? paused.find(one => one.thread === undefined)
+}
+
+function pausedThread(session: DebugSessionState, threads: readonly Thread[]): number | undefined {
+  const stopped = session.paused?.find(({ thread }) => thread !== undefined)?.thread
+  return stopped ?? threads.find(({ id }) => pauseOf(session, id))?.id
+}
+
+async function readState(
+  debug: DebugFeatures,
+  session: DebugSessionState,
+  roots: Roots,
+  request: Request,
+  input: { thread?: number | undefined; frame?: number | undefined },
+): Promise<{ answer: ToolAnswer; frameId?: number }> {
+  const threads = await threadsOf(request)
+  const active = debug.active()
+  const thread =
+    input.thread ??
+    pausedThread(session, threads) ??
+    (active?.session === session.id ? active.thread : undefined) ??
+    threads[0]?.id
+  const data: string[] = []
+  const others = debug.sessions().filter(one => one.id !== session.id && !one.hasEnded)
+  for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
+  data.push(`session ${session.id}: ${session.name} (${session.type})`)
+  let frameId: number | undefined
+  for (const { id, name } of threads) {
+    const pause = pauseOf(session, id)
+    // of a session that began before it was followed, only the call stack tells
+    const isFollowed = session.paused !== undefined
+    const frames = id === thread && (pause || !isFollowed) ? await framesOf(request, id, isFollowed) : []
+    const state =
+      pause || frames.length > 0
+        ? `paused${pause ? `: ${[pause.reason, pause.detail].filter(Boolean).join(', ')}` : ''}`
+        : isFollowed || id === thread
+          ? 'running'
+          : 'unknown'
+    data.push(`thread ${id}: ${name} (${state})`)
+    for (const [i, frame] of frames.entries()) {
+      const { source, line, column } = frame
+      const path = isRecord(source) ? source.path : undefined
+      const file = typeof path === 'string' ? roots.name(path) : isRecord(source) ? source.name : undefined
+      data.push(
+        `  ${i} ${String(frame.name)}${file === undefined ? '' : ` ${String(file)}:${line}:${column}`}`,
+      )
+    }
+    const frame = frames[input.frame ?? 0]
+    if (!frame) {
+      if (frames.length > 0) throw new ToolError(`The call stack has only ${frames.length} frames here.`)
+      continue
+    }
+    frameId = Number(frame.id)
+    const body = await request('scopes', { frameId })
+    const scopes = isRecord(body) && Array.isArray(body.scopes) ? body.scopes.filter(isRecord) : []
+    for (const { name: scope, variablesReference, expensive } of scopes) {
+      data.push(`  ${String(scope)}${expensive === true ? ` #${variablesReference}` : ':'}`)
+      if (expensive !== true) data.push(...(await variablesOf(request, Number(variablesReference), '    ')))
+    }
+  }
+  const text =
+    threads.length === 0
+      ? 'The session has no threads.'
+      : frameId === undefined
+        ? 'The program runs. Pause it, or set a breakpoint, to see its variables.'
+        : `Paused; the variables are those of frame ${input.frame ?? 0}.`
+  return { answer: { text, data }, ...(frameId !== undefined && { frameId }) }
+}
+
+async function framesOf(
+  request: Request,
+  threadId: number,
+  isPaused: boolean,
+): Promise<Array<Record<string, unknown>>> {
+  try {
+    const body = await request('stackTrace', { threadId, startFrame: 0, levels: MAX_FRAMES })
+    return isRecord(body) && Array.isArray(body.stackFrames) ? body.stackFrames.filter(isRecord) : []
+  } catch (error) {
+    // a running thread has none
+    if (isPaused) throw error
+    return []
+  }
+}
+
+async function variablesOf(request: Request, reference: number, indent: string): Promise<string[]> {
+  const body = await request('variables', { variablesReference: reference })
+  const all = isRecord(body) && Array.isArray(body.variables) ? body.variables.filter(isRecord) : []
+  const lines = all
+    .slice(0, MAX_VARIABLES)
+    .map(one => `${indent}${String(one.name)}: ${valueText(one, MAX_VALUE)}`)
+  if (all.length > MAX_VARIABLES) lines.push(`${indent}… and ${all.length - MAX_VARIABLES} more`)
+  return lines
+}
+
+function valueText({ value, type, variablesReference }: Record<string, unknown>, limit: number): string {
+  const text = String(value ?? '').replaceAll(/\s*\n\s*/g, ' ')
+  const shown = text.length > limit ? `${text.slice(0, limit)}…` : text
+  const kind = typeof type === 'string' && type !== '' && !shown.startsWith(type) ? ` (${type})` : ''
+  return `${shown}${kind}${Number(variablesReference) > 0 ? ` #${variablesReference}` : ''}`
+}
+
+export const debugTools = [debugState, debugControl]

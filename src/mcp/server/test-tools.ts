@@ -1,0 +1,96 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { fileInput, offsetInput } from './find-place.ts'
+import { at, tool } from './reading-tools.ts'
+import type { ToolAnswer, ToolContext } from './tool.ts'
+import { ToolError } from './tool-error.ts'
+import { runSeenTask, secondsInput, TASK_SECONDS } from './window-tools.ts'
+
+const LIMITS =
+  "VS Code gives extensions no test results, so this uses VS Code's own tool for agents where it has one, which may ask the user again, and the workspace's test task elsewhere, of which only the exit code and the output are known."
+
+const runTests = tool({
+  name: 'run_tests',
+  title: 'Run tests',
+  description: `Runs tests as the editor's Testing view does, or some of them, and tells which failed and why. ${LIMITS} The user is asked, unless a rule allows it.`,
+  input: z.object({
+    files: z
+      .array(fileInput)
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('Files with tests. Default: all. A test task always runs all'),
+    names: z
+      .array(z.string().min(1).max(500))
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('Names of tests or suites. Default: all. A test task always runs all'),
+    seconds: secondsInput,
+    offset: offsetInput,
+  }),
+  readOnly: false,
+  async run({ files, names, seconds = TASK_SECONDS, offset }, context) {
+    const { features, roots, signal } = context
+    const paths = files && (await Promise.all(files.map(file => roots.file(file))))
+    const run = features.testTool('runTests')
+    if (!run) return runTestTask(files !== undefined || names !== undefined, seconds, context)
+    const conversation = await context.conversation()
+    const what = [...(paths ?? []).map(path => roots.name(path)), ...(names ?? [])]
+    const result = await conversation.permitted(
+      {
+        tool: 'run_tests',
+        title: what.length === 0 ? l10n.t('Run all tests') : l10n.t('Run the tests {0}', what.join(', ')),
+        kind: 'execute',
+      },
+      signal,
+      () => run({ ...(paths && { files: paths }), ...(names && { testNames: names }) }, signal),
+    )
+    return told("VS Code's own test tool answers:", result, offset)
+  },
+})
+
+/** The task that is marked as the test task, or the only one of the group. */
+async function runTestTask(isPart: boolean, seconds: number, context: ToolContext): Promise<ToolAnswer> {
+  const tasks = (await context.features.tasks()).filter(({ group }) => group === 'test')
+  const chosen = tasks.filter(({ isDefault }) => isDefault)
+  const [task, ...others] = chosen.length > 0 ? chosen : tasks
+  if (!task)
+    throw new ToolError(
+      'This VS Code has no tool that runs tests, and the workspace has no test task. Look for another task with "list_tasks", or run the tests in a terminal.',
+    )
+  if (others.length > 0)
+    throw new ToolError(
+      'This VS Code has no tool that runs tests, and the workspace has several test tasks. Run one of them with "run_task".',
+      tasks.map(({ name, source, folder }) => [name, source, folder].filter(Boolean).join(', ')),
+    )
+  const { text: ended, data } = await runSeenTask('run_tests', task, seconds, context)
+  const all = isPart ? ' It ran all tests, since a task knows neither files nor names.' : ''
+  return {
+    text: `Ran the workspace's test task, since this VS Code has no tool that runs tests. ${ended}${all}`,
+    data,
+  }
+}
+
+const testResults = tool({
+  name: 'test_results',
+  title: 'Test results',
+  description: `The failures of the last test run in the editor's Testing view, also of one that the user started. ${LIMITS}`,
+  input: z.object({ offset: offsetInput }),
+  readOnly: true,
+  async run({ offset }, { features, signal }) {
+    const read = features.testTool('testFailure')
+    if (!read)
+      throw new ToolError(
+        'This VS Code has no tool that tells test results. The exit code and output of a test task are in the answer of "run_tests".',
+      )
+    return told("VS Code's own test tool answers:", await read({}, signal), offset)
+  },
+})
+
+function told(text: string, result: string, offset: number | undefined): ToolAnswer {
+  if (result.trim() === '') return { text: "VS Code's own test tool answered nothing." }
+  return { text, data: result.split('\n'), ...at(offset) }
+}
+
+export const testTools = [runTests, testResults]

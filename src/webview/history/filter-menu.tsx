@@ -1,0 +1,141 @@
+import type { Signal } from '@preact/signals'
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { HistoryRow } from '../../bridge/history.ts'
+import { newestFirst } from '../../common/date-groups.ts'
+import { filterIn, fold, withFilter } from '../../common/search-query.ts'
+import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
+import { t } from '../l10n.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Menu, type MenuChoice } from '../ui/menu.tsx'
+import { type HistoryFilter, type HistoryLines, isIn, SESSION_STATES } from './items.ts'
+
+interface FilterButtonProps {
+  filter: Signal<HistoryFilter>
+  lines: HistoryLines
+  onSearch: (text: string) => void
+}
+
+/** The filters that the menu writes into the search text. */
+const FILTERS = ['agent', 'folder', 'is', 'after']
+
+/** A menu of filters, which are written into the search text, and of groups. */
+export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
+  const anchor = useRef<HTMLButtonElement>(null)
+  const [choices, setChoices] = useState<MenuChoice[]>()
+  const close = useCallback(() => setChoices(undefined), [])
+  const { text, group } = filter.value
+  const isActive = group !== undefined || FILTERS.some(name => filterIn(text, name) !== undefined)
+  const choose = (chosen: string) => {
+    const [name = '', value] = split(chosen)
+    if (name === 'group') {
+      filter.value = { ...filter.value, group: value === 'agent' || value === 'folder' ? value : undefined }
+      return
+    }
+    if (name === 'none') {
+      filter.value = { ...filter.value, group: undefined }
+      onSearch(FILTERS.reduce((rest, each) => withFilter(rest, each, undefined), text))
+      return
+    }
+    const isSet = choices?.some(({ value, checked }) => value === chosen && checked)
+    onSearch(withFilter(text, name, isSet ? undefined : value))
+  }
+  return (
+    <>
+      <IconButton
+        buttonRef={anchor}
+        icon={isActive ? 'filter-filled' : 'filter'}
+        label={t('Filter and Group')}
+        class={isActive ? 'pressed' : ''}
+        expanded={choices !== undefined}
+        onClick={() => setChoices(choices ? undefined : choicesOf([...lines.all], filter.value, isActive))}
+      />
+      {choices && (
+        <Menu
+          anchor={anchor}
+          label={t('Filter and Group')}
+          choices={choices}
+          onChoose={choose}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}
+
+/** Only what some session has, and what is set. */
+function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isActive: boolean): MenuChoice[] {
+  const agents = new Set<string>()
+  const folders = new Map<string, string>()
+  for (const { agentName, cwd, folder } of rows.sort(newestFirst)) {
+    agents.add(agentName)
+    folders.set(cwd, folder)
+  }
+  const filters = (group: string, name: string, all: Array<Omit<MenuChoice, 'group'>>): MenuChoice[] => {
+    const current = filterIn(text, name)
+    const choice = (one: Omit<MenuChoice, 'group'>) => ({
+      ...one,
+      value: `${name} ${one.value}`,
+      group,
+      checked: fold(one.value) === current,
+    })
+    return all.map(choice)
+  }
+  const states = SESSION_STATES.filter(
+    state => filterIn(text, 'is') === state || rows.some(row => isIn(state, row)),
+  )
+  const several = <T,>(all: T[]) => (all.length > 1 ? all : [])
+  return [
+    ...(isActive ? [{ value: 'none', name: t('Clear Filters') }] : []),
+    ...filters(
+      t('State'),
+      'is',
+      states.map(value => ({ value, name: stateName(value) })),
+    ),
+    ...filters(t('Last Used'), 'after', [
+      { value: 'today', name: t('Today') },
+      { value: '7d', name: t('Last 7 Days') },
+      { value: '1m', name: t('Last Month') },
+      { value: '1y', name: t('Last Year') },
+    ]),
+    ...filters(t('Agent'), 'agent', several([...agents].map(value => ({ value, name: value })))),
+    ...(['date', 'agent', 'folder'] as const).map(value => ({
+      value: `group ${value}`,
+      name: { date: t('Date'), agent: t('Agent'), folder: t('Folder') }[value],
+      group: t('Group By'),
+      checked: value === (by ?? 'date'),
+    })),
+    ...filters(
+      t('Folder'),
+      'folder',
+      several([...folders].map(([value, name]) => ({ value, name, description: value }))),
+    ),
+  ]
+}
+
+function split(value: string): [string, string | undefined] {
+  const space = value.indexOf(' ')
+  return space < 0 ? [value, undefined] : [value.slice(0, space), value.slice(space + 1)]
+}
+
+function stateName(state: (typeof SESSION_STATES)[number]): string {
+  switch (state) {
+    case 'running':
+      return t('Running')
+    case 'waiting':
+      return needsAnswerText(t)
+    case 'done':
+      return t('Done')
+    case 'failed':
+      return t('Failed')
+    case 'interrupted':
+      return t('Interrupted')
+    case 'open':
+      return t('Open in a window')
+    case 'pinned':
+      return t('Pinned')
+    case 'archived':
+      return t('Archived')
+    case 'unlisted':
+      return t('Not listed by its agent')
+  }
+}

@@ -1,0 +1,234 @@
+import * as vscode from 'vscode'
+import { Emitter } from '../../common/event.ts'
+import { isRecord } from '../../common/is-record.ts'
+import type {
+  DebugFeatures,
+  DebugSessionState,
+  DebugStep,
+  LaunchConfiguration,
+  PausedThread,
+  SourceBreakpoint,
+} from '../../mcp/server/debug-features.ts'
+
+/** Characters of a session's output that are kept: its end. */
+const MAX_OUTPUT = 50_000
+/** Sessions that ended, whose output and exit code are kept. */
+const MAX_ENDED = 5
+
+interface Followed {
+  session: vscode.DebugSession
+  /** absent if its messages weren't followed from the start */
+  paused?: PausedThread[]
+  hasEnded?: true
+  exitCode?: number
+  output: string
+}
+
+let followed: Followed[] = []
+let follows = false
+const change = new Emitter<void>()
+
+/** These also change the state that VS Code shows, which a request to the debugger doesn't. */
+const STEPS: Readonly<Record<DebugStep, string>> = {
+  continue: 'workbench.action.debug.continue',
+  pause: 'workbench.action.debug.pause',
+  step_over: 'workbench.action.debug.stepOver',
+  step_into: 'workbench.action.debug.stepInto',
+  step_out: 'workbench.action.debug.stepOut',
+}
+/** Requests after which a thread runs. */
+const RESUMES = new Set('continue next stepIn stepOut stepBack reverseContinue goto restartFrame'.split(' '))
+
+/** Debugging in VS Code, for the editor tools. Sessions are followed from the first call on. */
+export function createDebugFeatures(): DebugFeatures {
+  follow()
+  return {
+    sessions: () => followed.map(stateOf),
+    active() {
+      const { activeDebugSession: session, activeStackItem: item } = vscode.debug
+      if (!session) return undefined
+      if (item?.session.id !== session.id) return { session: session.id }
+      const frame = item instanceof vscode.DebugStackFrame ? item.frameId : undefined
+      return { session: session.id, thread: item.threadId, ...(frame !== undefined && { frame }) }
+    },
+    request: async (id, command, args) => live(id).customRequest(command, args),
+    configurations,
+    start: configuration => {
+      const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === configuration.folder)
+      return Promise.resolve(vscode.debug.startDebugging(folder, configuration.name))
+    },
+    stop: async id => vscode.debug.stopDebugging(live(id)),
+    async step(step, id, thread) {
+      live(id)
+      // what the Call Stack view gives its commands; they would use the focused thread otherwise
+      const context = { sessionId: id, threadId: `thread:${id}:${thread}` }
+      await vscode.commands.executeCommand(STEPS[step], undefined, context)
+    },
+    breakpoints: () => sourceBreakpoints().map(breakpointOf),
+    setBreakpoint({ path, line, condition, log }) {
+      const at = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0))
+      const breakpoint = new vscode.SourceBreakpoint(at, true, condition, undefined, log)
+      vscode.debug.addBreakpoints([breakpoint])
+    },
+    removeBreakpoints(path, line) {
+      const found = sourceBreakpoints().filter(one => {
+        const own = breakpointOf(one)
+        return own.path === path && own.line === line
+      })
+      vscode.debug.removeBreakpoints(found)
+      return found.length
+    },
+    onDidChange: change.event,
+  }
+}
+
+function follow(): void {
+  if (follows) return
+  follows = true
+  // the only one that began before and that VS Code tells about
+  if (vscode.debug.activeDebugSession) entryOf(vscode.debug.activeDebugSession)
+  vscode.debug.registerDebugAdapterTrackerFactory('*', {
+    createDebugAdapterTracker(session) {
+      const entry = entryOf(session)
+      entry.paused ??= []
+      return {
+        onWillReceiveMessage: message => followRequest(entry, message),
+        onDidSendMessage: message => followEvent(entry, message),
+      }
+    },
+  })
+  vscode.debug.onDidStartDebugSession(session => {
+    entryOf(session)
+    change.fire()
+  })
+  vscode.debug.onDidTerminateDebugSession(session => {
+    const entry = entryOf(session)
+    entry.hasEnded = true
+    entry.paused = []
+    const ended = followed.filter(one => one.hasEnded)
+    followed = followed.filter(one => !one.hasEnded || ended.indexOf(one) >= ended.length - MAX_ENDED)
+    change.fire()
+  })
+}
+
+function entryOf(session: vscode.DebugSession): Followed {
+  const known = followed.find(one => one.session.id === session.id)
+  if (known) return known
+  const entry: Followed = { session, output: '' }
+  followed.push(entry)
+  return entry
+}
+
+function followRequest(entry: Followed, message: unknown): void {
+  if (!isRecord(message) || message.type !== 'request' || !RESUMES.has(String(message.command))) return
+  resumed(entry, isRecord(message.arguments) ? message.arguments.threadId : undefined)
+}
+
+function followEvent(entry: Followed, message: unknown): void {
+  if (!isRecord(message) || message.type !== 'event') return
+  const body = isRecord(message.body) ? message.body : {}
+  switch (message.event) {
+    case 'stopped': {
+      const { threadId, allThreadsStopped, reason, text, description } = body
+      const thread = typeof threadId === 'number' && allThreadsStopped !== true ? threadId : undefined
+      const detail = text ?? description
+      if (thread !== undefined) resumed(entry, thread)
+      else entry.paused = []
+      entry.paused!.push({
+        ...(typeof threadId === 'number' && { thread: threadId }),
+        reason: String(reason),
+        ...(typeof detail === 'string' && detail !== '' && { detail }),
+      })
+      // the others, whose reason is that this one stopped
+      if (thread === undefined && typeof threadId === 'number') entry.paused!.push({ reason: 'pause' })
+      break
+    }
+    case 'continued':
+      resumed(entry, body.allThreadsContinued === true ? undefined : body.threadId)
+      break
+    case 'exited':
+      if (typeof body.exitCode === 'number') entry.exitCode = body.exitCode
+      return
+    case 'output':
+      if (body.category !== 'telemetry' && typeof body.output === 'string')
+        entry.output = (entry.output + body.output).slice(-MAX_OUTPUT)
+      return
+    default:
+      return
+  }
+  change.fire()
+}
+
+function resumed(entry: Followed, thread: unknown): void {
+  const { paused = [] } = entry
+  const isAll = thread === undefined || paused.some(one => one.thread === undefined)
+  entry.paused = isAll ? [] : paused.filter(one => one.thread !== thread)
+}
+
+function stateOf({ session, paused, hasEnded, exitCode, output }: Followed): DebugSessionState {
+  const { id, name, type } = session
+  return {
+    ...{ id, name, type, output },
+    ...(paused && { paused: [...paused] }),
+    ...(hasEnded && { hasEnded }),
+    ...(exitCode !== undefined && { exitCode }),
+  }
+}
+
+function live(id: string): vscode.DebugSession {
+  const found = followed.find(one => one.session.id === id && !one.hasEnded)
+  if (!found) throw new Error('The debug session has ended.')
+  return found.session
+}
+
+/** Of all folders, and of the workspace file. */
+function configurations(): LaunchConfiguration[] {
+  const folders = vscode.workspace.workspaceFolders ?? []
+  const lists: Array<[string | undefined, unknown, unknown]> = folders.map(({ uri }) => {
+    const launch = vscode.workspace.getConfiguration('launch', uri)
+    const isOnly = !vscode.workspace.workspaceFile
+    const of = (key: string) => {
+      const found = launch.inspect(key)
+      return isOnly ? (found?.workspaceFolderValue ?? found?.workspaceValue) : found?.workspaceFolderValue
+    }
+    return [uri.fsPath, of('configurations'), of('compounds')]
+  })
+  if (vscode.workspace.workspaceFile) {
+    const launch = vscode.workspace.getConfiguration('launch')
+    const of = (key: string) => launch.inspect(key)?.workspaceValue
+    lists.push([undefined, of('configurations'), of('compounds')])
+  }
+  return lists.flatMap(([folder, ...values]) =>
+    values
+      .flatMap(value => (Array.isArray(value) ? value : []))
+      .filter(isRecord)
+      .filter(({ name }) => typeof name === 'string')
+      .map(one => ({
+        name: String(one.name),
+        ...(folder !== undefined && { folder }),
+        content: JSON.stringify(one, null, 2),
+        ...(typeof one.preLaunchTask === 'string' && { task: one.preLaunchTask }),
+      })),
+  )
+}
+
+function sourceBreakpoints(): vscode.SourceBreakpoint[] {
+  return vscode.debug.breakpoints.filter(
+    one => one instanceof vscode.SourceBreakpoint && one.location.uri.scheme === 'file',
+  ) as vscode.SourceBreakpoint[]
+}
+
+function breakpointOf({
+  location,
+  condition,
+  logMessage,
+  enabled,
+}: vscode.SourceBreakpoint): SourceBreakpoint {
+  return {
+    path: location.uri.fsPath,
+    line: location.range.start.line + 1,
+    ...(condition && { condition }),
+    ...(logMessage && { log: logMessage }),
+    ...(!enabled && { isOff: true as const }),
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
+
+describe('prompts left to another window', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'left-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const left = () => new LeftPrompts(folder, silentLogger)
+  const prompt = (id: string): StoredPrompt => ({
+    id,
+    draft: { text: `text of ${id}`, marks: [], items: [] },
+  })
+  function take(): StoredPrompt[] {
+    const taken: StoredPrompt[] = []
+    left().take('key', prompts => taken.push(...prompts))
+    return taken
+  }
+
+  it('are taken once, in order', () => {
+    assert.equal(left().leave('key', [prompt('a')]), true)
+    assert.equal(left().leave('key', [prompt('b'), prompt('c')]), true)
+    assert.deepEqual(
+      take().map(({ id, draft }) => [id, draft.text]),
+      ['a', 'b', 'c'].map(id => [id, `text of ${id}`]),
+    )
+    assert.deepEqual(take(), [])
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  it('stay on disk if they could not be stored', () => {
+    left().leave('key', [prompt('a')])
+    left().take('key', () => {
+      throw new Error('The disk is full')
+    })
+    assert.deepEqual(
+      take().map(({ id }) => id),
+      ['a'],
+    )
+  })
+
+  it('are kept in a file of their own if the file is damaged', () => {
+    left().leave('key', [prompt('a')])
+    const [name] = readdirSync(folder)
+    const file = join(folder, name!)
+    const torn = readFileSync(file, 'utf8').slice(0, -5)
+    writeFileSync(file, torn)
+    assert.equal(left().leave('key', [prompt('b')]), true)
+    assert.deepEqual(
+      take().map(({ id }) => id),
+      ['b'],
+    )
+    const [aside, ...others] = readdirSync(folder)
+    assert.deepEqual(others, [])
+    assert.equal(readFileSync(join(folder, aside!), 'utf8'), torn)
+
+    writeFileSync(file, torn)
+    assert.deepEqual(take(), [])
+    assert.equal(readdirSync(folder).length, 2)
+  })
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { delay } from '../../../src/common/async.ts'
+import { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { script } from '../../support/contracts/running-process.ts'
+import { until } from '../../support/until.ts'
+import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
+
+/** In each turn, it says something, asks for permission, and says something again. It notes what it receives in a file. */
+const AGENT = `
+  const log = line => require('node:fs').appendFileSync(process.env.RECEIVED, line + '\\n')
+  const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+  const say = text => send({
+    method: 'session/update',
+    params: {
+      sessionId: 's1',
+      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: text + '. ' } },
+    },
+  })
+  let asked = 0
+  let turn
+  require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
+    const { id, method, params, result } = JSON.parse(line)
+    if (method !== undefined && method !== 'session/prompt') log(method)
+    if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: {} } })
+    if (method === 'session/new') send({ id, result: { sessionId: 's1' } })
+    if (method === 'session/prompt') {
+      const { text } = params.prompt[0]
+      log('prompt ' + text)
+      say('begin ' + text)
+      turn = { id, text, asked: 'ask ' + ++asked }
+      const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
+      const toolCall = { toolCallId: text, title: text }
+      send({ id: turn.asked, method: 'session/request_permission', params: { sessionId: 's1', toolCall, options } })
+    }
+    if (method === undefined && id === turn?.asked) {
+      log('answer ' + turn.text + ' ' + result.outcome.optionId)
+      say('end ' + turn.text)
+      send({ id: turn.id, result: { stopReason: 'end_turn' } })
+      turn = undefined
+    }
+  })
+`
+
+type Step = { type: 'write' | 'answer' | 'take'; window: number } | { type: 'wait'; ms: number }
+
+const window = fc.nat(1)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ type: fc.constantFrom('write' as const, 'answer' as const), window }),
+  fc.record({ type: fc.constant('take' as const), window }),
+  fc.record({ type: fc.constant('wait' as const), ms: fc.nat(300) }),
+)
+
+describe('two windows with a session whose agent outlives them', () => {
+  const program = new AgentHostProgram()
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-windows-test-'))
+  before(() => program.build())
+  after(async () => {
+    await program.end()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('lose no prompt and no answer, and send none twice, whenever one takes it over', async function () {
+    this.timeout(300_000)
+    let count = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async steps => {
+        await run(steps, path.join(folder, `received-${count++}`))
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('go on in the one that takes it from a window that does not respond', async function () {
+    this.timeout(120_000)
+    const file = path.join(folder, 'received-seized')
+    writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    await first.controller.opener.start('one')
+    await sendPrompt(first.controller, 'p1')
+    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.leases.hangs = true
+    const [found] = second.controller.failures
+    await second.controller.opener.takeOver(found![0])
+    assert.equal(second.controller.phase, 'ready')
+    await until(() => second.controller.current!.session.pendingRequests.length === 1)
+    const [request] = second.controller.current!.session.pendingRequests
+    second.controller.current!.session.answerPermission(request!.requestId, 'yes')
+    await until(() => readFileSync(file, 'utf8').includes('answer p1 yes'))
+    await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
+    const ends = () => second.transcripts.read('one', 's1')?.entries.filter(({ kind }) => kind === 'turn_end')
+    await until(() => second.controller.current?.session.state.activity === 'idle')
+    assert.deepEqual(ends(), [])
+    await end([first, second])
+  })
+
+  function windowsWith(file: string): [SessionsFixture, SessionsFixture] {
+    const { args, ...agent } = script(AGENT)
+    const launch = { ...agent, args: [...args], env: { ...agent.env, RECEIVED: file } }
+    return twoWindows({ hosts: program.window(), launch, folder })
+  }
+
+  async function end(windows: readonly SessionsFixture[]): Promise<void> {
+    for (const { manager } of windows) for (const { session } of manager.list()) session.agent.dispose()
+    for (const { controller } of windows) controller.dispose()
+    for (const { id } of await program.hosts.list()) await program.hosts.end(id)
+  }
+
+  async function run(steps: readonly Step[], file: string): Promise<void> {
+    writeFileSync(file, '')
+    const windows = windowsWith(file)
+    const received = () => readFileSync(file, 'utf8').split('\n').slice(0, -1)
+    const written: string[] = []
+    const refused = new Set<string>()
+    const works: Array<Promise<unknown>> = []
+    const write = (one: SessionsFixture) => {
+      const text = `p${written.length + 1}`
+      written.push(text)
+      works.push(sendPrompt(one.controller, text).catch(() => refused.add(text)))
+    }
+    const answer = ({ controller }: SessionsFixture) => {
+      const session = controller.current?.session
+      const [request] = session?.pendingRequests ?? []
+      if (session && request?.kind === 'permission') session.answerPermission(request.requestId, 'yes')
+    }
+    const take = ({ controller }: SessionsFixture) => {
+      const [found] = [...controller.failures].filter(([, { type }]) => type === 'elsewhere')
+      if (found) works.push(controller.opener.takeOver(found[0]).catch(() => {}))
+    }
+    const [first, second] = windows
+    await first.controller.opener.start('one')
+    write(first)
+    await until(() => first.transcripts.read('one', 's1') !== undefined)
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    for (const one of steps) {
+      if (one.type === 'wait') await delay(one.ms)
+      else ({ write, answer, take })[one.type](windows[one.window]!)
+      await delay(0)
+    }
+
+    const owner = () => windows.find(({ controller }) => controller.current?.session.phase === 'ready')
+    const returned = () =>
+      windows.flatMap(({ controller }) => controller.prompts.queue.returned.map(({ draft }) => draft.text))
+    const isOver = () =>
+      written.every(
+        text => received().includes(`answer ${text} yes`) || returned().includes(text) || refused.has(text),
+      )
+    await until(
+      () => {
+        if (owner()) answer(owner()!)
+        return isOver()
+      },
+      `${JSON.stringify(steps)} ${received()}`,
+    )
+    await Promise.all(works)
+    const sent = written.filter(text => !returned().includes(text) && !refused.has(text))
+    const prompts = received().filter(line => line.startsWith('prompt'))
+    assert.deepEqual(prompts.map(line => line.slice('prompt '.length)).sort(), [...sent].sort())
+    assert.deepEqual(
+      received().filter(line => !/^(prompt|answer)/.test(line)),
+      ['initialize', 'session/new'],
+    )
+    // both windows, and what is stored, have each prompt and each text once
+    const said = (entries: ReadonlyArray<{ kind: string; role?: string; blocks?: unknown }> = []) =>
+      JSON.stringify(entries.filter(({ kind }) => kind === 'message')).match(/(begin|end) p\d+\./g) ?? []
+    const expected = prompts.flatMap(line => {
+      const text = line.slice('prompt '.length)
+      return [`begin ${text}.`, `end ${text}.`]
+    })
+    for (const entries of [
+      ...windows.map(
+        ({ controller }) =>
+          () =>
+            controller.current?.session.state.entries,
+      ),
+      () => first.transcripts.read('one', 's1')?.entries,
+    ])
+      await until(
+        () => JSON.stringify(said(entries())) === JSON.stringify(expected),
+        `${JSON.stringify(steps)}: ${said(entries())} instead of ${expected}`,
+      )
+    await end(windows)
+  }
+})

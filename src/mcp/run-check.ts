@@ -43,6 +43,8 @@ class Check {
   readonly #server: McpServer
   readonly #options: CheckOptions
   readonly #ms: number
+  /** A field, since a composed signal doesn't keep it from being collected as garbage, after which it never aborts. */
+  readonly #deadline: AbortSignal
   readonly #limit: AbortSignal
   readonly #secrets: SecretRegistry
   #process: RunningProcess | undefined
@@ -56,7 +58,8 @@ class Check {
     this.#server = server
     this.#options = options
     this.#ms = options.timeoutMs ?? CHECK_MCP_SERVER_MS
-    const signals = [AbortSignal.timeout(this.#ms), options.signal]
+    this.#deadline = AbortSignal.timeout(this.#ms)
+    const signals = [this.#deadline, options.signal]
     this.#limit = AbortSignal.any(signals.filter(signal => signal !== undefined))
     this.#secrets = secretsOf(server)
   }

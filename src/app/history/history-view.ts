@@ -269,7 +269,8 @@ function findQueryOf(matches: readonly string[]): FindQuery {
 export function surroundings(
   options: Omit<HistoryViewOptions, 'history' | 'actions' | 'transcripts'>,
 ): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench } = options
+  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench, worktrees } =
+    options
   return {
     trusted: workbench.isTrusted,
     hasFolder: workbench.folders().length > 0,

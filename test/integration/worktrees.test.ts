@@ -48,7 +48,11 @@ describe('a worktree', () => {
     writeFileSync(join(top, 'a.txt'), 'mine\n')
     const extension = vscode.extensions.getExtension('vscode.git')!
     const api = (await extension.activate()).getAPI(1)
-    const repository = await api.openRepository(vscode.Uri.file(top))
+    // older versions open none while they begin
+    const repository = await waitFor(
+      'the repository',
+      async () => (await api.openRepository(vscode.Uri.file(top))) ?? undefined,
+    )
     const applied = await applyWorktree(worktree, top, async () => true)
     assert.deepEqual(applied?.conflicts, ['a.txt'])
     await repository.status()

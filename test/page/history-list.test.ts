@@ -124,7 +124,7 @@ describe('the list of History', () => {
     // again takes it back
     await choose('Today')
     await waitFor('one filter', async () => (await field()) === 'told agent:"Other"')
-    await choose('Clear Filters')
+    await choose('Reset Filters and Grouping')
     await able.waitFor()
     assert.equal(await field(), 'told')
     await history.search.fill('is:open')
@@ -134,7 +134,7 @@ describe('the list of History', () => {
     const heads = history.frame.locator('.history-group')
     await heads.getByText('Other', { exact: true }).waitFor()
     assert.equal(await heads.getByText('Today').count(), 0)
-    await choose('Clear Filters')
+    await choose('Reset Filters and Grouping')
     await heads.getByText('Today').waitFor()
     assert.equal(await field(), '')
   })

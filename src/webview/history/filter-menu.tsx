@@ -85,7 +85,7 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
   )
   const several = <T,>(all: T[]) => (all.length > 1 ? all : [])
   return [
-    ...(isActive ? [{ value: 'none', name: t('Clear Filters') }] : []),
+    ...(isActive ? [{ value: 'none', name: t('Reset Filters and Grouping') }] : []),
     ...filters(
       t('State'),
       'is',
@@ -94,8 +94,8 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
     ...filters(t('Last Used'), 'after', [
       { value: 'today', name: t('Today') },
       { value: '7d', name: t('Last 7 Days') },
-      { value: '1m', name: t('Last Month') },
-      { value: '1y', name: t('Last Year') },
+      { value: '30d', name: t('Last 30 Days') },
+      { value: '1y', name: t('Last 12 Months') },
     ]),
     ...filters(t('Agent'), 'agent', several([...agents].map(value => ({ value, name: value })))),
     ...(['date', 'agent', 'folder'] as const).map(value => ({
@@ -130,7 +130,7 @@ function stateName(state: (typeof SESSION_STATES)[number]): string {
     case 'interrupted':
       return t('Interrupted')
     case 'open':
-      return t('Open in a window')
+      return t('Currently Open')
     case 'pinned':
       return t('Pinned')
     case 'archived':

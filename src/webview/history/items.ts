@@ -249,7 +249,8 @@ export const SESSION_STATES = [
 
 /** Whether a session is in the state that is searched for with `is:`. A word that isn't complete yet filters nothing. */
 export function isIn(state: string, row: HistoryRow): boolean {
-  const { activity = row.elsewhere, ended, unlisted, open, archived, pinned } = row
+  const { activity = row.elsewhere, ended, unlisted, archived, pinned } = row
+  const isOpen = row.open || row.inWindow !== undefined || row.elsewhere === 'open'
   switch (state) {
     case 'running':
       return activity === 'running'
@@ -260,7 +261,7 @@ export function isIn(state: string, row: HistoryRow): boolean {
     case 'interrupted':
       return ended === state
     case 'open':
-      return open || row.elsewhere === 'open' || activity === 'running' || activity === 'requires_action'
+      return isOpen || activity === 'running' || activity === 'requires_action'
     case 'archived':
       return archived
     case 'pinned':
@@ -286,7 +287,8 @@ export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: Hi
   const action = defaultAction(row)
   if (!action) return
   const matches = hit?.excerpt.filter((_, i) => i % 2 === 1) ?? []
-  if (hit && matches.length > 0) host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
+  if (hit && matches.length > 0 && (row.open || action !== 'show'))
+    host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
   else host.send('history/act', { action, ...idOf(row) })
 }
 
@@ -298,9 +300,13 @@ export function actOnMany(
   host.send('history/actOnMany', { action, sessions: rows.map(idOf) })
 }
 
-/** The action for Enter: shows an open session, else loads it if possible, else resumes it. */
+/**
+ * The action for Enter: shows an open session, else loads it if possible, else resumes it. What only another window can show
+ * is shown there.
+ */
 export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
   if (row.open) return 'show'
   if (row.canLoad) return 'load'
-  return row.canResume ? 'resume' : undefined
+  if (row.canResume) return 'resume'
+  return row.inWindow && 'show'
 }

@@ -100,6 +100,8 @@ describe('history items', () => {
     assert.deepEqual(found('is:running').sort(), ['row/a/1', 'row/a/3'])
     assert.deepEqual(found('is:waiting'), ['row/a/2'])
     assert.deepEqual(found('is:open').sort(), ['row/a/1', 'row/a/2', 'row/a/3'])
+    const there = [row('1', { inWindow: true, ended: 'done' })]
+    assert.deepEqual(keys(there, { text: 'is:open', here: false, archived: false }).at(-1), 'row/a/1')
     assert.deepEqual(found('is:failed'), ['row/a/4'])
     assert.deepEqual(found('is:done'), [])
     assert.deepEqual(found('is:archived'), ['row/a/5'])
@@ -195,7 +197,10 @@ describe('history items', () => {
     assert.equal(defaultAction(row('1')), 'load')
     assert.equal(defaultAction(row('1', { canLoad: false })), 'resume')
     assert.equal(defaultAction(row('1', { open: true })), 'show')
-    assert.equal(defaultAction(row('1', { canLoad: false, canResume: false })), undefined)
+    const closed = { canLoad: false, canResume: false }
+    assert.equal(defaultAction(row('1', closed)), undefined)
+    assert.equal(defaultAction(row('1', { ...closed, inWindow: 'only' })), 'show')
+    assert.equal(defaultAction(row('1', { inWindow: true })), 'load', 'it can be followed and taken over')
   })
 
   it('have a short time', () => {

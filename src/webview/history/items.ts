@@ -220,7 +220,7 @@ interface HistoryGroup {
   rows: HistoryRow[]
 }
 
-/** Those with the newest session first. Folders with the same name differ by their tooltip. */
+/** Those with the newest session first. Folders with the same name are shown with those above them that differ. */
 function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
   const groups = new Map<string, HistoryGroup>()
   for (const row of rows.sort(newestFirst)) {
@@ -231,7 +231,27 @@ function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
     if (group) group.rows.push(row)
     else groups.set(id, { id: `${by}/${id}`, key, rows: [row] })
   }
-  return [...groups.values()]
+  const all = [...groups.values()]
+  return by === 'agent' ? all : all.map(group => withDistinctName(group, all))
+}
+
+function withDistinctName(group: HistoryGroup, all: readonly HistoryGroup[]): HistoryGroup {
+  const [{ cwd, folder } = { cwd: '', folder: '' }] = group.rows
+  const others = all.flatMap(({ rows: [row] }) =>
+    row && row.cwd !== cwd && row.folder === folder ? [partsOf(row.cwd)] : [],
+  )
+  if (others.length === 0) return group
+  const parts = partsOf(cwd)
+  const tail = (path: readonly string[], count: number) => path.slice(-count).join('/')
+  let count = 2
+  while (count < parts.length && others.some(other => tail(other, count) === tail(parts, count))) count++
+  const name = tail(parts, count)
+  // another line, since the name of a group's line never changes
+  return { ...group, id: `${group.id} ${name}`, key: { kind: 'folder', name, tooltip: cwd } }
+}
+
+function partsOf(path: string): string[] {
+  return path.split(/[\\/]+/).filter(Boolean)
 }
 
 /** The states that can be searched for with `is:`. */

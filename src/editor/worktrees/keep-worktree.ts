@@ -82,7 +82,7 @@ export async function discardWorktree(
   }
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     const worktree = await findWorktree(top)
-    if (!worktree) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+    if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
     const copy = () => withIndexCopy(top, treeOf)
     const tree = await copy()
     const commit = await commitTree(top, tree, [worktree.head], name)

@@ -126,7 +126,9 @@ async function pickBase(
   repository: Repository,
 ): Promise<{ commit: string } | undefined> {
   const { head, branch } = repository
-  const branches = (await listBranches(repository)).filter(name => name !== branch).slice(0, MAX_BRANCHES)
+  const branches = (await listBranches(repository))
+    .filter(({ name }) => name !== branch)
+    .slice(0, MAX_BRANCHES)
   const items: Array<PickItem & { commit: string }> = [
     {
       label: l10n.t('Current commit'),
@@ -136,7 +138,7 @@ async function pickBase(
       commit: head,
     },
     ...(branches.length > 0 ? [{ label: l10n.t('Branches'), isSeparator: true, commit: '' }] : []),
-    ...branches.map(name => ({ label: name, icon: 'git-branch', commit: name })),
+    ...branches.map(({ name, commit }) => ({ label: name, icon: 'git-branch', commit })),
   ]
   return dialogs.pick(items, {
     title: l10n.t('New Session in Worktree'),

@@ -6,7 +6,15 @@ import { isWindowsDevice } from '../../common/windows-names.ts'
 import { GitError, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
 import { worktreesFolder } from './linked-worktrees.ts'
-import { findWorktree, lineOf, type Repository, realOf, type Worktree, writeRecord } from './repository.ts'
+import {
+  findWorktree,
+  lineOf,
+  type Repository,
+  realOf,
+  registeredPaths,
+  type Worktree,
+  writeRecord,
+} from './repository.ts'
 
 /** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
 const INCLUDES = '.worktreeinclude'
@@ -65,29 +73,39 @@ export function nameProblem(name: string): string | undefined {
 
 /** The name, or with a number if there's already a worktree or a branch of that name. */
 export async function freeName(repository: Repository, folder: string, wanted: string): Promise<string> {
-  const branches = new Set(await listBranches(repository))
+  const branches = (await listBranches(repository)).map(branch => branch.name)
   const root = worktreesFolder(repository, folder)
   const rules = new PathRules()
+  // also those whose folder is missing for the moment
+  const registered = await registeredPaths(repository)
+  const real = await realOf(root)
   const isTaken = (name: string) =>
     existsSync(path.join(root, name)) ||
-    [...branches].some(branch => rules.key(branch) === rules.key(`${BRANCHES}/${name}`))
+    registered.some(at => rules.same(at, path.join(real, name))) ||
+    branches.some(branch => rules.same(branch, `${BRANCHES}/${name}`))
   let name = wanted
   for (let number = 2; isTaken(name); number++) name = `${wanted}-${number}`
   return name
 }
 
-/** The local branches and those of remotes, the latest first. */
-export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<string[]> {
+export interface Branch {
+  name: string
+  commit: string
+}
+
+/** The local branches and those of remotes, the latest first. A tag may have the same name, so they have their commit. */
+export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<Branch[]> {
   const args = [
     'for-each-ref',
     '--sort=-committerdate',
-    '--format=%(symref)%09%(refname)',
+    '--format=%(symref)%09%(objectname)%09%(refname)',
     'refs/heads',
     'refs/remotes',
   ]
-  return (await runUserGit(common, args))
-    .split('\n')
-    .flatMap(line => /^\trefs\/(?:heads|remotes)\/(.+)$/.exec(line)?.[1] ?? [])
+  return (await runUserGit(common, args)).split('\n').flatMap(line => {
+    const [, commit, name] = /^\t(\w+)\trefs\/(?:heads|remotes)\/(.+)$/.exec(line) ?? []
+    return commit !== undefined && name !== undefined ? [{ name, commit }] : []
+  })
 }
 
 /**
@@ -106,11 +124,19 @@ export async function createWorktree(
   const verify = ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`]
   const base = lineOf(await runUserGit(repository.top, verify))
   const branch = `${BRANCHES}/${name}`
-  if ((await listBranches(repository)).includes(branch)) {
+  const rules = new PathRules()
+  if ((await listBranches(repository)).some(one => rules.same(one.name, branch))) {
     throw new GitError(l10n.t("There's already a branch {0}. Choose another name.", branch))
   }
   await mkdir(parent, { recursive: true })
-  const isNew = !existsSync(at)
+  const real = path.join(await realOf(parent), name)
+  const isRegistered = async () => (await registeredPaths(repository)).some(one => rules.same(one, real))
+  // Git keeps its index and its commits until the folder is back, for example on a drive
+  if (await isRegistered()) {
+    throw new GitError(
+      l10n.t("There's already a worktree at {0}, also if its folder is missing. Choose another name.", at),
+    )
+  }
   try {
     await runUserGit(repository.top, ['worktree', 'add', '--no-track', '-b', branch, '--', at, base])
     await writeRecord(at, { base, branch, copied: [] })
@@ -127,7 +153,11 @@ export async function createWorktree(
     }
     return { worktree, notes }
   } catch (error) {
-    if (isNew) await undo(repository, at, branch, base)
+    // what was there before is the user's
+    if (await isRegistered().catch(() => false)) {
+      await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
+    }
+    await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, base]).catch(() => {})
     throw error
   }
 }
@@ -148,13 +178,6 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
       ),
     )
   }
-}
-
-/** Removes what a failure left. The worktree is new, so there's nothing of the user in it. */
-async function undo({ common }: Repository, at: string, branch: string, base: string): Promise<void> {
-  await runUserGit(common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
-  await runUserGit(common, ['worktree', 'prune']).catch(() => {})
-  await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, base]).catch(() => {})
 }
 
 /**

@@ -101,10 +101,15 @@ export async function currentBranch(top: string): Promise<string | undefined> {
   return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
 }
 
+/** The real paths of all work trees that Git knows, also of those whose folder is missing. */
+export async function registeredPaths({ common }: Pick<Repository, 'common'>): Promise<string[]> {
+  const text = await runUserGit(common, ['worktree', 'list', '--porcelain'])
+  return text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
+}
+
 /** The worktrees that Parley made, in the order of Git. Those whose folder is missing are left out. */
 export async function listWorktrees(repository: Pick<Repository, 'common'>): Promise<Worktree[]> {
-  const text = await runUserGit(repository.common, ['worktree', 'list', '--porcelain'])
-  const paths = text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
+  const paths = await registeredPaths(repository)
   const all = await Promise.all(paths.map(folder => findWorktree(folder).catch(() => undefined)))
   return all.filter(one => one !== undefined)
 }

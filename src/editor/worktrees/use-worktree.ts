@@ -153,9 +153,13 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
     )
   }
   const before = await runUserGit(target, ['rev-parse', 'HEAD'])
-  const from = worktree.current ?? worktree.head
+  const { path: top, current } = worktree
+  const commit = lineOf(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  // Git's own message, since a tag may have the branch's name
+  const input = `${commit}\t\t${current === undefined ? `commit '${commit}'` : `branch '${current}' of .`}\n`
+  const message = await runUserGit(target, ['fmt-merge-msg', '--no-log'], { input })
   try {
-    await runUserGit(target, ['merge', '--no-edit', '--', from])
+    await runUserGit(target, ['merge', '--no-edit', '-m', message.trim(), '--', commit])
   } catch (error) {
     if ((await conflictsIn(target)).length > 0) return 'conflicts'
     throw error

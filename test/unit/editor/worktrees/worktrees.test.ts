@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -128,7 +129,7 @@ describe('worktrees', () => {
       git(top, 'commit', '-q', '-m', 'second')
       const { worktree: old } = await make('from-old', 'old')
       assert.ok(!existsSync(path.join(old.path, 'd.txt')))
-      assert.deepEqual((await listBranches(await openRepository(top))).sort(), [
+      assert.deepEqual((await listBranches(await openRepository(top))).map(({ name }) => name).sort(), [
         'main',
         'old',
         'parley/from-old',
@@ -193,6 +194,39 @@ describe('worktrees', () => {
       await assert.rejects(createWorktree(await openRepository(top), { name: 'lfs', folder: '' }), /lfs/)
       assert.ok(!existsSync(path.join(directory, 'project.worktrees', 'lfs')))
       assert.ok(!has('parley/lfs'))
+    })
+
+    it('or not, without touching worktrees whose folders are missing', async () => {
+      const repository = await openRepository(top)
+      // its own branch is gone, so that only Git's list has its name
+      const { worktree } = await make('away')
+      const { path: at } = await createBranch(repository, worktree, 'feature')
+      git(at, 'checkout', '-q', '--detach')
+      git(at, 'commit', '-q', '--allow-empty', '-m', 'only here')
+      const head = git(at, 'rev-parse', 'HEAD')
+      git(top, 'branch', '-D', 'feature')
+      const other = path.join(directory, 'other')
+      git(top, 'worktree', 'add', '-q', '--detach', other)
+      for (const folder of [at, other]) renameSync(folder, `${folder}-moved`)
+      assert.equal(await freeName(repository, '', 'away'), 'away-2')
+      await assert.rejects(createWorktree(repository, { name: 'away', folder: '' }), /already a worktree/)
+      git(top, 'config', 'filter.lfs.smudge', 'false')
+      git(top, 'config', 'filter.lfs.required', 'true')
+      write(top, { '.git/info/attributes': 'b/* filter=lfs\n' })
+      await assert.rejects(createWorktree(repository, { name: 'lfs', folder: '' }), /lfs/)
+      git(top, 'config', '--unset', 'filter.lfs.required')
+      for (const folder of [at, other]) renameSync(`${folder}-moved`, folder)
+      assert.equal(git(at, 'rev-parse', 'HEAD'), head)
+      assert.equal(git(other, 'diff', '--cached', '--name-only'), '')
+      assert.equal((await findWorktree(at))?.base, worktree.base)
+    })
+
+    it('from the branch, not from a tag of the same name', async () => {
+      git(top, 'branch', 'release')
+      git(top, 'commit', '-q', '--allow-empty', '-m', 'second')
+      git(top, 'tag', 'release')
+      const branch = (await listBranches(await openRepository(top))).find(({ name }) => name === 'release')
+      assert.equal(branch?.commit, git(top, 'rev-parse', 'refs/heads/release'))
     })
 
     it('with the filters of the user, such as Git LFS', async () => {
@@ -495,6 +529,17 @@ describe('worktrees', () => {
     git(top, 'merge', '--abort')
     git(top, 'checkout', '-q', '--detach')
     await assert.rejects(mergeWorktree(worktree, top), /No branch is checked out/)
+  })
+
+  it('are merged from their branch, not from a tag of the same name', async () => {
+    let { worktree } = await make()
+    git(top, 'tag', 'parley/task')
+    write(worktree.path, { 'new.txt': 'new' })
+    worktree = await commitAll(worktree, 'work')
+    git(top, 'commit', '-q', '--allow-empty', '-m', 'mine')
+    assert.equal(await mergeWorktree(worktree, top), 'merged')
+    assert.equal(read(top, 'new.txt'), 'new')
+    assert.equal(git(top, 'log', '-1', '--format=%s'), "Merge branch 'parley/task'")
   })
 
   it('become branches that stay', async () => {

@@ -3,12 +3,12 @@ import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
-import { GitError, runUserGit } from '../git.ts'
+import { GitError, lineOf, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
 import { worktreesFolder } from './linked-worktrees.ts'
 import {
+  type CopiedFile,
   findWorktree,
-  lineOf,
   type Repository,
   realOf,
   registeredPaths,
@@ -184,7 +184,7 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
  * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied:
  * they would be changes of the worktree. Links are neither copied nor followed.
  */
-async function copyIncluded(top: string, to: string): Promise<{ copied: string[]; notes: string[] }> {
+async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFile[]; notes: string[] }> {
   const patterns = path.join(top, INCLUDES)
   const info = await lstat(patterns).catch(() => undefined)
   if (!info?.isFile()) return { copied: [], notes: [] }
@@ -197,15 +197,15 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: string[]
   const checked = await runUserGit(top, ['check-ignore', '-z', '--stdin'], { input, codes: [0, 1] })
   const files = checked.split('\0').flatMap(name => (name === '' ? [] : [name.slice(2)]))
   const [source, target] = await Promise.all([realOf(top), realOf(to)])
-  const copied: string[] = []
+  const copied: CopiedFile[] = []
   const failed: string[] = []
   let size = 0
   for (const file of files) {
     const most = copied.length < MAX_COPIED ? MAX_COPIED_SIZE - size : -1
-    const bytes = await copyOne(source, target, file, most).catch(() => undefined)
-    if (bytes === undefined) failed.push(file)
-    else copied.push(file)
-    size += bytes ?? 0
+    const copy = await copyOne(source, target, file, most).catch(() => undefined)
+    if (copy) copied.push(copy)
+    else failed.push(file)
+    size += copy?.size ?? 0
   }
   const notes =
     failed.length === 0
@@ -218,21 +218,23 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: string[]
   return { copied, notes }
 }
 
-/** The number of bytes; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
+/** The copy; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
 async function copyOne(
   source: string,
   target: string,
   file: string,
   most: number,
-): Promise<number | undefined> {
+): Promise<CopiedFile | undefined> {
   const from = path.join(source, file)
   const info = await lstat(from)
   if (!info.isFile() || info.size > most) return undefined
   if (!new PathRules().contains(source, await realpath(from))) return undefined
   // the commit may have a link where the other work tree has a folder
   if (!(await isPlainFolder(target, path.dirname(path.normalize(file))))) return undefined
-  await copyFile(from, path.join(target, file), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-  return info.size
+  const to = path.join(target, file)
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  const { size, mtimeMs } = await lstat(to)
+  return { file, size, mtimeMs }
 }
 
 /** Makes the folder if necessary. Returns false if a link or a file is in its path. */

@@ -38,13 +38,8 @@ export async function commitTree(
   return lineOf(await runUserGit(top, args, { env: AUTHOR, input: message }))
 }
 
-/** Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. */
-export async function discardWorktree(
-  repository: Pick<Repository, 'common'>,
-  { path: top, name }: Worktree,
-  now = Date.now(),
-): Promise<string> {
-  const nested = await nestedRepositories(top)
+/** Refuses to discard a worktree with these repositories in it. */
+export function checkNoHistory(nested: readonly string[]): void {
   if (nested.length > 0) {
     throw new GitError(
       l10n.t(
@@ -53,6 +48,15 @@ export async function discardWorktree(
       ),
     )
   }
+}
+
+/** Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. */
+export async function discardWorktree(
+  repository: Pick<Repository, 'common'>,
+  { path: top, name }: Worktree,
+  now = Date.now(),
+): Promise<string> {
+  checkNoHistory(await nestedRepositories(top))
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     const worktree = await findWorktree(top)
     if (!worktree) throw new GitError(l10n.t('The worktree {0} is gone.', name))

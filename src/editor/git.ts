@@ -90,6 +90,8 @@ export interface UserGitOptions {
   /** Exit codes that mean success; by default 0. */
   codes?: readonly number[]
   timeoutMs?: number
+  /** Of output with `-z`, only the entries that it accepts are kept, so that a long list needs no memory. */
+  only?: (entry: string) => boolean
 }
 
 /**
@@ -118,6 +120,7 @@ export async function runUserGit(
       {
         ...{ timeoutMs, most: MAX_USER_OUTPUT, env, onError },
         ...(options.input !== undefined && { input: options.input }),
+        ...(options.only && { only: options.only }),
       },
       codes,
     )
@@ -127,6 +130,7 @@ export async function runUserGit(
       await delay(GIT_LOCK_PAUSE_MS)
       continue
     }
+    if (output) throw new GitError(l10n.t('Git lists more files than Parley can read.'))
     if ((await findGit()) === undefined) throw new GitError(l10n.t("Git isn't installed."))
     throw new GitError(plainMessage(said.replace(/^(?:fatal|error): /gm, '').trim()) || l10n.t('Git failed.'))
   }
@@ -148,6 +152,11 @@ async function withoutFilters(cwd: string, { timeoutMs }: GitOptions): Promise<s
   ])
 }
 
+/** Output of one line. */
+export function lineOf(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
+
 function settings(more: readonly string[]): string[] {
   return ['--no-pager', ...[...SAFE_SETTINGS, ...more].flatMap(setting => ['-c', setting])]
 }
@@ -156,7 +165,7 @@ function settings(more: readonly string[]): string[] {
 async function start(
   cwd: string,
   args: readonly string[],
-  options: GitOptions & { env?: Environment; onError?: (text: string) => void },
+  options: GitOptions & Pick<UserGitOptions, 'env' | 'only'> & { onError?: (text: string) => void },
   codes: readonly number[] = [0],
 ): Promise<GitOutput | undefined> {
   const command = await findGit()
@@ -167,9 +176,11 @@ async function start(
   ).catch(() => undefined)
   if (!started) return undefined
   const { child, tree } = started
+  const { only } = options
   const { stdin, stdout } = child
   return new Promise(resolve => {
     let text = ''
+    let rest = ''
     // Git's child processes may keep its output open, so don't wait for its end.
     const stop = (output?: GitOutput) => {
       finish(output)
@@ -182,7 +193,11 @@ async function start(
       resolve(output)
     }
     stdout?.setEncoding(options.encoding ?? 'utf8').on('data', (chunk: string) => {
-      text += chunk
+      if (only) {
+        const entries = (rest + chunk).split('\0')
+        rest = entries.pop()!
+        for (const entry of entries) if (only(entry)) text += `${entry}\0`
+      } else text += chunk
       if (text.length > options.most) stop({ text, cut: true })
     })
     child.stderr

@@ -15,9 +15,10 @@ export async function runInTerminal(command: string, cwd: string, name: string):
   const own = new DisposableStore()
   try {
     return await new Promise<number | undefined>((resolve, reject) => {
-      // only one window can prepare a worktree of this name
-      const isOwn = ({ task: { source, name: other } }: vscode.TaskExecution) =>
-        source === 'Parley' && other === name
+      let started: vscode.TaskExecution | undefined
+      // an earlier task of this name may still run; a short one may end before its start is reported
+      const isOwn = (execution: vscode.TaskExecution) =>
+        started ? execution === started : execution.task.source === 'Parley' && execution.task.name === name
       own.add(
         vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
           if (isOwn(execution)) resolve(exitCode)
@@ -29,7 +30,9 @@ export async function runInTerminal(command: string, cwd: string, name: string):
           if (isOwn(execution)) setTimeout(() => resolve(undefined), 200)
         }),
       )
-      vscode.tasks.executeTask(task).then(undefined, reject)
+      vscode.tasks.executeTask(task).then(execution => {
+        started = execution
+      }, reject)
     })
   } finally {
     own.dispose()

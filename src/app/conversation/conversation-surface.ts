@@ -105,6 +105,11 @@ export class ConversationSurfaces extends Owner {
     this.#active.remove(tab, this.#sideBar)
   }
 
+  /** Whether the place still exists. */
+  has(surface: ConversationSurface): boolean {
+    return this.#all().includes(surface)
+  }
+
   /** The place that shows the session, if any. */
   showing(open: OpenSession): ConversationSurface | undefined {
     return this.#all().find(surface => surface.controller.current === open)

@@ -45,7 +45,7 @@ export interface HistoryViewOptions {
   actions: SessionActions
   windows: Pick<WindowSessions, 'others' | 'find' | 'request' | 'onDidChange'>
   workbench: Workbench
-  worktrees: Pick<WindowWorktrees, 'of' | 'onDidChange' | 'refresh'>
+  worktrees: Pick<WindowWorktrees, 'lookup' | 'onDidChange' | 'refresh'>
 }
 
 /** A webview that shows History, and whether it's visible. */
@@ -143,7 +143,7 @@ export class HistoryView extends Owner {
       connection.send('history/hits', { id, hits: [] })
       return
     }
-    const isHere = hereOf(this.#options)
+    const isHere = hereOf(this.#options.workbench, this.#options.worktrees.lookup())
     const isWanted = (item: HistoryItem) => matchesFilters(query, item) && (!here || isHere(item.cwd))
     const sessions =
       here || hasFilters(query)
@@ -247,15 +247,15 @@ export class HistoryView extends Owner {
  * Whether a directory belongs to a folder that is open in this window, or to a worktree of its repository. Many sessions are
  * in few directories.
  */
-function hereOf({
-  workbench,
-  worktrees,
-}: Pick<HistoryViewOptions, 'workbench' | 'worktrees'>): (cwd: string) => boolean {
+function hereOf(
+  workbench: Pick<Workbench, 'folders'>,
+  worktreeOf: HistorySurroundings['worktreeOf'],
+): (cwd: string) => boolean {
   const rules = new PathRules()
   const folders = workbench.folders()
   const known = new Map<string, boolean>()
   const isHere = (cwd: string) =>
-    folders.some(folder => rules.contains(folder.path, cwd)) || worktrees.of(cwd) !== undefined
+    folders.some(folder => rules.contains(folder.path, cwd)) || worktreeOf(cwd) !== undefined
   return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
 }
 
@@ -287,6 +287,7 @@ export function surroundings(
     workbench,
     worktrees,
   } = options
+  const worktreeOf = worktrees.lookup()
   return {
     trusted: workbench.isTrusted,
     hasFolder: workbench.folders().length > 0,
@@ -294,8 +295,8 @@ export function surroundings(
     deleted: deletions.undoable,
     search: search.state,
     others: windows.others(),
-    isHere: hereOf(options),
-    worktreeOf: cwd => worktrees.of(cwd),
+    isHere: hereOf(workbench, worktreeOf),
+    worktreeOf,
     iconOf: agentId => agents.get(agentId)?.icon,
     accountOf: agentId =>
       agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),

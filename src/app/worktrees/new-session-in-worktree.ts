@@ -20,13 +20,11 @@ const MAX_BRANCHES = 500
 
 /** Asks for the branch and the name, makes the worktree, prepares it, and starts a session in it. */
 export async function newSessionInWorktree(options: WorktreeCommandOptions): Promise<void> {
-  const { workbench, surfaces, worktrees, agents, accounts } = options
+  const { workbench, surfaces, worktrees } = options
   const { dialogs } = workbench
-  await agents.ready()
-  const agentId =
-    agents.defaultAgentId() ??
-    surfaces.active.controller.agentId ??
-    (await pickAgent(workbench, agents, accounts))
+  // the user may go elsewhere meanwhile
+  const surface = surfaces.active
+  const agentId = await agentFor(options)
   if (agentId === undefined) return
   const found = await pickRepository(workbench)
   if (!found) return
@@ -34,8 +32,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   const from = await pickBase(workbench, repository)
   if (!from) return
   const folder = workbench.settings.read('worktrees.folder')
-  const { controller } = surfaces.active
-  const proposed = nameFrom(options.drafts.get(controller.key).text)
+  const proposed = nameFrom(options.drafts.get(surface.controller.key).text)
   const name = await dialogs.input({
     title: l10n.t('New Session in Worktree'),
     prompt: l10n.t('Worktree name. The branch is named parley/<name>.'),
@@ -55,8 +52,20 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
     info => info.isDirectory(),
     () => false,
   )
-  await surfaces.active.reveal()
-  await surfaces.active.controller.opener.start(agentId, { cwd: isThere ? inner : worktree.path })
+  const place = surfaces.has(surface) ? surface : surfaces.active
+  await place.reveal()
+  await place.controller.opener.start(agentId, { cwd: isThere ? inner : worktree.path })
+}
+
+/** The agent of a session in a worktree. `undefined`: canceled. */
+export async function agentFor({
+  workbench,
+  surfaces: { active },
+  agents,
+  accounts,
+}: WorktreeCommandOptions): Promise<string | undefined> {
+  await agents.ready()
+  return agents.defaultAgentId() ?? active.controller.agentId ?? pickAgent(workbench, agents, accounts)
 }
 
 /** Runs the setup command. Returns false if it failed and the user doesn't want to start a session. */
@@ -126,7 +135,9 @@ async function pickBase(
   repository: Repository,
 ): Promise<{ commit: string } | undefined> {
   const { head, branch } = repository
-  const branches = (await listBranches(repository)).filter(name => name !== branch).slice(0, MAX_BRANCHES)
+  const branches = (await listBranches(repository))
+    .filter(({ name }) => name !== branch)
+    .slice(0, MAX_BRANCHES)
   const items: Array<PickItem & { commit: string }> = [
     {
       label: l10n.t('Current commit'),
@@ -136,7 +147,7 @@ async function pickBase(
       commit: head,
     },
     ...(branches.length > 0 ? [{ label: l10n.t('Branches'), isSeparator: true, commit: '' }] : []),
-    ...branches.map(name => ({ label: name, icon: 'git-branch', commit: name })),
+    ...branches.map(({ name, commit }) => ({ label: name, icon: 'git-branch', commit })),
   ]
   return dialogs.pick(items, {
     title: l10n.t('New Session in Worktree'),

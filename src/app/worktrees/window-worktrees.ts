@@ -43,24 +43,37 @@ export class WindowWorktrees extends Owner {
 
   /** The worktree of a session's directory, unless that is open in this window. */
   of(cwd: string): WorktreeNote | undefined {
+    return this.lookup()(cwd)
+  }
+
+  /** {@link of} for many directories, most of which are the same, as things are now. */
+  lookup(): (cwd: string) => WorktreeNote | undefined {
     const rules = this.#rules
-    if (this.#workbench.folders().some(folder => rules.contains(folder.path, cwd))) return undefined
-    for (const { worktrees } of this.#known) {
-      const found = worktrees.find(one => rules.contains(one.path, cwd))
-      if (found) {
-        return {
-          name: path.basename(found.path),
-          ...(found.branch !== undefined && { branch: found.branch }),
-        }
-      }
-    }
+    const folders = this.#workbench.folders().map(folder => rules.key(folder.path))
     const setting = this.#workbench.settings.read('worktrees.folder')
-    for (const { main } of this.#known) {
-      const folder = worktreesFolder({ main }, setting)
-      const [name] = rules.contains(folder, cwd) ? rules.names(rules.relative(folder, cwd)) : []
-      if (name !== undefined) return { name }
+    const worktrees = this.#known.flatMap(one =>
+      one.worktrees.map(({ path: at, branch }) => ({
+        key: rules.key(at),
+        note: { name: path.basename(at), ...(branch !== undefined && { branch }) },
+      })),
+    )
+    const parents = this.#known.map(({ main }) => worktreesFolder({ main }, setting))
+    const find = (cwd: string): WorktreeNote | undefined => {
+      const key = rules.key(cwd)
+      if (folders.some(folder => rules.containsKey(folder, key))) return undefined
+      const found = worktrees.find(one => rules.containsKey(one.key, key))
+      if (found) return found.note
+      for (const folder of parents) {
+        const [name] = rules.contains(folder, cwd) ? rules.names(rules.relative(folder, cwd)) : []
+        if (name !== undefined) return { name }
+      }
+      return undefined
     }
-    return undefined
+    const known = new Map<string, WorktreeNote | undefined>()
+    return cwd => {
+      if (!known.has(cwd)) known.set(cwd, find(cwd))
+      return known.get(cwd)
+    }
   }
 
   async refresh(): Promise<void> {

@@ -1,9 +1,10 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { UnavailableError } from '../../common/errors.ts'
+import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import {
+  checkNoHistory,
   discardWorktree,
   KEPT_DAYS,
   type KeptWorktree,
@@ -31,7 +32,7 @@ import {
 } from '../../editor/worktrees/use-worktree.ts'
 import { CommandId } from '../ids.ts'
 import type { PickItem } from '../workbench.ts'
-import { pickRepository } from './new-session-in-worktree.ts'
+import { agentFor, pickRepository } from './new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
 /** Maximum number of names in a dialog. */
@@ -50,7 +51,7 @@ export async function showWorktree(options: WorktreeCommandOptions): Promise<voi
 }
 
 async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree | undefined> {
-  const { workbench, worktrees } = options
+  const { workbench } = options
   const found = await pickRepository(workbench)
   if (!found) return undefined
   const { repository } = found
@@ -73,10 +74,7 @@ async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree |
     items.push({
       label: l10n.t('Restore Discarded Worktree…'),
       icon: 'discard',
-      run: async () => {
-        const restored = await restore(options, repository, kept)
-        if (restored) await worktrees.refresh()
-      },
+      run: () => pickKept(options, repository, kept),
     })
   }
   const picked = await workbench.dialogs.pick(items, {
@@ -88,11 +86,12 @@ async function pickWorktree(options: WorktreeCommandOptions): Promise<Worktree |
   return picked?.worktree
 }
 
-async function restore(
-  { workbench: { dialogs, language, settings, execute } }: WorktreeCommandOptions,
+async function pickKept(
+  options: WorktreeCommandOptions,
   repository: Repository,
   kept: readonly KeptWorktree[],
-): Promise<Worktree | undefined> {
+): Promise<void> {
+  const { dialogs, language } = options.workbench
   const items = kept.map(one => ({
     label: one.name,
     icon: 'repo',
@@ -100,18 +99,25 @@ async function restore(
     one,
   }))
   const picked = await dialogs.pick(items, { placeholder: l10n.t('Select the worktree to restore') })
-  if (!picked) return undefined
+  if (picked) await restore(options, repository, picked.one)
+}
+
+async function restore(
+  { workbench: { dialogs, settings, execute }, worktrees }: WorktreeCommandOptions,
+  repository: Repository,
+  kept: Pick<KeptWorktree, 'ref' | 'name'>,
+): Promise<void> {
   const worktree = await dialogs.progress(
-    { title: l10n.t('Restoring the worktree {0}…', picked.label), where: 'notification' },
-    () => restoreKept(repository, picked.one, { folder: settings.read('worktrees.folder') }),
+    { title: l10n.t('Restoring the worktree {0}…', kept.name), where: 'notification' },
+    () => restoreKept(repository, kept, { folder: settings.read('worktrees.folder') }),
   )
+  void worktrees.refresh()
   const more = l10n.t('Worktree…')
   void dialogs
     .info(l10n.t('Restored the worktree {0} with its changes.', worktree.name), more)
     .then(pressed => {
       if (pressed === more) return execute(CommandId.worktree)
     })
-  return worktree
 }
 
 class WorktreeMenu {
@@ -169,6 +175,12 @@ class WorktreeMenu {
         detail: l10n.t('Continues on a branch that stays when the worktree is removed'),
         run: () => this.#branch(repository, state),
       },
+      {
+        label: l10n.t('New Session Here'),
+        icon: 'add',
+        detail: l10n.t('Starts another session in the worktree'),
+        run: () => this.#start(),
+      },
       { label: l10n.t('Open in New Window'), icon: 'empty-window', run: () => workbench.openFolder(top) },
       empty
         ? {
@@ -177,7 +189,14 @@ class WorktreeMenu {
             detail: l10n.t('It has no changes or commits of its own'),
             run: () => this.#remove(repository, state),
           }
-        : { label: l10n.t('Discard…'), icon: 'trash', run: () => this.#discard(repository, state) },
+        : {
+            label: l10n.t('Discard…'),
+            icon: 'trash',
+            ...(state.nested.length > 0 && {
+              detail: l10n.t("Isn't possible, since no copy of repositories in it can be kept"),
+            }),
+            run: () => this.#discard(repository, state),
+          },
     ]
     const picked = await workbench.dialogs.pick(items, {
       title: [name, current].filter(Boolean).join(' · '),
@@ -201,10 +220,18 @@ class WorktreeMenu {
     return undefined
   }
 
+  async #start(): Promise<void> {
+    const { active } = this.#options.surfaces
+    const agentId = await agentFor(this.#options)
+    if (agentId === undefined) return
+    await active.reveal()
+    await active.controller.opener.start(agentId, { cwd: this.#worktree.path })
+  }
+
   async #apply(target: string): Promise<void> {
     const { workbench, documents } = this.#options
     const { dialogs } = workbench
-    const applied = await applyWorktree(this.#worktree, target, async ({ files, conflicts }) => {
+    const mayWrite: Parameters<typeof applyWorktree>[2] = async ({ files, conflicts }) => {
       const paths = files.map(file => path.join(target, file))
       const unsaved = paths.filter(
         file => documents.find([file])?.isDirty() || documents.isUnsavedElsewhere([file]),
@@ -222,7 +249,14 @@ class WorktreeMenu {
       )
       const detail = l10n.t('Files with conflicts:\n{0}', names(conflicts, '\n'))
       return (await dialogs.confirm(text, { detail }, apply)) === apply
-    })
+    }
+    const applied = await dialogs.progress(
+      {
+        title: l10n.t('Applying the changes of the worktree {0}…', this.#worktree.name),
+        where: 'notification',
+      },
+      () => applyWorktree(this.#worktree, target, mayWrite),
+    )
     if (!applied) return
     const { files, conflicts } = applied
     if (conflicts.length > 0) {
@@ -255,7 +289,10 @@ class WorktreeMenu {
     const { dialogs } = this.#options.workbench
     this.#checkIdle(state)
     if (state.changed.length > 0 && !(await this.#commit(l10n.t('Merge into {0}', branch)))) return
-    const merged = await mergeWorktree(this.#worktree, target)
+    const merged = await dialogs.progress(
+      { title: l10n.t('Merging the worktree {0}…', this.#worktree.name), where: 'notification' },
+      () => mergeWorktree(this.#worktree, target),
+    )
     if (merged === 'conflicts') {
       await this.#resolve(target, (await conflictsIn(target))[0]!)
       return
@@ -292,6 +329,7 @@ class WorktreeMenu {
       value: known?.split('\n')[0] ?? this.#worktree.name,
     })
     if (message === undefined || message.trim() === '') return false
+    this.#checkTurns()
     this.#worktree = await commitAll(this.#worktree, message)
     return true
   }
@@ -303,6 +341,7 @@ class WorktreeMenu {
       const remove = l10n.t('Remove Worktree')
       const text = l10n.t('Remove the worktree {0}?', this.#worktree.name)
       if ((await dialogs.confirm(text, { detail: ignoredText(state) }, remove)) !== remove) return
+      this.#checkTurns()
     }
     await removeWorktree(repository, this.#worktree)
     dialogs.showStatus(l10n.t('Removed the worktree {0}', this.#worktree.name))
@@ -311,6 +350,7 @@ class WorktreeMenu {
   async #discard(repository: Repository, state: WorktreeState): Promise<void> {
     const { dialogs } = this.#options.workbench
     this.#checkTurns()
+    checkNoHistory(state.nested)
     const { name } = this.#worktree
     const discard = l10n.t('Discard Worktree')
     const detail = [
@@ -331,14 +371,16 @@ class WorktreeMenu {
       () => discardWorktree(repository, this.#worktree),
     )
     const undo = l10n.t('Undo')
-    void dialogs.info(l10n.t('Discarded the worktree {0}.', name), undo).then(async pressed => {
-      if (pressed !== undo) return
-      const folder = this.#options.workbench.settings.read('worktrees.folder')
-      const main = await this.#target(repository)
-      const from = main === undefined ? { ...repository, top: repository.common } : await openRepository(main)
-      await restoreKept(from, { ref, name }, { folder })
-      await this.#options.worktrees.refresh()
-    })
+    void dialogs
+      .info(l10n.t('Discarded the worktree {0}.', name), undo)
+      .then(async pressed => {
+        if (pressed !== undo) return
+        const main = await this.#target(repository)
+        const from =
+          main === undefined ? { ...repository, top: repository.common } : await openRepository(main)
+        await restore(this.#options, from, { ref, name })
+      })
+      .catch(error => dialogs.error(messageOf(error)))
   }
 
   /** What an agent writes while its worktree is removed would be lost. */
@@ -346,12 +388,18 @@ class WorktreeMenu {
     const { manager, windows } = this.#options
     const rules = new PathRules()
     const isIn = (cwd: string) => rules.contains(this.#worktree.path, cwd)
+    const here = manager.list().filter(({ plan }) => isIn(plan.setup.cwd))
     const runs =
-      manager.list().some(({ plan, session }) => isIn(plan.setup.cwd) && session.state.activity !== 'idle') ||
+      here.some(({ session }) => session.state.activity !== 'idle') ||
       windows
         .others()
         .some(({ cwd, indicator }) => isIn(cwd) && (indicator === 'running' || indicator === 'waiting'))
     if (runs) throw new UnavailableError(l10n.t('A turn is running in the worktree. Stop it first.'))
+    if (here.some(({ session }) => (session.state.background ?? 0) > 0)) {
+      throw new UnavailableError(
+        l10n.t('Background tasks of a session are running in the worktree. Stop them first.'),
+      )
+    }
   }
 
   #checkIdle({ isBusy }: WorktreeState): void {
@@ -365,12 +413,14 @@ class WorktreeMenu {
 }
 
 /** What is in a worktree, in a few words. */
-function contents({ changed, commits }: WorktreeState): string {
+function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
   const parts = [
     changed.length === 1
       ? l10n.t('1 changed file')
       : changed.length > 0 && l10n.t('{0} changed files', changed.length),
     commits === 1 ? l10n.t('1 commit') : commits > 0 && l10n.t('{0} commits', commits),
+    isBusy && l10n.t('a merge or rebase in progress'),
+    nested.length > 0 && l10n.t('repositories: {0}', names(nested)),
   ]
   return parts.filter(Boolean).join(', ') || l10n.t('No changes')
 }

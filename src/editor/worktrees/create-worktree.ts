@@ -3,10 +3,18 @@ import { copyFile, lstat, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { isWindowsDevice } from '../../common/windows-names.ts'
-import { GitError, runUserGit } from '../git.ts'
+import { GitError, lineOf, runUserGit } from '../git.ts'
 import { PathRules } from '../path-rules.ts'
 import { worktreesFolder } from './linked-worktrees.ts'
-import { findWorktree, lineOf, type Repository, realOf, type Worktree, writeRecord } from './repository.ts'
+import {
+  type CopiedFile,
+  findWorktree,
+  type Repository,
+  realOf,
+  registeredPaths,
+  type Worktree,
+  writeRecord,
+} from './repository.ts'
 
 /** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
 const INCLUDES = '.worktreeinclude'
@@ -66,29 +74,39 @@ export function nameProblem(name: string): string | undefined {
 
 /** The name, or with a number if there's already a worktree or a branch of that name. */
 export async function freeName(repository: Repository, folder: string, wanted: string): Promise<string> {
-  const branches = new Set(await listBranches(repository))
+  const branches = (await listBranches(repository)).map(branch => branch.name)
   const root = worktreesFolder(repository, folder)
   const rules = new PathRules()
+  // also those whose folder is missing for the moment
+  const registered = await registeredPaths(repository)
+  const real = await realOf(root)
   const isTaken = (name: string) =>
     existsSync(path.join(root, name)) ||
-    [...branches].some(branch => rules.key(branch) === rules.key(`${BRANCHES}/${name}`))
+    registered.some(at => rules.same(at, path.join(real, name))) ||
+    branches.some(branch => rules.same(branch, `${BRANCHES}/${name}`))
   let name = wanted
   for (let number = 2; isTaken(name); number++) name = `${wanted}-${number}`
   return name
 }
 
-/** The local branches and those of remotes, the latest first. */
-export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<string[]> {
+export interface Branch {
+  name: string
+  commit: string
+}
+
+/** The local branches and those of remotes, the latest first. A tag may have the same name, so they have their commit. */
+export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<Branch[]> {
   const args = [
     'for-each-ref',
     '--sort=-committerdate',
-    '--format=%(symref)%09%(refname)',
+    '--format=%(symref)%09%(objectname)%09%(refname)',
     'refs/heads',
     'refs/remotes',
   ]
-  return (await runUserGit(common, args))
-    .split('\n')
-    .flatMap(line => /^\trefs\/(?:heads|remotes)\/(.+)$/.exec(line)?.[1] ?? [])
+  return (await runUserGit(common, args)).split('\n').flatMap(line => {
+    const [, commit, name] = /^\t(\w+)\trefs\/(?:heads|remotes)\/(.+)$/.exec(line) ?? []
+    return commit !== undefined && name !== undefined ? [{ name, commit }] : []
+  })
 }
 
 /**
@@ -107,11 +125,19 @@ export async function createWorktree(
   const verify = ['rev-parse', '--verify', '--end-of-options', `${from}^{commit}`]
   const base = lineOf(await runUserGit(repository.top, verify))
   const branch = `${BRANCHES}/${name}`
-  if ((await listBranches(repository)).includes(branch)) {
+  const rules = new PathRules()
+  if ((await listBranches(repository)).some(one => rules.same(one.name, branch))) {
     throw new GitError(l10n.t("There's already a branch {0}. Choose another name.", branch))
   }
   await mkdir(parent, { recursive: true })
-  const isNew = !existsSync(at)
+  const real = path.join(await realOf(parent), name)
+  const isRegistered = async () => (await registeredPaths(repository)).some(one => rules.same(one, real))
+  // Git keeps its index and its commits until the folder is back, for example on a drive
+  if (await isRegistered()) {
+    throw new GitError(
+      l10n.t("There's already a worktree at {0}, also if its folder is missing. Choose another name.", at),
+    )
+  }
   try {
     await runUserGit(repository.top, ['worktree', 'add', '--no-track', '-b', branch, '--', at, base])
     await writeRecord(at, { base, branch, copied: [] })
@@ -128,7 +154,11 @@ export async function createWorktree(
     }
     return { worktree, notes }
   } catch (error) {
-    if (isNew) await undo(repository, at, branch, base)
+    // what was there before is the user's
+    if (await isRegistered().catch(() => false)) {
+      await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
+    }
+    await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, base]).catch(() => {})
     throw error
   }
 }
@@ -151,18 +181,11 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
   }
 }
 
-/** Removes what a failure left. The worktree is new, so there's nothing of the user in it. */
-async function undo({ common }: Repository, at: string, branch: string, base: string): Promise<void> {
-  await runUserGit(common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
-  await runUserGit(common, ['worktree', 'prune']).catch(() => {})
-  await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, base]).catch(() => {})
-}
-
 /**
  * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied:
  * they would be changes of the worktree. Links are neither copied nor followed.
  */
-async function copyIncluded(top: string, to: string): Promise<{ copied: string[]; notes: string[] }> {
+async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFile[]; notes: string[] }> {
   const patterns = path.join(top, INCLUDES)
   const info = await lstat(patterns).catch(() => undefined)
   if (!info?.isFile()) return { copied: [], notes: [] }
@@ -175,15 +198,15 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: string[]
   const checked = await runUserGit(top, ['check-ignore', '-z', '--stdin'], { input, codes: [0, 1] })
   const files = checked.split('\0').flatMap(name => (name === '' ? [] : [name.slice(2)]))
   const [source, target] = await Promise.all([realOf(top), realOf(to)])
-  const copied: string[] = []
+  const copied: CopiedFile[] = []
   const failed: string[] = []
   let size = 0
   for (const file of files) {
     const most = copied.length < MAX_COPIED ? MAX_COPIED_SIZE - size : -1
-    const bytes = await copyOne(source, target, file, most).catch(() => undefined)
-    if (bytes === undefined) failed.push(file)
-    else copied.push(file)
-    size += bytes ?? 0
+    const copy = await copyOne(source, target, file, most).catch(() => undefined)
+    if (copy) copied.push(copy)
+    else failed.push(file)
+    size += copy?.size ?? 0
   }
   const notes =
     failed.length === 0
@@ -196,21 +219,23 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: string[]
   return { copied, notes }
 }
 
-/** The number of bytes; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
+/** The copy; `undefined` if it isn't a plain file inside of both folders, or there's already one. */
 async function copyOne(
   source: string,
   target: string,
   file: string,
   most: number,
-): Promise<number | undefined> {
+): Promise<CopiedFile | undefined> {
   const from = path.join(source, file)
   const info = await lstat(from)
   if (!info.isFile() || info.size > most) return undefined
   if (!new PathRules().contains(source, await realpath(from))) return undefined
   // the commit may have a link where the other work tree has a folder
   if (!(await isPlainFolder(target, path.dirname(path.normalize(file))))) return undefined
-  await copyFile(from, path.join(target, file), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-  return info.size
+  const to = path.join(target, file)
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  const { size, mtimeMs } = await lstat(to)
+  return { file, size, mtimeMs }
 }
 
 /** Makes the folder if necessary. Returns false if a link or a file is in its path. */

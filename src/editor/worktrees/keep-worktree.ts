@@ -3,16 +3,13 @@
  * such a copy has all of its files, except those that Git ignores.
  */
 
-import { copyFile, rm } from 'node:fs/promises'
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { GitError, runUserGit } from '../git.ts'
+import { GitError, lineOf, runUserGit } from '../git.ts'
 import { createWorktree, freeName, type NewWorktree } from './create-worktree.ts'
+import { treeOf, withIndexCopy } from './index-copy.ts'
 import {
   deleteBranch,
   findWorktree,
-  gitFolder,
-  lineOf,
   nestedRepositories,
   type Repository,
   type Worktree,
@@ -31,30 +28,6 @@ const AUTHOR = {
 /** An agent that writes all the time has a running turn; this many copies are enough to notice it. */
 const MAX_COPIES = 3
 
-let indexes = 0
-
-/** Runs `work` with a copy of the index, so that the user's own stays as it is. */
-export async function withIndexCopy<T>(
-  top: string,
-  work: (git: (...args: string[]) => Promise<string>) => Promise<T>,
-): Promise<T> {
-  const folder = await gitFolder(top)
-  const file = path.join(folder, `parley-index-${process.pid}-${++indexes}`)
-  try {
-    await copyFile(path.join(folder, 'index'), file)
-    return await work((...args) => runUserGit(top, args, { env: { GIT_INDEX_FILE: file } }))
-  } finally {
-    await rm(file, { force: true })
-    await rm(`${file}.lock`, { force: true })
-  }
-}
-
-/** All files of a work tree, except ignored ones, as a tree. `git`: of {@link withIndexCopy}. */
-export async function treeOf(git: (...args: string[]) => Promise<string>): Promise<string> {
-  await git('add', '--all', '--sparse', '--', '.')
-  return lineOf(await git('write-tree'))
-}
-
 export async function commitTree(
   top: string,
   tree: string,
@@ -65,13 +38,8 @@ export async function commitTree(
   return lineOf(await runUserGit(top, args, { env: AUTHOR, input: message }))
 }
 
-/** Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. */
-export async function discardWorktree(
-  repository: Pick<Repository, 'common'>,
-  { path: top, name }: Worktree,
-  now = Date.now(),
-): Promise<string> {
-  const nested = await nestedRepositories(top)
+/** Refuses to discard a worktree with these repositories in it. */
+export function checkNoHistory(nested: readonly string[]): void {
   if (nested.length > 0) {
     throw new GitError(
       l10n.t(
@@ -80,16 +48,34 @@ export async function discardWorktree(
       ),
     )
   }
+}
+
+/** Discards a worktree, and keeps a copy for {@link KEPT_DAYS} days. Returns the name of the copy. */
+export async function discardWorktree(
+  repository: Pick<Repository, 'common'>,
+  { path: top, name }: Worktree,
+  now = Date.now(),
+): Promise<string> {
+  checkNoHistory(await nestedRepositories(top))
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     const worktree = await findWorktree(top)
     if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
-    const copy = () => withIndexCopy(top, treeOf)
-    const tree = await copy()
-    const commit = await commitTree(top, tree, [worktree.head], name)
+    const copy = () =>
+      withIndexCopy(top, async git => {
+        // there's none in the middle of a merge with conflicts
+        const staged = lineOf(await git(['write-tree']).catch(() => ''))
+        return { staged, tree: await treeOf(top, git) }
+      })
+    const { staged, tree } = await copy()
+    // like `git stash`
+    const index = staged === '' ? [] : [await commitTree(top, staged, [worktree.head], name)]
+    const commit = await commitTree(top, tree, [worktree.head, ...index], name)
     const kept = `${KEPT}/${name}-${now.toString(36)}`
     await runUserGit(repository.common, ['update-ref', kept, commit])
     // the copy is complete if nothing has changed since
-    if ((await copy()) !== tree || (await findWorktree(top))?.head !== worktree.head) continue
+    const after = await copy()
+    if (after.tree !== tree || after.staged !== staged) continue
+    if ((await findWorktree(top))?.head !== worktree.head) continue
     // Git refuses if the worktree is locked
     await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', top])
     await deleteBranch(repository, worktree, worktree.head)
@@ -132,6 +118,10 @@ export async function restoreKept(
   const free = await freeName(repository, folder, name)
   const { worktree } = await createWorktree(repository, { name: free, from: `${ref}^`, folder })
   await runUserGit(worktree.path, ['read-tree', '-m', '-u', worktree.head, `${ref}^{tree}`])
-  await runUserGit(worktree.path, ['reset', '--quiet'], { codes: [0, 1] })
+  // copies of earlier versions have no index
+  const index = ['rev-parse', '--verify', '--quiet', `${ref}^2^{tree}`]
+  const staged = lineOf(await runUserGit(worktree.path, index, { codes: [0, 1] }))
+  await runUserGit(worktree.path, ['read-tree', '-m', staged || worktree.head])
+  await runUserGit(worktree.path, ['update-index', '-q', '--refresh'], { codes: [0, 1] })
   return worktree
 }

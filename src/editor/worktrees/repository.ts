@@ -1,10 +1,11 @@
 /** The worktrees of a repository that Parley made for sessions, and what is in them. */
 
-import { readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { lstat, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import { GitError, runUserGit } from '../git.ts'
+import { GitError, lineOf, runUserGit } from '../git.ts'
+import { gitFolder, hiddenFiles, showHidden, withIndexCopy } from './index-copy.ts'
 import { worktreeRoot } from './linked-worktrees.ts'
 
 export interface Repository {
@@ -26,9 +27,11 @@ const record = z.object({
   base: z.string().regex(/^[\da-f]{40,64}$/),
   /** the branch that was made with the worktree, and goes with it */
   branch: z.string().optional(),
-  /** ignored files that were copied into it */
-  copied: z.array(z.string()).default([]),
+  /** ignored files that were copied into it, as the copies were then */
+  copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
 })
+
+export type CopiedFile = WorktreeRecord['copied'][number]
 
 /** What Parley remembers about a worktree. Git deletes it with the worktree. */
 export type WorktreeRecord = z.infer<typeof record>
@@ -52,7 +55,7 @@ export interface WorktreeState {
   isBusy: boolean
   /** Repositories in it with a history of their own, such as submodules. */
   nested: string[]
-  /** Files that Git ignores and that weren't copied into it, or folders of them. */
+  /** Files that Git ignores, or folders of them, except copies that are as they were made. */
   ignored: string[]
 }
 
@@ -99,10 +102,15 @@ export async function currentBranch(top: string): Promise<string | undefined> {
   return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
 }
 
+/** The real paths of all work trees that Git knows, also of those whose folder is missing. */
+export async function registeredPaths({ common }: Pick<Repository, 'common'>): Promise<string[]> {
+  const text = await runUserGit(common, ['worktree', 'list', '--porcelain'])
+  return text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
+}
+
 /** The worktrees that Parley made, in the order of Git. Those whose folder is missing are left out. */
 export async function listWorktrees(repository: Pick<Repository, 'common'>): Promise<Worktree[]> {
-  const text = await runUserGit(repository.common, ['worktree', 'list', '--porcelain'])
-  const paths = text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
+  const paths = await registeredPaths(repository)
   const all = await Promise.all(paths.map(folder => findWorktree(folder).catch(() => undefined)))
   return all.filter(one => one !== undefined)
 }
@@ -138,11 +146,6 @@ export async function writeRecord(worktree: string, known: WorktreeRecord): Prom
   await writeFile(path.join(await gitFolder(worktree), RECORD), JSON.stringify(known))
 }
 
-/** The own Git folder of a work tree. */
-export async function gitFolder(top: string): Promise<string> {
-  return lineOf(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
-}
-
 export async function stateOf(
   worktree: Pick<Worktree, 'path' | 'branch' | 'copied'>,
 ): Promise<WorktreeState> {
@@ -152,16 +155,28 @@ export async function stateOf(
     ...['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all'],
     ...['--ignored=matching', '--ignore-submodules=none'],
   ]
-  const entries = (await runUserGit(top, status)).split('\0').filter(entry => entry !== '')
+  const hidden = await hiddenFiles(top)
+  const text =
+    hidden.length === 0
+      ? await runUserGit(top, status)
+      : await withIndexCopy(top, async copy => {
+          await showHidden(copy, hidden)
+          return copy(status)
+        })
+  const entries = text.split('\0').filter(entry => entry !== '')
   const named = (isWanted: (entry: string) => boolean) =>
     entries.filter(isWanted).map(entry => entry.slice(3))
-  const copied = new Set(worktree.copied)
+  const unchanged = new Set<string>()
+  for (const { file, size, mtimeMs } of worktree.copied) {
+    const info = await lstat(path.join(top, file)).catch(() => undefined)
+    if (info?.isFile() && info.size === size && info.mtimeMs === mtimeMs) unchanged.add(file)
+  }
   return {
     changed: named(entry => !entry.startsWith('!!')),
     commits: await ownCommits(worktree),
     isBusy: await isBusy(git),
     nested: await nestedRepositories(top),
-    ignored: named(entry => entry.startsWith('!!')).filter(file => !copied.has(file)),
+    ignored: named(entry => entry.startsWith('!!')).filter(file => !unchanged.has(file)),
   }
 }
 
@@ -189,14 +204,12 @@ async function isBusy(git: string): Promise<boolean> {
 
 /** Folders in the worktree that are checked out from another repository: submodules, and repositories of the agent. */
 export async function nestedRepositories(top: string): Promise<string[]> {
-  const linked = (await runUserGit(top, ['ls-files', '--stage', '-z']))
+  const linked = (
+    await runUserGit(top, ['ls-files', '--stage', '-z'], { only: entry => entry.startsWith('160000 ') })
+  )
     .split('\0')
     .flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
-  // Git lists a repository that it doesn't know with a slash instead of its files
-  const unknown = (await runUserGit(top, ['ls-files', '--others', '-z']))
-    .split('\0')
-    .filter(name => name.endsWith('/'))
-    .map(name => name.slice(0, -1))
+  const unknown = await unknownRepositories(top)
   const all = await Promise.all(
     [...new Set([...linked, ...unknown])].map(async name => {
       const isThere = await stat(path.join(top, name, '.git')).catch(() => undefined)
@@ -204,6 +217,26 @@ export async function nestedRepositories(top: string): Promise<string[]> {
     }),
   )
   return all.flat()
+}
+
+/** The folders with a repository that Git doesn't know as a submodule. */
+async function unknownRepositories(top: string, ...except: string[]): Promise<string[]> {
+  const list = ['ls-files', '--others', ...except, '-z']
+  // Git lists such a repository with a slash instead of its files
+  const text = await runUserGit(top, list, { only: name => name.endsWith('/') })
+  return text.split('\0').flatMap(name => (name === '' ? [] : [name.slice(0, -1)]))
+}
+
+/** `git add` would add a repository as a mere link to a commit that nobody else has. */
+export async function checkNoRepositories(top: string): Promise<void> {
+  const found = await unknownRepositories(top, '--exclude-standard')
+  if (found.length === 0) return
+  throw new GitError(
+    l10n.t(
+      'The worktree contains repositories with a history of their own: {0}. Move them, add them as submodules, or make Git ignore them first.',
+      found.join(', '),
+    ),
+  )
 }
 
 /** Removes a worktree in which nothing is, and the branch that was made with it. Ignored files are deleted with it. */
@@ -232,11 +265,6 @@ export async function deleteBranch(
   const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
   await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})
-}
-
-/** Output of one line. */
-export function lineOf(text: string): string {
-  return text.replace(/\r?\n$/, '')
 }
 
 /** The real path, or the same if there is none. */

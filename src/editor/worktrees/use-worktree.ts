@@ -3,12 +3,13 @@
 import { lstat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { GitError, runUserGit } from '../git.ts'
-import { commitTree, treeOf, withIndexCopy } from './keep-worktree.ts'
+import { GitError, lineOf, runUserGit } from '../git.ts'
+import { hiddenFiles, type IndexGit, showHidden, treeOf, withIndexCopy } from './index-copy.ts'
+import { commitTree } from './keep-worktree.ts'
 import {
+  checkNoRepositories,
   currentBranch,
   findWorktree,
-  lineOf,
   type Repository,
   type Worktree,
   writeRecord,
@@ -34,10 +35,9 @@ export async function applyWorktree(
   target: string,
   mayWrite: (applied: Applied) => Promise<boolean>,
 ): Promise<Applied | undefined> {
-  if ((await conflictsIn(target)).length > 0) {
-    throw new GitError(l10n.t('The workspace has unresolved merge conflicts. Resolve them first.'))
-  }
-  const theirs = await withIndexCopy(worktree.path, treeOf)
+  await checkNoConflicts(target)
+  await checkNoRepositories(worktree.path)
+  const theirs = await withIndexCopy(worktree.path, git => treeOf(worktree.path, git))
   const bases = [await commonCommit(worktree, target)]
   const before = lineOf(
     await runUserGit(worktree.path, ['rev-parse', '--verify', '--quiet', APPLIED], { codes: [0, 1] }),
@@ -45,7 +45,9 @@ export async function applyWorktree(
   // what was applied before may be in the workspace, and was changed in the worktree since
   if (before !== '') bases.push(before)
   return withIndexCopy(target, async git => {
-    const mine = await treeOf(git)
+    const staged = lineOf(await git(['write-tree']))
+    const touched = await Promise.all(bases.map(base => changedPaths(target, base, theirs)))
+    const mine = await currentTree(target, git, touched.flat())
     let merged = await mergeTrees(target, bases[0]!, mine, theirs)
     for (const base of bases.slice(1)) {
       if (merged.stages.length === 0) break
@@ -60,11 +62,12 @@ export async function applyWorktree(
     const of = (kind?: string) => differs.flatMap(one => (!kind || one.kind === kind ? [one.file] : []))
     const conflicts = [...new Set(merged.stages.map(pathOf))]
     const applied = { files: [...new Set([...of(), ...conflicts])].sort(), conflicts }
+    await checkStaged(target, { staged, mine, conflicts })
     if (applied.files.length > 0) {
       if (!(await mayWrite(applied))) return undefined
       await checkAdded(target, of('A'), of('D'))
       // refuses if a file was changed since, before it changes any
-      await git('read-tree', '-m', '-u', mine, merged.tree)
+      await git(['read-tree', '-m', '-u', mine, merged.tree])
       if (conflicts.length > 0) {
         const none = '0'.repeat(mine.length)
         const entries = [...conflicts.map(file => `0 ${none} 0\t${file}`), ...merged.stages]
@@ -76,6 +79,52 @@ export async function applyWorktree(
     await runUserGit(worktree.path, ['update-ref', APPLIED, copy])
     return applied
   })
+}
+
+async function changedPaths(top: string, from: string, to: string): Promise<string[]> {
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to]
+  return (await runUserGit(top, args)).split('\0').filter(file => file !== '')
+}
+
+/** The files of the work tree as a tree; of the untracked ones only those at these paths, or around and inside of them. */
+async function currentTree(top: string, git: IndexGit, paths: readonly string[]): Promise<string> {
+  await showHidden(git, await hiddenFiles(top))
+  await git(['add', '--update', '--sparse', '--', '.'])
+  const wanted = new Set(paths)
+  const around = new Set(paths.flatMap(foldersOf))
+  const others = ['ls-files', '--others', '--exclude-standard', '-z']
+  const untracked = await runUserGit(top, others, {
+    only: file =>
+      !file.endsWith('/') && (around.has(file) || [file, ...foldersOf(file)].some(one => wanted.has(one))),
+  })
+  if (untracked !== '') await git(['update-index', '--add', '-z', '--stdin'], untracked)
+  return lineOf(await git(['write-tree']))
+}
+
+/** The folders that a file of the repository is in. */
+function foldersOf(file: string): string[] {
+  const names = file.split('/').slice(0, -1)
+  return names.map((_, at) => names.slice(0, at + 1).join('/'))
+}
+
+/** A conflict takes the place of the staged version, which must not be the only copy. */
+async function checkStaged(
+  top: string,
+  { staged, mine, conflicts }: { staged: string; mine: string; conflicts: readonly string[] },
+): Promise<void> {
+  if (conflicts.length === 0) return
+  const [fromHead, fromDisk] = await Promise.all([
+    changedPaths(top, 'HEAD', staged),
+    changedPaths(top, staged, mine),
+  ])
+  const lost = conflicts.filter(file => fromHead.includes(file) && fromDisk.includes(file))
+  if (lost.length === 0) return
+  throw new GitError(
+    l10n.t(
+      'The changes conflict with files that are staged and were changed since: {0}. Commit or unstage them first.',
+      lost.join(', '),
+    ),
+  )
 }
 
 /** Git would overwrite files that it ignores. */
@@ -116,6 +165,12 @@ async function mergeTrees(
   return { tree, stages }
 }
 
+async function checkNoConflicts(top: string): Promise<void> {
+  if ((await conflictsIn(top)).length > 0) {
+    throw new GitError(l10n.t('The workspace has unresolved merge conflicts. Resolve them first.'))
+  }
+}
+
 /** The files with conflicts that aren't resolved yet. */
 export async function conflictsIn(top: string): Promise<string[]> {
   const stages = (await runUserGit(top, ['ls-files', '--unmerged', '-z'])).split('\0')
@@ -136,6 +191,7 @@ async function commonCommit({ path: top, head }: Worktree, target: string): Prom
 
 /** Commits all changes of a worktree. Hooks don't run. */
 export async function commitAll(worktree: Worktree, message: string): Promise<Worktree> {
+  await checkNoRepositories(worktree.path)
   await runUserGit(worktree.path, ['add', '--all', '--sparse', '--', '.'])
   await runUserGit(worktree.path, ['commit', '--no-verify', '--cleanup=verbatim', '--file=-'], {
     input: message,
@@ -152,10 +208,15 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
       l10n.t('No branch is checked out in the workspace. Check out the branch to merge into.'),
     )
   }
+  await checkNoConflicts(target)
   const before = await runUserGit(target, ['rev-parse', 'HEAD'])
-  const from = worktree.current ?? worktree.head
+  const { path: top, current } = worktree
+  const commit = lineOf(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))
+  // Git's own message, since a tag may have the branch's name
+  const input = `${commit}\t\t${current === undefined ? `commit '${commit}'` : `branch '${current}' of .`}\n`
+  const message = await runUserGit(target, ['fmt-merge-msg', '--no-log'], { input })
   try {
-    await runUserGit(target, ['merge', '--no-edit', '--', from])
+    await runUserGit(target, ['merge', '--no-edit', '-m', message.trim(), '--', commit])
   } catch (error) {
     if ((await conflictsIn(target)).length > 0) return 'conflicts'
     throw error

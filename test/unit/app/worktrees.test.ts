@@ -63,6 +63,29 @@ describe('a window with a repository', () => {
     worktrees.dispose()
   })
 
+  it('finds the worktrees of many directories without asking again', async () => {
+    let asked = 0
+    workbench.settings.read = (() => {
+      asked++
+      return ''
+    }) as unknown as typeof workbench.settings.read
+    workbench.folders = () => {
+      asked++
+      return folders as ReturnType<Workbench['folders']>
+    }
+    const worktrees = new WindowWorktrees({ workbench, changes: [] })
+    await worktrees.refresh()
+    asked = 0
+    const lookup = worktrees.lookup()
+    for (let count = 0; count < 100; count++) {
+      assert.deepEqual(lookup(worktree), { name: 'task', branch: 'parley/task' })
+      assert.equal(lookup(path.join(directory, 'elsewhere')), undefined)
+    }
+    assert.equal(lookup(worktree), lookup(worktree))
+    assert.equal(asked, 2)
+    worktrees.dispose()
+  })
+
   it('gives sessions in a worktree no other folder', async () => {
     const planner = new WorkspaceSessionPlanner(
       workbench,

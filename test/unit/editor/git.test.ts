@@ -148,6 +148,13 @@ posix('Git in a repository that wants to run programs', () => {
     rmSync(log, { force: true })
   }
 
+  it('keeps only the wanted entries of a long list', async () => {
+    const lines = Array.from({ length: 5000 }, (_, at) => `100644 ${'1'.repeat(40)} 0\tdir/${at}\0`)
+    await runUserGit(top, ['update-index', '-z', '--index-info'], { input: lines.join('') })
+    const text = await runUserGit(top, ['ls-files', '-z'], { only: entry => /^dir\/\d*99$/.test(entry) })
+    assert.equal(text.split('\0').length - 1, 50)
+  })
+
   it('runs them when a user runs Git', () => {
     arm()
     execFileSync('git', ['status'], { cwd: top, stdio: 'ignore' })

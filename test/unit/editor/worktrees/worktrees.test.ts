@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -128,7 +129,7 @@ describe('worktrees', () => {
       git(top, 'commit', '-q', '-m', 'second')
       const { worktree: old } = await make('from-old', 'old')
       assert.ok(!existsSync(path.join(old.path, 'd.txt')))
-      assert.deepEqual((await listBranches(await openRepository(top))).sort(), [
+      assert.deepEqual((await listBranches(await openRepository(top))).map(({ name }) => name).sort(), [
         'main',
         'old',
         'parley/from-old',
@@ -195,6 +196,39 @@ describe('worktrees', () => {
       assert.ok(!has('parley/lfs'))
     })
 
+    it('or not, without touching worktrees whose folders are missing', async () => {
+      const repository = await openRepository(top)
+      // its own branch is gone, so that only Git's list has its name
+      const { worktree } = await make('away')
+      const { path: at } = await createBranch(repository, worktree, 'feature')
+      git(at, 'checkout', '-q', '--detach')
+      git(at, 'commit', '-q', '--allow-empty', '-m', 'only here')
+      const head = git(at, 'rev-parse', 'HEAD')
+      git(top, 'branch', '-D', 'feature')
+      const other = path.join(directory, 'other')
+      git(top, 'worktree', 'add', '-q', '--detach', other)
+      for (const folder of [at, other]) renameSync(folder, `${folder}-moved`)
+      assert.equal(await freeName(repository, '', 'away'), 'away-2')
+      await assert.rejects(createWorktree(repository, { name: 'away', folder: '' }), /already a worktree/)
+      git(top, 'config', 'filter.lfs.smudge', 'false')
+      git(top, 'config', 'filter.lfs.required', 'true')
+      write(top, { '.git/info/attributes': 'b/* filter=lfs\n' })
+      await assert.rejects(createWorktree(repository, { name: 'lfs', folder: '' }), /lfs/)
+      git(top, 'config', '--unset', 'filter.lfs.required')
+      for (const folder of [at, other]) renameSync(`${folder}-moved`, folder)
+      assert.equal(git(at, 'rev-parse', 'HEAD'), head)
+      assert.equal(git(other, 'diff', '--cached', '--name-only'), '')
+      assert.equal((await findWorktree(at))?.base, worktree.base)
+    })
+
+    it('from the branch, not from a tag of the same name', async () => {
+      git(top, 'branch', 'release')
+      git(top, 'commit', '-q', '--allow-empty', '-m', 'second')
+      git(top, 'tag', 'release')
+      const branch = (await listBranches(await openRepository(top))).find(({ name }) => name === 'release')
+      assert.equal(branch?.commit, git(top, 'rev-parse', 'refs/heads/release'))
+    })
+
     it('with the filters of the user, such as Git LFS', async () => {
       git(top, 'config', 'filter.lfs.smudge', 'sed s/pointer/content/')
       git(top, 'config', 'filter.lfs.clean', 'sed s/content/pointer/')
@@ -232,9 +266,12 @@ describe('worktrees', () => {
       ])
       assert.deepEqual(readdirSync(path.join(worktree.path, 'secrets')), ['deep'])
       assert.equal(read(worktree.path, 'secrets/deep/key'), 'key')
-      assert.deepEqual([...worktree.copied].sort(), ['.env', 'secrets/deep/key'])
+      assert.deepEqual(worktree.copied.map(({ file }) => file).sort(), ['.env', 'secrets/deep/key'])
       assert.match(notes.join(), /2 files of \.worktreeinclude weren't copied/)
       assert.ok(isEmpty(await stateOf(worktree)))
+      assert.ok(!(await stateOf(worktree)).ignored.includes('.env'))
+      write(worktree.path, { '.env': 'edited' })
+      assert.ok((await stateOf((await findWorktree(worktree.path))!)).ignored.includes('.env'))
     })
 
     it('without following a link that the commit has where there is a folder now', async () => {
@@ -379,11 +416,53 @@ describe('worktrees', () => {
       const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
       assert.equal(restored.head, worktree.head)
       assert.equal(read(restored.path, 'committed.txt'), 'committed')
-      assert.equal(status(restored.path), ' M a.txt\n D b/c.txt\n?? b/new.txt')
+      assert.equal(status(restored.path), 'MM a.txt\n D b/c.txt\n?? b/new.txt')
+      assert.equal(git(restored.path, 'show', ':a.txt'), 'staged')
       assert.equal(read(restored.path, 'a.txt'), 'changed\n')
       assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS - 1), [{ ref, name: 'task', at }])
       assert.deepEqual(await listKept(repository, at + KEPT_DAYS * DAY_MS), [])
       assert.deepEqual(await listKept(repository), [])
+    })
+
+    it('with a copy of what is only staged', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      write(worktree.path, { 'new.txt': 'staged' })
+      git(worktree.path, 'add', 'new.txt')
+      rmSync(path.join(worktree.path, 'new.txt'))
+      const ref = await discardWorktree(repository, worktree)
+      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      assert.equal(status(restored.path), 'AD new.txt')
+      assert.equal(git(restored.path, 'show', ':new.txt'), 'staged')
+    })
+
+    it('with changes that Git was told to ignore', async () => {
+      const { worktree } = await make()
+      const repository = await openRepository(top)
+      git(worktree.path, 'update-index', '--skip-worktree', 'a.txt')
+      git(worktree.path, 'update-index', '--assume-unchanged', 'b/c.txt')
+      assert.ok(isEmpty(await stateOf(worktree)))
+      write(worktree.path, { 'a.txt': 'skipped', 'b/c.txt': 'assumed' })
+      assert.equal(status(worktree.path), '')
+      assert.deepEqual((await stateOf(worktree)).changed, ['a.txt', 'b/c.txt'])
+      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      const ref = await discardWorktree(repository, worktree)
+      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      assert.equal(read(restored.path, 'a.txt'), 'skipped')
+      assert.equal(read(restored.path, 'b/c.txt'), 'assumed')
+    })
+
+    it('with a copy also in the middle of a merge with conflicts', async () => {
+      const { worktree } = await make()
+      write(top, { 'a.txt': 'mine\n' })
+      git(top, 'commit', '-q', '-a', '-m', 'mine')
+      write(worktree.path, { 'a.txt': 'theirs\n' })
+      const { path: at } = await commitAll(worktree, 'theirs')
+      assert.throws(() => git(at, 'merge', '-q', 'main'))
+      const repository = await openRepository(top)
+      const ref = await discardWorktree(repository, worktree)
+      const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
+      assert.match(read(restored.path, 'a.txt'), /<<<</)
     })
 
     it('but not if the agent made a repository in them', async () => {
@@ -393,6 +472,16 @@ describe('worktrees', () => {
       git(path.join(worktree.path, 'own'), 'commit', '-q', '--allow-empty', '-m', 'own')
       assert.deepEqual((await stateOf(worktree)).nested, ['own'])
       await assert.rejects(discardWorktree(await openRepository(top), worktree), /history of their own.*own/)
+      await assert.rejects(commitAll(worktree, 'work'), /history of their own: own/)
+      await assert.rejects(
+        applyWorktree(worktree, top, async () => true),
+        /history of their own: own/,
+      )
+      assert.equal(status(worktree.path), '?? own/')
+      write(top, { '.git/info/exclude': 'own\n', 'a.txt': 'mine' })
+      write(worktree.path, { 'new.txt': 'new' })
+      await commitAll(worktree, 'work')
+      assert.equal(git(worktree.path, 'ls-tree', '-r', '--name-only', 'HEAD').includes('own'), false)
     })
   })
 
@@ -442,6 +531,48 @@ describe('worktrees', () => {
       assert.equal(status(top), 'UU a.txt\nDU b/c.txt\nAA new.txt')
       assert.equal(git(top, 'show', ':2:a.txt'), 'mine\ntwo\nthree\nfour\nFIVE')
       await assert.rejects(apply(worktree), /Resolve them first/)
+    })
+
+    it('without storing the other untracked files of the workspace', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'new.txt': 'theirs', d: 'file', 'e/f.txt': 'theirs' })
+      write(top, { 'big.bin': 'big', 'new.txt': 'theirs', 'd/x': 'in the way', e: 'in the way' })
+      mkdirSync(path.join(top, 'own'))
+      git(path.join(top, 'own'), 'init', '-q')
+      const applied = await applyWorktree(worktree, top, async () => false)
+      assert.equal(applied, undefined)
+      const big = git(top, 'hash-object', 'big.bin')
+      assert.throws(() => git(top, 'cat-file', '-e', big))
+      let conflicts: string[] = []
+      await applyWorktree(worktree, top, async applied => {
+        conflicts = applied.conflicts
+        return false
+      })
+      assert.equal(conflicts.length, 2)
+      for (const name of ['d', 'e']) rmSync(path.join(top, name), { recursive: true })
+      assert.deepEqual((await apply(worktree))?.files, ['d', 'e/f.txt'])
+      assert.equal(status(top), '?? big.bin\n?? d\n?? e/\n?? new.txt\n?? own/')
+    })
+
+    it('but not over a staged version that is nowhere else', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'theirs\n' })
+      write(top, { 'a.txt': 'staged\n' })
+      git(top, 'add', 'a.txt')
+      write(top, { 'a.txt': 'on disk\n' })
+      await assert.rejects(apply(worktree), /staged and were changed since: a\.txt/)
+      assert.equal(git(top, 'show', ':a.txt'), 'staged')
+      git(top, 'add', 'a.txt')
+      assert.deepEqual((await apply(worktree))?.conflicts, ['a.txt'])
+    })
+
+    it('with the changes of the workspace that Git was told to ignore', async () => {
+      const { worktree } = await make()
+      write(worktree.path, { 'a.txt': 'ONE\ntwo\nthree\nfour\nfive\n' })
+      write(top, { 'a.txt': 'one\ntwo\nthree\nfour\nFIVE\n' })
+      git(top, 'update-index', '--skip-worktree', 'a.txt')
+      await apply(worktree)
+      assert.equal(read(top, 'a.txt'), 'ONE\ntwo\nthree\nfour\nFIVE\n')
     })
 
     it('only if the user agrees, and nothing changed since', async () => {
@@ -494,9 +625,21 @@ describe('worktrees', () => {
     git(top, 'commit', '-q', '-a', '-m', 'mine')
     assert.equal(await mergeWorktree(worktree, top), 'conflicts')
     assert.equal(status(top), 'UU a.txt')
+    await assert.rejects(mergeWorktree(worktree, top), /Resolve them first/)
     git(top, 'merge', '--abort')
     git(top, 'checkout', '-q', '--detach')
     await assert.rejects(mergeWorktree(worktree, top), /No branch is checked out/)
+  })
+
+  it('are merged from their branch, not from a tag of the same name', async () => {
+    let { worktree } = await make()
+    git(top, 'tag', 'parley/task')
+    write(worktree.path, { 'new.txt': 'new' })
+    worktree = await commitAll(worktree, 'work')
+    git(top, 'commit', '-q', '--allow-empty', '-m', 'mine')
+    assert.equal(await mergeWorktree(worktree, top), 'merged')
+    assert.equal(read(top, 'new.txt'), 'new')
+    assert.equal(git(top, 'log', '-1', '--format=%s'), "Merge branch 'parley/task'")
   })
 
   it('become branches that stay', async () => {

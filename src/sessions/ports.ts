@@ -116,9 +116,9 @@ export interface HostedSessions {
   has(session: SessionId): Promise<boolean>
   /**
    * Stores what arrived, and leaves an agent with its prompts to the window that takes it over. Resolves when that one can
-   * attach.
+   * attach. `isLost`: that window has it already and doesn't look for prompts anymore, which return to the composer here.
    */
-  leave(agent: Agent): Promise<void>
+  leave(agent: Agent, isLost: boolean): Promise<void>
   /**
    * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond.
    * Returns false if there is none.

@@ -83,7 +83,7 @@ describe('two windows with a session whose agent outlives them', () => {
     await sendPrompt(first.controller, 'p1')
     await until(() => first.controller.current!.session.pendingRequests.length === 1)
     await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
-    first.leases.hangs = true
+    first.isBusy = true
     const [found] = second.controller.failures
     await second.controller.opener.takeOver(found![0])
     assert.equal(second.controller.phase, 'ready')
@@ -91,6 +91,7 @@ describe('two windows with a session whose agent outlives them', () => {
     const [request] = second.controller.current!.session.pendingRequests
     second.controller.current!.session.answerPermission(request!.requestId, 'yes')
     await until(() => readFileSync(file, 'utf8').includes('answer p1 yes'))
+    first.isBusy = false
     await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
     const ends = () => second.transcripts.read('one', 's1')?.entries.filter(({ kind }) => kind === 'turn_end')
     await until(() => second.controller.current?.session.state.activity === 'idle')
@@ -98,10 +99,31 @@ describe('two windows with a session whose agent outlives them', () => {
     await end([first, second])
   })
 
+  it('keep queued prompts in the window that finds out later that it lost the session', async () => {
+    const file = path.join(folder, 'received-queued')
+    writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    await first.controller.opener.start('one')
+    await sendPrompt(first.controller, 'p1')
+    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await sendPrompt(first.controller, 'p2')
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.isBusy = true
+    const [found] = second.controller.failures
+    await second.controller.opener.takeOver(found![0])
+    assert.equal(second.controller.phase, 'ready')
+    first.isBusy = false
+    await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
+    const texts = ({ controller }: SessionsFixture) =>
+      controller.prompts.queue.returned.map(({ draft }) => draft.text)
+    assert.deepEqual([first, second].map(texts), [['p2'], []])
+    await end([first, second])
+  })
+
   function windowsWith(file: string): [SessionsFixture, SessionsFixture] {
     const { args, ...agent } = script(AGENT)
     const launch = { ...agent, args: [...args], env: { ...agent.env, RECEIVED: file } }
-    return twoWindows({ hosts: program.window(), launch, folder })
+    return twoWindows({ program, launch, folder })
   }
 
   async function end(windows: readonly SessionsFixture[]): Promise<void> {

@@ -120,8 +120,8 @@ export interface HostedSessions {
    */
   leave(agent: Agent, isLost: boolean): Promise<void>
   /**
-   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond.
-   * Returns false if there is none.
+   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond,
+   * which loses all of the agent's sessions. Returns false if there is none.
    */
   takeOver(session: SessionId, isSeized: boolean): Promise<boolean>
 }

@@ -173,6 +173,21 @@ export class SessionManager extends Owner {
     }
   }
 
+  /**
+   * Takes sessions from a window that doesn't respond. Those that aren't open here when the returned function is called are
+   * released then.
+   */
+  seize(agentId: string, sessionIds: readonly string[]): () => void {
+    const { leases } = this.#options
+    const releases = sessionIds.map(sessionId => {
+      if (leases?.acquire(agentId, sessionId) === false) leases.seize(agentId, sessionId)
+      return this.#keep(agentId, sessionId)
+    })
+    return () => {
+      for (const release of releases) release()
+    }
+  }
+
   /** Keeps other windows from having the session, which this one has, until the returned function is called. */
   #keep(agentId: string, sessionId: string): () => void {
     const key = sessionKey(agentId, sessionId)

@@ -183,7 +183,12 @@ export class HostedAgents extends Owner implements HostedSessions {
     const known = info && this.#taking.get(info.id)
     if (known) return known
     if (!info || (info.isAttached && !isSeized)) return false
-    const taking = this.#take(info).finally(() => this.#taking.delete(info.id))
+    // from now on, nobody else answers what its other sessions ask
+    const seized = info.isAttached ? this.#options.manager.seize(info.tag.agentId, info.sessions) : undefined
+    const taking = this.#take(info).finally(() => {
+      this.#taking.delete(info.id)
+      seized?.()
+    })
     this.#taking.set(info.id, taking)
     return taking
   }

@@ -433,27 +433,6 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.match(await rig.fails('run_tests', { seconds: 1 }), /didn't end within 1 second/)
     })
 
-    it('stops what starts after the agent has canceled it', async () => {
-      const { debug } = features
-      const gate = deferred()
-      debug.beforeStart = gate.promise
-      debug.launch = [{ name: 'Main', content: 'one', tasks: [] }]
-      const cancel = new AbortController()
-      const call = rig.client.callTool(
-        {
-          name: 'debug_control',
-          arguments: { action: 'start', configuration: 'Main', seconds: 20 },
-        },
-        { signal: cancel.signal },
-      )
-      await until(() => rig.conversation.asked.length === 1)
-      cancel.abort()
-      await assert.rejects(call)
-      await until(() => rig.conversation.signal?.aborted === true)
-      gate.resolve()
-      await until(() => debug.all[0]?.hasEnded === true)
-    })
-
     it('answers with the end of the Debug Console', async () => {
       const output = Array.from({ length: 400 }, (_, i) => `${i} ${'x'.repeat(100)}`).join('\n')
       features.debug.all.push({ id: 's1', name: 'Main', type: 'node', output, hasEnded: true })

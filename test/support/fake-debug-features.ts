@@ -16,6 +16,12 @@ export class FakeDebugFeatures implements DebugFeatures {
   points: SourceBreakpoint[] = []
   path = ''
   lines = [3, 4]
+  threads = [{ id: 1, name: 'main' }]
+  /** variables of the program, besides those that it always has */
+  locals: Array<Record<string, unknown>> = []
+  /** what a start waits for, such as a task that runs before it */
+  beforeStart: Promise<void> | undefined
+  stepped: number[] = []
   readonly requests: string[] = []
   #line = 0
 
@@ -31,7 +37,7 @@ export class FakeDebugFeatures implements DebugFeatures {
   async request(session: string, command: string, args: Record<string, unknown> = {}): Promise<unknown> {
     this.requests.push(command)
     const isPaused = (this.all.find(({ id }) => id === session)?.paused ?? []).length > 0
-    if (command === 'threads') return { threads: [{ id: 1, name: 'main' }] }
+    if (command === 'threads') return { threads: this.threads }
     if (!isPaused) throw new Error('Thread is not paused')
     switch (command) {
       case 'stackTrace':
@@ -55,6 +61,7 @@ export class FakeDebugFeatures implements DebugFeatures {
               ? [
                   { name: 'a', value: '1', type: 'number', variablesReference: 0 },
                   { name: 'user', value: 'Object', type: 'Object', variablesReference: 102 },
+                  ...this.locals,
                 ]
               : [{ name: 'name', value: "'Ada'", type: 'string', variablesReference: 0 }],
         }
@@ -71,6 +78,7 @@ export class FakeDebugFeatures implements DebugFeatures {
   }
 
   async start({ name }: LaunchConfiguration): Promise<boolean> {
+    await this.beforeStart
     this.#line = 0
     this.all.push({ id: `s${this.all.length + 1}`, name, type: 'node', paused: [], output: '' })
     setTimeout(() => this.#go(), 5)
@@ -81,7 +89,8 @@ export class FakeDebugFeatures implements DebugFeatures {
     this.#set(id, { hasEnded: true, paused: [] })
   }
 
-  async step(_step: DebugStep, id: string): Promise<void> {
+  async step(_step: DebugStep, id: string, thread: number): Promise<void> {
+    this.stepped.push(thread)
     this.#set(id, { paused: [] })
     this.#line += 1
     setTimeout(() => this.#go(), 5)

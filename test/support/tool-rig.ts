@@ -16,11 +16,14 @@ export class FakeToolConversation implements ToolConversation {
   readonly questions: ElicitationRequest[] = []
   readonly written: string[] = []
   allows = true
+  /** of the last call that asked */
+  signal: AbortSignal | undefined
   answer: ElicitationOutcome = { action: 'cancel' }
   /** done while the user is asked */
   meanwhile: (() => void | Promise<void>) | undefined
 
-  async permitted<T>(permission: ToolPermission, _signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    this.signal = signal
     this.asked.push(permission)
     await this.meanwhile?.()
     if (!this.allows) throw new ToolError('The user rejected it. Nothing was done.')

@@ -47,6 +47,16 @@ export function answerText({ text, data, offset = 0 }: ToolAnswer, mark: DataMar
   return parts.join('\n')
 }
 
+/** The last lines that fit into one answer. */
+export function linesThatFit(lines: readonly string[]): string[] {
+  let size = 0
+  const first = lines.findLastIndex(line => {
+    size += cutLine(line).length + 1
+    return size > MAX_ANSWER
+  })
+  return lines.slice(first + 1)
+}
+
 function cutLine(line: string): string {
   const plain = line.replaceAll('\r', '')
   return plain.length > MAX_LINE ? `${plain.slice(0, MAX_LINE)}… (${plain.length} characters)` : plain

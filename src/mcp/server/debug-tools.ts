@@ -5,6 +5,7 @@ import { deferred, raceAbort, withTimeout } from '../../common/async.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
+import { linesThatFit } from './answer.ts'
 import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-place.ts'
@@ -36,7 +37,7 @@ const debugState = tool({
   name: 'debug_state',
   title: 'Debugger',
   description:
-    'What the debugger of the editor knows: sessions with their threads, and of a paused one the call stack, with the variables of a frame. Without a session: launch configurations and breakpoints. "evaluate" runs an expression in the program, for which the user is asked, unless a rule allows it; everything else only reads.',
+    'What the debugger of the editor knows: sessions with their threads, and of a paused one the call stack, with the variables of a frame. Without a session: launch configurations and breakpoints. "evaluate" runs an expression in the program, and so does "variables" of a property that a getter computes: the user is asked, unless a rule allows it. Everything else only reads.',
   input: z.object({
     session: sessionInput,
     thread: idInput,
@@ -60,41 +61,68 @@ const debugState = tool({
   async run(input, context) {
     const { features, roots, signal } = context
     const { debug } = features
-    const session = sessionOf(debug, input.session)
-    if (!session) return { ...(await idleState(debug, roots)), ...at(input.offset) }
-    const request = (command: string, args?: Record<string, unknown>) =>
-      requested(debug, session.id, command, args, signal)
     if (input.console) return { ...consoleOf(debug, input.session), ...at(input.offset) }
+    const session = sessionOf(debug, input.session)
+    if (!session) {
+      if (input.evaluate !== undefined || input.variables !== undefined)
+        throw new ToolError('Nothing is debugged. Call "debug_state" without anything.')
+      return { ...(await idleState(debug, roots)), ...at(input.offset) }
+    }
+    const request = (command: string, args?: Record<string, unknown>) =>
+      requestOf(debug, session.id, command, args, signal)
     if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
+    const list = (reference: number, indent: string) =>
+      variablesOf(request, reference, indent, lazyOf(debug, session.id))
     if (input.variables !== undefined) {
-      const data = await variablesOf(request, input.variables, '')
+      const { variables: reference } = input
+      const lazy = lazyOf(debug, session.id).get(reference)
+      const data = await (lazy === undefined
+        ? list(reference, '')
+        : askToEvaluate(context, session.name, lazy, () => list(reference, '')))
       return { text: data.length === 0 ? 'It contains nothing.' : undefined, data, ...at(input.offset) }
     }
     const state = await readState(debug, session, roots, request, input)
-    if (input.evaluate === undefined) return { ...state.answer, ...at(input.offset) }
+    if (input.evaluate === undefined) {
+      const { text, data = [] } = state.answer
+      return { text, data: [...data, ...(await breakpointLines(debug, roots))], ...at(input.offset) }
+    }
     const { evaluate: expression } = input
-    const conversation = await context.conversation()
-    const result = await conversation.permitted(
-      {
-        tool: 'debug_state',
-        title: l10n.t('Evaluate an expression in {0}', session.name),
-        kind: 'execute',
-        code: expression,
-      },
-      signal,
-      () =>
-        request('evaluate', {
-          ...{ expression, context: 'repl' },
-          ...(state.frameId !== undefined && { frameId: state.frameId }),
-        }),
+    const result = await askToEvaluate(context, session.name, expression, () =>
+      request('evaluate', {
+        ...{ expression, context: 'repl' },
+        ...(state.frameId !== undefined && { frameId: state.frameId }),
+      }),
     )
     const { result: value, type, variablesReference } = isRecord(result) ? result : {}
     const data = [valueText({ value, type, variablesReference }, Number.POSITIVE_INFINITY)]
-    if (Number(variablesReference) > 0)
-      data.push(...(await variablesOf(request, Number(variablesReference), '  ')))
+    if (Number(variablesReference) > 0) data.push(...(await list(Number(variablesReference), '  ')))
     return { data, ...at(input.offset) }
   },
 })
+
+async function askToEvaluate<T>(
+  context: ToolContext,
+  name: string,
+  code: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const conversation = await context.conversation()
+  const title = l10n.t('Evaluate an expression in {0}', name)
+  return conversation.permitted({ tool: 'debug_state', title, kind: 'execute', code }, context.signal, work)
+}
+
+/** The references of values that only running code in the program gives, with their names, by session. */
+const lazyReferences = new WeakMap<DebugFeatures, Map<string, Map<number, string>>>()
+
+function lazyOf(debug: DebugFeatures, session: string): Map<number, string> {
+  const sessions = lazyReferences.get(debug) ?? new Map<string, Map<number, string>>()
+  lazyReferences.set(debug, sessions)
+  const live = new Set(debug.sessions().map(({ id }) => id))
+  for (const id of sessions.keys()) if (!live.has(id)) sessions.delete(id)
+  const found = sessions.get(session) ?? new Map<number, string>()
+  sessions.set(session, found)
+  return found
+}
 
 const ACTIONS = [
   'start',
@@ -150,28 +178,30 @@ const debugControl = tool({
       throw new ToolError('There is no such debug session. Call "debug_state".')
     const { id, name } = session
     if (action === 'stop') {
-      await permitted(context, l10n.t('Stop debugging {0}', name), () => debug.stop(id))
+      await askToControl(context, l10n.t('Stop debugging {0}', name), () => debug.stop(id))
       return { text: 'Stopped.' }
     }
-    const threads = await threadsOf((command, args) => requested(debug, id, command, args, context.signal))
-    const active = debug.active()
-    const paused = pausedThread(session, threads)
+    const request = (command: string, args?: Record<string, unknown>) =>
+      requestOf(debug, id, command, args, context.signal)
+    const threads = await threadsOf(request)
     const thread =
-      input.thread ??
-      (active?.session === id ? active.thread : undefined) ??
-      paused ??
-      (action === 'pause' ? threads[0]?.id : undefined)
+      threadOf(debug, session, threads, input.thread) ?? (action === 'pause' ? threads[0]?.id : undefined)
     if (thread === undefined || !threads.some(one => one.id === thread))
       throw new ToolError('Nothing is paused in it, or it has no such thread. Call "debug_state".')
     const titles = {
       continue: () => l10n.t('Continue {0} in the debugger', name),
       pause: () => l10n.t('Pause {0} in the debugger', name),
       step_over: () => l10n.t('Step over in {0}', name),
-      step_into: () => l10n.t('Step into in {0}', name),
-      step_out: () => l10n.t('Step out in {0}', name),
+      step_into: () => l10n.t('Step into the next call in {0}', name),
+      step_out: () => l10n.t('Step out of the current function in {0}', name),
     }
-    await permitted(context, titles[action](), () => debug.step(action, id, thread))
-    return settled(context, [id], seconds)
+    await askToControl(context, titles[action](), async () => {
+      // the editor would step another thread instead of one that has ended
+      if (!(await threadsOf(request)).some(one => one.id === thread))
+        throw new ToolError('The thread has ended meanwhile, so nothing was done. Call "debug_state".')
+      await debug.step(action, id, thread)
+    })
+    return waitForPause(context, [id], seconds)
   },
 })
 
@@ -192,7 +222,7 @@ async function start(
       .sessions()
       .map(({ id }) => id)
       .filter(id => !before.has(id))
-  const isStarted = await permitted(
+  const isStarted = await askToControl(
     context,
     l10n.t('Debug {0}', configuration.name),
     async () => {
@@ -202,12 +232,22 @@ async function start(
       if (!isDeepStrictEqual(now, launch))
         throw new ToolError('The configuration has changed meanwhile, so nothing was started. Call again.')
       before = new Set(debug.sessions().map(({ id }) => id))
-      return debug.start(configuration)
+      const starting = debug.start(configuration)
+      try {
+        return await raceAbort(withTimeout(starting, seconds * 1000), context.signal)
+      } catch (error) {
+        // it may still start, which nobody waits for
+        if (context.signal.aborted)
+          void starting.then(() => Promise.all(newOnes().map(id => debug.stop(id)))).catch(() => {})
+        throw error
+      }
     },
     launchText(configuration, tasks),
   )
+  if (isStarted === undefined)
+    return { text: `It hasn't started after ${seconds} seconds. Call "debug_state" later.` }
   if (!isStarted) throw new ToolError("The editor couldn't start it, and has told the user why.")
-  return settled(context, newOnes, seconds)
+  return waitForPause(context, newOnes, seconds)
 }
 
 /** What the workspace file's configurations have for a folder. */
@@ -283,14 +323,14 @@ async function changeBreakpoint(
   const path = await roots.file(file)
   const place = `${roots.name(path)}:${line}`
   if (action === 'remove_breakpoint') {
-    const count = await permitted(context, l10n.t('Remove the breakpoint at {0}', place), async () =>
+    const count = await askToControl(context, l10n.t('Remove the breakpoint at {0}', place), async () =>
       features.debug.removeBreakpoints(path, line),
     )
     return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${place}.` }
   }
   const own = { path, line, ...(condition !== undefined && { condition }), ...(log !== undefined && { log }) }
   const labelled = [condition && l10n.t('Condition: {0}', condition), log && l10n.t('Log message: {0}', log)]
-  await permitted(
+  await askToControl(
     context,
     l10n.t('Set a breakpoint at {0}', place),
     async () => features.debug.setBreakpoint(own),
@@ -299,7 +339,7 @@ async function changeBreakpoint(
   return { text: `Set a breakpoint at ${place}.` }
 }
 
-async function permitted<T>(
+async function askToControl<T>(
   context: ToolContext,
   title: string,
   work: () => Promise<T>,
@@ -314,7 +354,7 @@ async function permitted<T>(
 }
 
 /** Waits until one of the sessions pauses or all have ended, and tells where they are. */
-async function settled(
+async function waitForPause(
   context: ToolContext,
   sessions: readonly string[] | (() => readonly string[]),
   seconds: number,
@@ -331,34 +371,37 @@ async function settled(
     if (stopped) return stopped
     return all.length > 0 && all.every(({ hasEnded }) => hasEnded) ? all.at(-1) : undefined
   }
+  // nothing reports when such a session pauses
+  const isUnknown = () => {
+    const all = own()
+    return all.length > 0 && all.every(({ paused: known }) => known === undefined)
+  }
   const paused = deferred()
   const listening = debug.onDidChange(() => {
     if (find()) paused.resolve()
   })
   try {
-    if (!find()) await raceAbort(withTimeout(paused.promise, seconds * 1000), signal)
+    if (!find() && !isUnknown()) await raceAbort(withTimeout(paused.promise, seconds * 1000), signal)
   } finally {
     listening.dispose()
   }
   const session = find()
-  if (!session) {
-    const isUnknown = own().some(({ paused }) => paused === undefined)
+  if (!session)
     return {
-      text: isUnknown
-        ? 'It began before Parley follows debug sessions. Call "debug_state" for where it is.'
+      text: isUnknown()
+        ? 'The session started before Parley tracked debug sessions. Call "debug_state" for where it is.'
         : `It still runs after ${seconds} seconds. Call "debug_state" later.`,
     }
-  }
   if (session.hasEnded)
     return { text: `${headOf(session)} Call "debug_state" with "console" for what it wrote.` }
   const request = (command: string, args?: Record<string, unknown>) =>
-    requested(debug, session.id, command, args, signal)
+    requestOf(debug, session.id, command, args, signal)
   return (await readState(debug, session, roots, request, {})).answer
 }
 
 type Request = (command: string, args?: Record<string, unknown>) => Promise<unknown>
 
-async function requested(
+async function requestOf(
   debug: DebugFeatures,
   session: string,
   command: string,
@@ -377,7 +420,7 @@ async function requested(
   return given.body
 }
 
-/** The session with an id, or else the one that the user looks at, or one that is paused, or any. */
+/** The session with an id, or else the live one that the user looks at, or that is paused, or any. */
 function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
   const all = debug.sessions()
   if (id !== undefined) {
@@ -390,7 +433,7 @@ function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionSt
   const isPaused = ({ paused = [] }: DebugSessionState) => paused.length > 0
   const chosen = live.find(one => one.id === active)
   if (chosen && (isPaused(chosen) || !live.some(isPaused))) return chosen
-  return live.find(isPaused) ?? live.at(-1) ?? all.at(-1)
+  return live.find(isPaused) ?? live.at(-1)
 }
 
 function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
@@ -400,34 +443,44 @@ function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
 
 /** What a session wrote, or all, since a program may have several, of which some have ended. */
 function consoleOf(debug: DebugFeatures, id: string | undefined): ToolAnswer {
+  if (id !== undefined) sessionOf(debug, id)
   const data = debug
     .sessions()
     .filter(one => one.output !== '' && (id === undefined || one.id === id))
-    .flatMap(({ id: own, name, output }) => [
-      `session ${own}: ${name}`,
-      ...output.trimEnd().split(/\r?\n/).slice(-MAX_CONSOLE),
-    ])
-  return { text: data.length === 0 ? 'Nothing was written.' : 'The end of the Debug Console:', data }
+    .flatMap(({ id: own, name, output }) => {
+      const lines = output.trimEnd().split(/\r?\n/).slice(-MAX_CONSOLE)
+      return [`session ${own}: ${name}`, ...lines]
+    })
+  return {
+    text: data.length === 0 ? 'Nothing was written.' : 'The end of the Debug Console:',
+    data: linesThatFit(data),
+  }
 }
 
 async function idleState(debug: DebugFeatures, roots: Roots): Promise<ToolAnswer> {
-  const breakpoints = await roots.within(debug.breakpoints(), ({ path }) => path)
   const data = [
     ...debug
       .configurations()
       .map(({ name, folder }) => `configuration ${name}${folder === undefined ? '' : ` (${folder})`}`),
-    ...breakpoints.map(({ path, line, condition, log, isOff }) => {
-      const notes = [condition && `if ${condition}`, log && `log ${log}`, isOff && 'disabled'].filter(Boolean)
-      return `breakpoint ${roots.name(path)}:${line}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`
-    }),
+    ...(await breakpointLines(debug, roots)),
   ]
+  const last = debug.sessions().at(-1)
   return {
-    text:
-      data.length === 0
+    text: last
+      ? `Nothing is debugged. ${headOf(last)} Call with "console" for what it wrote.`
+      : data.length === 0
         ? 'Nothing is debugged, and there is no launch configuration.'
         : 'Nothing is debugged.',
     data,
   }
+}
+
+async function breakpointLines(debug: DebugFeatures, roots: Roots): Promise<string[]> {
+  const breakpoints = await roots.within(debug.breakpoints(), ({ path }) => path)
+  return breakpoints.map(({ path, line, condition, log, isOff }) => {
+    const notes = [condition && `if ${condition}`, log && `log ${log}`, isOff && 'disabled'].filter(Boolean)
+    return `breakpoint ${roots.name(path)}:${line}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`
+  })
 }
 
 interface Thread {
@@ -438,10 +491,7 @@ interface Thread {
 async function threadsOf(request: Request): Promise<Thread[]> {
   const body = await request('threads')
   const threads = isRecord(body) && Array.isArray(body.threads) ? body.threads : []
-  return threads
-    .filter(isRecord)
-    .map(({ id, name }) => ({ id: Number(id), name: String(name) }))
-    .slice(0, MAX_THREADS)
+  return threads.filter(isRecord).map(({ id, name }) => ({ id: Number(id), name: String(name) }))
 }
 
 function pauseOf({ paused = [] }: DebugSessionState, thread: number): PausedThread | undefined {
@@ -453,6 +503,20 @@ function pausedThread(session: DebugSessionState, threads: readonly Thread[]): n
   return stopped ?? threads.find(({ id }) => pauseOf(session, id))?.id
 }
 
+/** The thread that is meant: the one that the user looks at if it's paused, or else another that is. */
+function threadOf(
+  debug: DebugFeatures,
+  session: DebugSessionState,
+  threads: readonly Thread[],
+  wanted: number | undefined,
+): number | undefined {
+  if (wanted !== undefined) return wanted
+  const active = debug.active()
+  const shown = active?.session === session.id ? active.thread : undefined
+  if (shown !== undefined && (!session.paused || pauseOf(session, shown))) return shown
+  return pausedThread(session, threads) ?? shown
+}
+
 async function readState(
   debug: DebugFeatures,
   session: DebugSessionState,
@@ -461,18 +525,15 @@ async function readState(
   input: { thread?: number | undefined; frame?: number | undefined },
 ): Promise<{ answer: ToolAnswer; frameId?: number }> {
   const threads = await threadsOf(request)
-  const active = debug.active()
-  const thread =
-    input.thread ??
-    pausedThread(session, threads) ??
-    (active?.session === session.id ? active.thread : undefined) ??
-    threads[0]?.id
+  const thread = threadOf(debug, session, threads, input.thread) ?? threads[0]?.id
   const data: string[] = []
   const others = debug.sessions().filter(one => one.id !== session.id && !one.hasEnded)
   for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
   data.push(`session ${session.id}: ${session.name} (${session.type})`)
   let frameId: number | undefined
-  for (const { id, name } of threads) {
+  // the one that it's about first, since many may be left out
+  const listed = threads.toSorted((a, b) => Number(b.id === thread) - Number(a.id === thread))
+  for (const { id, name } of listed.slice(0, MAX_THREADS)) {
     const pause = pauseOf(session, id)
     // of a session that began before it was followed, only the call stack tells
     const isFollowed = session.paused !== undefined
@@ -502,9 +563,13 @@ async function readState(
     const scopes = isRecord(body) && Array.isArray(body.scopes) ? body.scopes.filter(isRecord) : []
     for (const { name: scope, variablesReference, expensive } of scopes) {
       data.push(`  ${String(scope)}${expensive === true ? ` #${variablesReference}` : ':'}`)
-      if (expensive !== true) data.push(...(await variablesOf(request, Number(variablesReference), '    ')))
+      if (expensive !== true)
+        data.push(
+          ...(await variablesOf(request, Number(variablesReference), '    ', lazyOf(debug, session.id))),
+        )
     }
   }
+  if (listed.length > MAX_THREADS) data.push(`… and ${listed.length - MAX_THREADS} more threads`)
   const text =
     threads.length === 0
       ? 'The session has no threads.'
@@ -529,9 +594,19 @@ async function framesOf(
   }
 }
 
-async function variablesOf(request: Request, reference: number, indent: string): Promise<string[]> {
+async function variablesOf(
+  request: Request,
+  reference: number,
+  indent: string,
+  lazy: Map<number, string>,
+): Promise<string[]> {
   const body = await request('variables', { variablesReference: reference })
   const all = isRecord(body) && Array.isArray(body.variables) ? body.variables.filter(isRecord) : []
+  for (const { name, variablesReference, presentationHint } of all) {
+    if (isRecord(presentationHint) && presentationHint.lazy === true)
+      lazy.set(Number(variablesReference), String(name))
+    else lazy.delete(Number(variablesReference))
+  }
   const lines = all
     .slice(0, MAX_VARIABLES)
     .map(one => `${indent}${String(one.name)}: ${valueText(one, MAX_VALUE)}`)

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
+import { raceAbort, withTimeout } from '../../common/async.ts'
 import { fileInput, offsetInput } from './find-place.ts'
 import { at, tool } from './reading-tools.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
@@ -37,6 +38,7 @@ const runTests = tool({
     if (!run) return runTestTask(files !== undefined || names !== undefined, seconds, context)
     const conversation = await context.conversation()
     const what = [...(paths ?? []).map(path => roots.name(path)), ...(names ?? [])]
+    const limit = new AbortController()
     const result = await conversation.permitted(
       {
         tool: 'run_tests',
@@ -44,9 +46,22 @@ const runTests = tool({
         kind: 'execute',
       },
       signal,
-      () => run({ ...(paths && { files: paths }), ...(names && { testNames: names }) }, signal),
+      async () => {
+        const input = { ...(paths && { files: paths }), ...(names && { testNames: names }) }
+        try {
+          const ran = run(input, limit.signal).then(text => ({ text }))
+          return await raceAbort(withTimeout(ran, seconds * 1000), signal)
+        } finally {
+          // if they still run
+          limit.abort()
+        }
+      },
     )
-    return told("VS Code's own test tool answers:", result, offset)
+    if (!result)
+      throw new ToolError(
+        `The tests didn't end within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, so they were canceled. Call again with more "seconds", or run fewer.`,
+      )
+    return answerOf("VS Code's own test tool answers:", result.text, offset)
   },
 })
 
@@ -84,11 +99,11 @@ const testResults = tool({
       throw new ToolError(
         'This VS Code has no tool that tells test results. The exit code and output of a test task are in the answer of "run_tests".',
       )
-    return told("VS Code's own test tool answers:", await read({}, signal), offset)
+    return answerOf("VS Code's own test tool answers:", await read({}, signal), offset)
   },
 })
 
-function told(text: string, result: string, offset: number | undefined): ToolAnswer {
+function answerOf(text: string, result: string, offset: number | undefined): ToolAnswer {
   if (result.trim() === '') return { text: "VS Code's own test tool answered nothing." }
   return { text, data: result.split('\n'), ...at(offset) }
 }

@@ -50,7 +50,9 @@ export function terminalCommands(): TerminalCommand[] {
 export function followTask(name: string): () => string | undefined {
   const before = new Set(commands)
   return () => {
-    const own = commands.findLast(one => !before.has(one) && one.terminal.name.includes(name))
+    // not the user's terminal `bash` for a task `sh`
+    const isOwn = (terminal: string) => terminal === name || terminal.startsWith(`${name} (`)
+    const own = commands.findLast(one => !before.has(one) && isOwn(one.terminal.name))
     return own && plainOutput(own.output)
   }
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deferred } from '../../../../src/common/async.ts'
 import { EDITOR_TOOL_NAMES } from '../../../../src/common/editor-tool-names.ts'
 import { FakeEditorFeatures } from '../../../support/fake-editor-features.ts'
 import { dataOf, type ToolRig, toolRig } from '../../../support/tool-rig.ts'
 import { toolWorkspace } from '../../../support/tool-workspace.ts'
+import { until } from '../../../support/until.ts'
 
 for (const era of ['legacy', 'modern'] as const) {
   describe(`the editor's tools, over the official client (${era})`, () => {
@@ -346,7 +348,10 @@ for (const era of ['legacy', 'modern'] as const) {
         '    user: Object #102',
         '  Global #101',
       ])
-      assert.deepEqual(dataOf(await rig.call('debug_state')), dataOf(started))
+      assert.deepEqual(dataOf(await rig.call('debug_state')), [
+        ...dataOf(started),
+        'breakpoint main.ts:3 (if a > 1)',
+      ])
       assert.deepEqual(dataOf(await rig.call('debug_state', { variables: 102 })), ["name: 'Ada' (string)"])
       const asked = rig.conversation.asked.length
       const evaluated = await rig.call('debug_state', { evaluate: 'a + 1', frame: 1 })
@@ -365,6 +370,73 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.match(await rig.fails('debug_control', { action: 'continue' }), /no such debug session/)
       await rig.call('debug_control', { action: 'remove_breakpoint', file: 'main.ts', line: 3 })
       assert.deepEqual(debug.points, [])
+      const idle = await rig.call('debug_state')
+      assert.match(idle, /^Nothing is debugged\. Session "s1" has ended with exit code 0/)
+      assert.deepEqual(dataOf(idle), ['configuration Main'])
+      assert.match(await rig.fails('debug_state', { evaluate: 'a' }), /Nothing is debugged/)
+    })
+
+    it('asks before it reads what only a getter of the program tells', async () => {
+      const { debug } = features
+      debug.locals = [{ name: 'area', value: '', variablesReference: 103, presentationHint: { lazy: true } }]
+      debug.launch = [{ name: 'Main', content: 'one', tasks: [] }]
+      await rig.call('debug_control', { action: 'start', configuration: 'Main' })
+      await rig.call('debug_state', { variables: 102 })
+      assert.equal(rig.conversation.asked.length, 1)
+      await rig.call('debug_state', { variables: 103 })
+      assert.equal(rig.conversation.asked.length, 2)
+      assert.equal(rig.conversation.asked[1]?.code, 'area')
+      rig.conversation.allows = false
+      await rig.fails('debug_state', { variables: 103 })
+    })
+
+    it('steps only the thread that the user has allowed, of many the one that is paused', async () => {
+      const { debug } = features
+      debug.launch = [{ name: 'Main', content: 'one', tasks: [] }]
+      const main = { id: 1, name: 'main' }
+      const others = Array.from({ length: 60 }, (_, i) => ({ id: i + 2, name: 'worker' }))
+      debug.threads = [...others, main]
+      const started = dataOf(await rig.call('debug_control', { action: 'start', configuration: 'Main' }))
+      assert.equal(started[1], 'thread 1: main (paused: breakpoint)')
+      assert.equal(started.at(-1), '… and 11 more threads')
+      rig.conversation.meanwhile = () => {
+        debug.threads = others
+      }
+      assert.match(await rig.fails('debug_control', { action: 'step_into' }), /thread has ended meanwhile/)
+      assert.deepEqual(debug.stepped, [])
+      rig.conversation.meanwhile = undefined
+      debug.threads = [...others, main]
+      await rig.call('debug_control', { action: 'step_into' })
+      assert.deepEqual(debug.stepped, [1])
+      assert.equal(rig.conversation.asked.at(-1)?.title, 'Step into the next call in Main')
+    })
+
+    it('waits for nothing that does not end or that nothing reports', async () => {
+      const { debug } = features
+      const gate = deferred()
+      debug.beforeStart = gate.promise
+      debug.launch = [{ name: 'Main', content: 'one', tasks: [] }]
+      const start = { action: 'start', configuration: 'Main', seconds: 0 }
+      assert.match(await rig.call('debug_control', start), /hasn't started after 0 seconds/)
+      gate.resolve()
+      debug.beforeStart = undefined
+      await until(() => debug.all[0]?.paused?.length === 1)
+      const { paused: _, ...unknown } = debug.all[0]!
+      debug.step = async () => {
+        debug.all[0] = unknown
+      }
+      assert.match(
+        await rig.call('debug_control', { action: 'continue', seconds: 600 }),
+        /started before Parley tracked debug sessions/,
+      )
+      features.testTools = { runTests: () => new Promise(() => {}) }
+      assert.match(await rig.fails('run_tests', { seconds: 1 }), /didn't end within 1 second/)
+    })
+
+    it('answers with the end of the Debug Console', async () => {
+      const output = Array.from({ length: 400 }, (_, i) => `${i} ${'x'.repeat(100)}`).join('\n')
+      features.debug.all.push({ id: 's1', name: 'Main', type: 'node', output, hasEnded: true })
+      assert.match(dataOf(await rig.call('debug_state', { console: true })).at(-1)!, /^399 x/)
     })
 
     it('starts and evaluates nothing that the user rejects, or that changed since', async () => {

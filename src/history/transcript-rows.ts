@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
 import type { KeptConversation, SaidFrame } from '../conversation/replay/restore-state.ts'
+import { StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
@@ -150,10 +151,17 @@ export class TranscriptRows {
   }
 
   /** A conversation as it's read after it was written: without held secrets. */
-  asStored({ entries, terminals, head }: KeptConversation): KeptConversation {
+  *asStored({ entries, terminals, head }: KeptConversation): SteppedWork<KeptConversation> {
     const read = <T>(json: string) => JSON.parse(this.#jsonWithoutSecrets(json)) as T
+    const budget = new StepBudget()
+    const stored: Entry[] = []
+    for (const entry of entries) {
+      const json = entryJson(entry)
+      stored.push(read<Entry>(json))
+      if (budget.isSpent(1 + json.length / 1000)) yield
+    }
     return {
-      entries: entries.map(entry => read<Entry>(entryJson(entry))),
+      entries: stored,
       terminals: terminals.flatMap(terminal => {
         const json = valueJson(terminal)
         return json === undefined ? [] : [read<TerminalState>(json)]

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
-import { mergeEntries } from '../conversation/replay/merge-entries.ts'
+import { mergeInSteps } from '../conversation/replay/merge-entries.ts'
 import type { KeptConversation } from '../conversation/replay/restore-state.ts'
+import { runAllSteps, StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry } from '../conversation/state.ts'
 import type { Leases } from './leases.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
@@ -156,31 +158,31 @@ export class Transcripts implements Disposable {
 
   /**
    * Saves a conversation from another machine. What is saved here stays: if it's different, the new one is saved separately,
-   * and both are merged when the conversation is read.
+   * and both are merged when the conversation is read. Other work runs in between, since comparing long ones takes seconds.
    */
-  add(
+  async add(
     agentId: string,
     sessionId: string,
     conversation: KeptConversation,
-  ): 'added' | 'merged' | 'same' | 'failed' {
-    let isMerged = false
-    const written = this.#database.transaction((): WrittenConversation | 'same' | undefined => {
-      const whole = copyOf(agentId, sessionId)
-      const added = this.#rows.asStored(conversation)
-      const known = this.#readMerged(whole).conversation
-      if (known && includes(known, added)) return 'same'
+  ): Promise<'added' | 'merged' | 'same' | 'failed'> {
+    const whole = copyOf(agentId, sessionId)
+    const added = await runWithPauses(this.#rows.asStored(conversation))
+    const found = this.#database.transaction(() => this.#readMerged(whole), undefined, 'DEFERRED')
+    if (!found) return 'failed'
+    const known = found.conversation
+    if (known && (await runWithPauses(includes(known, added)))) return 'same'
+    const written = this.#database.transaction((): WrittenConversation => {
       const isFree = !known && !this.#rows.revision(whole) && !this.#leases.isOpen({ agentId, sessionId })
       const copy = isFree ? whole : separateCopy(whole, randomUUID())
       const entries = added.entries.map((entry, position) => ({ position, entry }))
       const after = this.#rows.write(copy, { ...added, replace: true, entries }, this.#now())
-      isMerged = known !== undefined
       return { agentId, id: copy[1], before: undefined, after, positions: undefined }
     }, undefined)
-    if (written === undefined || written === 'same') return written ?? 'failed'
+    if (!written) return 'failed'
     this.#database.worked()
     this.#kept?.keys.add(sessionKey(agentId, sessionId))
     this.#wrote.fire(written)
-    return isMerged ? 'merged' : 'added'
+    return known ? 'merged' : 'added'
   }
 
   #readMerged(copy: StoredCopy) {
@@ -190,7 +192,11 @@ export class Transcripts implements Disposable {
       return conversation ? [{ copy, revision, conversation }] : []
     })
     const [first, ...others] = [...(main ? [main] : []), ...apart.map(({ conversation }) => conversation)]
-    return { apart, conversation: first && others.reduce(mergeConversations, first) }
+    return {
+      apart,
+      conversation:
+        first && others.reduce((one, other) => runAllSteps(mergeConversations(one, other)), first),
+    }
   }
 
   /** Changes with every write by any window; `undefined` if nothing is saved. */
@@ -271,25 +277,44 @@ function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
 }
 
 /** Whether merging the other conversation changes nothing. */
-function includes(known: KeptConversation, other: KeptConversation): boolean {
-  const merged = mergeConversations(known, other)
+function* includes(known: KeptConversation, other: KeptConversation): SteppedWork<boolean> {
+  const merged = yield* mergeConversations(known, other)
   // merging renumbers them
   const own = ({ entries }: KeptConversation) =>
     entries.flatMap(({ id: _, turn: __, ...entry }) => ('savedCopy' in entry ? [] : [entry]))
-  return isDeepStrictEqual(own(merged), own(known)) && isDeepStrictEqual(merged.terminals, known.terminals)
+  const [all, before] = [own(merged), own(known)]
+  if (all.length !== before.length) return false
+  const budget = new StepBudget()
+  for (const [i, entry] of all.entries()) {
+    if (!isDeepStrictEqual(entry, before[i])) return false
+    if (budget.isSpent()) yield
+  }
+  return isDeepStrictEqual(merged.terminals, known.terminals)
+}
+
+async function runWithPauses<T>(steps: SteppedWork<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await setImmediate()
+  }
 }
 
 /** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */
-function mergeConversations(known: KeptConversation, other: KeptConversation): KeptConversation {
+function* mergeConversations(
+  known: KeptConversation,
+  other: KeptConversation,
+): SteppedWork<KeptConversation> {
   const terminals = new Map(known.terminals.map(terminal => [terminal.terminalId, terminal]))
   for (const terminal of other.terminals) {
     const own = terminals.get(terminal.terminalId)
     if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
   }
   const title = known.head.title ?? other.head.title
+  const { entries } = yield* mergeInSteps(known.entries, other.entries)
   return {
     ...(known.said && { said: known.said }),
-    entries: mergeEntries(known.entries, other.entries).entries,
+    entries,
     terminals: [...terminals.values()],
     head: { ...other.head, ...known.head, ...(title === undefined ? {} : { title }) },
   }

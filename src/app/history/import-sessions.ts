@@ -39,8 +39,10 @@ interface Imported {
 /** How much larger a saved conversation may be than its lines. */
 const OVERHEAD = 1.5
 
-/** How many lines are read before others, such as Cancel, have a turn. */
-const LINES_AT_ONCE = 100
+/** How many characters are read before others, such as Cancel, have a turn. */
+const READ_AT_ONCE = 200_000
+/** Reading a line takes as long as reading this many characters. */
+const LINE_COST = 2000
 
 /** Saves conversations that were exported, here or on another machine. Nothing that is saved here is replaced. */
 export class SessionImporter {
@@ -85,26 +87,28 @@ export class SessionImporter {
     report: (message: string) => void,
   ): Promise<void> {
     const reader = new ProtocolReader(Date.now())
-    const take = (read: ReadConversation | undefined) => {
+    const take = async (read: ReadConversation | undefined) => {
       if (!read) return
-      done[this.#save(read)] += 1
+      done[await this.#save(read)] += 1
       report(countText(done.added + done.merged + done.same))
     }
-    let lines = 0
+    let length = 0
     try {
       for await (const line of readLines(file, MAX_LINE, signal)) {
-        if (++lines % LINES_AT_ONCE === 0) {
+        length += LINE_COST + (line?.length ?? 0)
+        if (length > READ_AT_ONCE) {
+          length = 0
           await setImmediate()
-          signal.throwIfAborted()
         }
+        signal.throwIfAborted()
         if (line === undefined) reader.skip()
-        else take(reader.push(line))
+        else await take(reader.push(line))
       }
-      take(reader.end())
+      await take(reader.end())
     } catch (error) {
       // what was read until then is incomplete only if the file couldn't be read
       if (!signal.aborted) {
-        take(reader.end())
+        await take(reader.end())
         done.problems.push(messageOf(error))
       }
     }
@@ -113,16 +117,16 @@ export class SessionImporter {
     done.leftOut += Math.max(reader.leftOut.lines, reader.leftOut.entries)
   }
 
-  #save({
+  async #save({
     session,
     conversation,
     size,
-  }: ReadConversation): 'added' | 'merged' | 'same' | 'failed' | 'noRoom' {
+  }: ReadConversation): Promise<'added' | 'merged' | 'same' | 'failed' | 'noRoom'> {
     const { records, transcripts, storage } = this.#options
     const { used, max } = storage()
     if (max > 0 && used + size * OVERHEAD > max) return 'noRoom'
     const { agentName, ...record } = session
-    const saved = transcripts.add(record.agentId, record.sessionId, conversation)
+    const saved = await transcripts.add(record.agentId, record.sessionId, conversation)
     if (saved === 'failed') return saved
     // whoever wrote the file must not choose what an agent may access without asking
     records.imported({ ...record, additionalDirectories: [] })

@@ -126,6 +126,21 @@ class Machine {
     )
   })
 
+  it('lets other work run while long conversations are compared', async () => {
+    const long = said(...Array.from({ length: 6000 }, (_, i) => `Text number ${i} of many`))
+    const { transcripts } = machine.storage
+    await transcripts.add('a', 's', long)
+    let turns = 0
+    let next = setImmediate(function count() {
+      turns += 1
+      next = setImmediate(count)
+    })
+    const result = await transcripts.add('a', 's', long)
+    clearImmediate(next)
+    assert.equal(result, 'same')
+    assert.ok(turns > 10, `${turns}`)
+  })
+
   it('takes no access to more folders from a file', async () => {
     await machine.import(fileText([said('Fix it', 'Done'), { additionalDirectories: ['/'] }]))
     assert.deepEqual(machine.records.get('a', 's')?.additionalDirectories, [])

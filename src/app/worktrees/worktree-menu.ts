@@ -186,7 +186,7 @@ class WorktreeMenu {
         ? {
             label: l10n.t('Remove Worktree'),
             icon: 'trash',
-            detail: l10n.t('Nothing in it is lost'),
+            ...(state.ignored.length === 0 && { detail: l10n.t('Nothing in it is lost') }),
             run: () => this.#remove(repository, state),
           }
         : {

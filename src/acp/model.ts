@@ -395,6 +395,8 @@ export interface PermissionRequest {
   isChoice?: true
   /** Only for the editor tools: `vscode.rename_symbol`. */
   editorTool?: string
+  /** Only for the editor tools: what would run, to be shown as code. */
+  code?: string
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }
 

@@ -134,7 +134,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
       rules,
       hosted: {
         has: session => hosted.has(session),
-        leave: agent => hosted.leave(agent),
+        leave: (agent, isLost) => hosted.leave(agent, isLost),
         takeOver: (session, isSeized) => hosted.takeOver(session, isSeized),
       },
       tracker,

@@ -115,6 +115,12 @@ export class WindowSessions extends Owner {
     return this.#others
   }
 
+  /** A session of another window, unless this window has it open. */
+  find(agentId: string, sessionId: string): OtherSession | undefined {
+    if (this.#options.manager.find(agentId, sessionId)) return undefined
+    return this.#others.find(other => other.agentId === agentId && other.sessionId === sessionId)
+  }
+
   /** The sessions of this window, like those of the others. */
   async own(): Promise<Array<{ open: OpenSession; summary: SessionSummary }>> {
     const { manager, indicators } = this.#options

@@ -37,8 +37,8 @@ export interface HistoryRow {
   pinned: boolean
   /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
-  /** another window of this machine has it open, and works in it or has ended that unseen */
-  inWindow?: true
+  /** another window of this machine has it open, and works in it or has ended that unseen; `only`: it isn't in the list */
+  inWindow?: true | 'only'
   /** the agent lists its sessions, and this isn't one of them; `saved`: Parley has a copy */
   unlisted?: 'saved' | 'gone'
 }

@@ -1,18 +1,47 @@
+import * as z from 'zod'
 import type { FileState } from './file-state.ts'
 import type { Snapshot } from './work-tree.ts'
 
 /** A larger snapshot is not stored, since writing it would stop everything else for too long. Characters. */
 const MAX_TEXT = 2_000_000
 
-type Repository = Snapshot['repositories'][number]
-type Dirty = Repository['dirty'] extends Map<string, infer Value> ? Value : never
+const text = z.string()
+const texts = z.array(text)
+const mode = z.number()
+const attributes = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('absent') }),
+  z.object({ type: z.literal('text'), encoding: text, bom: z.boolean(), mode }),
+  z.object({ type: z.literal('link'), target: text }),
+  z.object({ type: z.literal('large'), size: z.number(), modified: z.number(), mode }),
+])
+const known = z.object({
+  state: z.object({ attributes, text }).optional(),
+  stamp: text,
+  isFresh: z.boolean(),
+  unsure: z.boolean(),
+})
+const place = { root: text, top: text, commit: text }
+const repository = z.object({
+  ...place,
+  position: z.object({
+    ...place,
+    log: z.object({ path: text, size: z.number() }),
+    stashes: z.object({ path: text, stamp: text, commits: texts }),
+    index: text,
+  }),
+  dirty: z.array(z.tuple([text, known])),
+  nested: texts,
+})
 
 /** A snapshot as JSON. */
-export interface StoredSnapshot {
-  repositories: Array<Omit<Repository, 'dirty'> & { dirty: Array<[string, Dirty]> }>
-  unseen: string[]
-  accepted: string[]
-}
+export const storedSnapshotSchema = z.object({
+  repositories: z.array(repository),
+  unseen: texts,
+  accepted: texts,
+})
+
+type StoredSnapshot = z.infer<typeof storedSnapshotSchema>
+type StoredState = z.infer<typeof known>['state']
 
 /**
  * What the next window needs of a snapshot; `undefined` if that's too large. Folders without a repository aren't part of it, nor
@@ -29,9 +58,9 @@ export function storedSnapshot({
     repositories: repositories.map(({ dirty, ...repository }) => ({
       ...repository,
       dirty: [...dirty].map(([path, { state, ...known }]) => {
-        const isKept = state !== undefined && isComplete(state)
-        if (isKept) size += state.text.length
-        return [path, { ...known, state: isKept ? state : undefined }]
+        const kept = storedState(state)
+        size += kept?.text.length ?? 0
+        return [path, { ...known, state: kept }]
       }),
     })),
     unseen: [...unseen, ...folders.map(({ root }) => root)],
@@ -52,6 +81,7 @@ export function snapshotOf({ repositories, unseen, accepted }: StoredSnapshot): 
   }
 }
 
-function isComplete({ attributes }: FileState): boolean {
-  return attributes.type !== 'binary'
+function storedState(state: FileState | undefined): StoredState {
+  if (!state || state.attributes.type === 'binary') return undefined
+  return { attributes: state.attributes, text: state.text }
 }

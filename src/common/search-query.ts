@@ -3,7 +3,7 @@ export interface SearchQuery {
   terms: SearchTerm[]
   /** each must be part of the agent's name or id, or be one of them */
   agents: SearchTerm[]
-  /** each must be part of the session's folder, or one of the folders above it */
+  /** each must be part of the path of the session's folder, or whole folders in it; a whole path is all of it */
   folders: SearchTerm[]
   /** each must be part of the path of a file in the session */
   files: string[]
@@ -79,21 +79,33 @@ export function matchesFilters(
   return folders.every(({ text, whole }) => (whole ? hasParts(folder, text) : folder.includes(text)))
 }
 
-/** Whether these parts of a path follow each other in it. */
+/** Whether these parts of a path follow each other in it. A whole path, which starts at the root or a drive, is all of it. */
 function hasParts(path: string, parts: string): boolean {
-  const plain = (text: string) => text.replace(/^[\\/]+|[\\/]+$/g, '').replaceAll('\\', '/')
-  return `/${plain(path)}/`.includes(`/${plain(parts)}/`)
+  const plain = (text: string) => `/${text.replaceAll('\\', '/').replace(/^\/+|\/+$/g, '')}/`
+  return /^(?:[\\/]|[a-z]:)/.test(parts) ? plain(path) === plain(parts) : plain(path).includes(plain(parts))
 }
 
-/** The text with this value for the filter, or without the filter; everything else that was typed stays. */
-export function withFilter(text: string, name: string, value: string | undefined): string {
+/**
+ * The text with this value for the filter, or without the filter; everything else that was typed stays.
+ * @param isReplaced which of the filter's values go, without case: all by default
+ */
+export function withFilter(
+  text: string,
+  name: string,
+  value: string | undefined,
+  isReplaced: (value: string) => boolean = () => true,
+): string {
   const names = name === 'after' ? ['after', 'before'] : [name]
   const rest = text
-    .replace(PART, (part, filter = '') => (names.includes(filter.toLowerCase()) ? '' : part))
+    .replace(PART, (part, filter = '', phrase = '', _closed, word = '') =>
+      names.includes(filter.toLowerCase()) && isReplaced(fold((phrase || word).trim())) ? '' : part,
+    )
     .replace(/\s+/g, ' ')
     .trim()
   if (value === undefined) return rest
-  return `${rest} ${name}:${written(name, value)}`.trim()
+  // behind an open quotation mark, it would be a part of the phrase
+  const end = (rest.split('"').length - 1) % 2 === 0 ? '' : '"'
+  return `${rest}${end} ${name}:${written(name, value)}`.trim()
 }
 
 /** The names of agents and folders are meant as a whole. Quotation marks can't be written. */
@@ -103,12 +115,10 @@ function written(name: string, value: string): string {
   return longest === value ? `"${value}"` : longest.replace(/^.*\s(?=\S)|\s/g, '')
 }
 
-/** The value that the text has for a filter, without case. */
-export function filterIn(text: string, name: string): string | undefined {
+/** The values that the text has for a filter, without case. */
+export function valuesIn(text: string, name: string): string[] {
   const parts = [...text.matchAll(PART)].filter(([, filter = '']) => filter.toLowerCase() === name)
-  const [, , phrase, , word = ''] = parts.at(-1) ?? []
-  const value = fold((phrase ?? word).trim())
-  return value === '' ? undefined : value
+  return parts.map(([, , phrase, , word = '']) => fold((phrase ?? word).trim())).filter(Boolean)
 }
 
 /** What a session is called: the text of each term must be in it. */
@@ -175,8 +185,10 @@ function dayOf(value: string, now: number): number | undefined {
     const count = Number(ago[1])
     const unit = ago[2]!.toLowerCase()
     if (unit === 'd' || unit === 'w') return startOfDay(now - count * (unit === 'w' ? 7 : 1) * DAY)
-    if (unit === 'm') today.setMonth(today.getMonth() - count)
-    else today.setFullYear(today.getFullYear() - count)
+    const day = today.getDate()
+    today.setMonth(today.getMonth() - count * (unit === 'm' ? 1 : 12))
+    // the month has no such day: its last one
+    if (today.getDate() !== day) today.setDate(0)
     return today.getTime()
   }
   if (/^today$/i.test(value)) return today.getTime()

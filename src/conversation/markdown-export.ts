@@ -70,7 +70,7 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
       turns,
       of,
     }
-  const partNote = l10n.t('The conversation is longer than this: only the end of its last turn is here.')
+  const partNote = l10n.t("This is only the end of the conversation's last turn.")
   const kept: string[] = []
   for (let at = entries.length, length = 0; at > 0 && length < max; ) {
     const text = entryMarkdown(entries[--at]!, terminals).slice(-(max - length))

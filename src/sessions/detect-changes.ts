@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
 import type { FileChange } from '../acp/model.ts'
 import type { SessionChanges } from '../changes/session-changes.ts'
-import { type StoredSnapshot, snapshotOf, storedSnapshot } from '../changes/stored-snapshot.ts'
+import { snapshotOf, storedSnapshot, storedSnapshotSchema } from '../changes/stored-snapshot.ts'
 import { WorkTree } from '../changes/work-tree.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
@@ -27,11 +28,8 @@ const SHARE = 1 / 8
 const MIN_WAIT_MS = 2000
 
 /** A turn that may go on when its window is gone, with what its folders contained when it began. */
-interface StoredTurn {
-  number: number
-  began: number
-  before: StoredSnapshot
-}
+const storedTurn = z.object({ number: z.number(), began: z.number(), before: storedSnapshotSchema })
+type StoredTurn = z.infer<typeof storedTurn>
 
 interface Turn {
   /** number of the turn in the conversation */
@@ -184,11 +182,12 @@ export function detectChanges(
     }
     return isFinalStatus(entry.status)
   }
-  const stored = turns?.get<StoredTurn>(key)
+  const found = turns?.get<unknown>(key)
+  const stored = storedTurn.safeParse(found).data
   if (stored && session.state.activity !== 'idle' && stored.number === session.state.turn) {
     begin(undefined, stored)
     for (const entry of session.state.entries) if (entry.turn === stored.number) note(turn!, entry)
-  } else if (stored) turns?.set(key, undefined)
+  } else if (found !== undefined) turns?.set(key, undefined)
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return

@@ -20,7 +20,7 @@ export class EditorToolConversation implements ToolConversation {
   }
 
   async permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const { tool, title, kind, changes = [], description } = permission
+    const { tool, title, kind, changes = [], code } = permission
     const name = `vscode.${tool}`
     const toolCallId = `${name}:${randomUUID()}`
     const report = (status: ToolCallStatus) =>
@@ -38,7 +38,7 @@ export class EditorToolConversation implements ToolConversation {
       {
         sessionId: this.#session.sessionId,
         title,
-        ...(description !== undefined && { description }),
+        ...(code !== undefined && { code }),
         subject: { type: 'tool_call', toolCall: { toolCallId } },
         options: [
           { optionId: 'once', name: l10n.t('Allow once'), kind: 'allow_once' },

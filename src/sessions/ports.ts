@@ -116,12 +116,12 @@ export interface HostedSessions {
   has(session: SessionId): Promise<boolean>
   /**
    * Stores what arrived, and leaves an agent with its prompts to the window that takes it over. Resolves when that one can
-   * attach.
+   * attach. `isLost`: that window has it already and doesn't look for prompts anymore, which return to the composer here.
    */
-  leave(agent: Agent): Promise<void>
+  leave(agent: Agent, isLost: boolean): Promise<void>
   /**
-   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond.
-   * Returns false if there is none.
+   * Goes on with the agent of a session that no window is attached to anymore; `isSeized`: or whose window doesn't respond,
+   * which loses all of the agent's sessions. Returns false if there is none.
    */
   takeOver(session: SessionId, isSeized: boolean): Promise<boolean>
 }

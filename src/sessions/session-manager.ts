@@ -9,7 +9,7 @@ import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { RELEASE_POLL_MS, RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
-import { sessionKey } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import { createSessionState, type ReducingState } from '../conversation/reducer/reducing-state.ts'
@@ -50,6 +50,8 @@ export interface SessionManagerOptions {
   transcripts: SavedConversations
   /** Which window has which session. Without it, this window has all. */
   leases?: SessionLeases
+  /** How long another window may take to release a session, in milliseconds. */
+  takeOverMs?: number
   queues: PromptQueues
   /** The agent's session in the visible conversation that was used last, if any. */
   activeSession: (agentId: string) => Session | undefined
@@ -106,7 +108,7 @@ export class SessionManager extends Owner {
     const { leases } = options
     if (!leases) return
     this.register(leases.onDidRequest(session => void this.#giveUp(session)))
-    this.register(leases.onDidLose(session => void this.#giveUp(session)))
+    this.register(leases.onDidLose(session => void this.#giveUp(session, true)))
   }
 
   list(): OpenSession[] {
@@ -168,6 +170,21 @@ export class SessionManager extends Owner {
       )
     } finally {
       release()
+    }
+  }
+
+  /**
+   * Takes sessions from a window that doesn't respond. Those that aren't open here when the returned function is called are
+   * released then.
+   */
+  seize(agentId: string, sessionIds: readonly string[]): () => void {
+    const { leases } = this.#options
+    const releases = sessionIds.map(sessionId => {
+      if (leases?.acquire(agentId, sessionId) === false) leases.seize(agentId, sessionId)
+      return this.#keep(agentId, sessionId)
+    })
+    return () => {
+      for (const release of releases) release()
     }
   }
 
@@ -421,19 +438,19 @@ export class SessionManager extends Owner {
 
   /** Makes the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
   async takeOver(reference: SessionReference, signal: AbortSignal): Promise<void> {
-    const { leases } = this.#options
-    if (leases && (await takeOver(leases, reference, signal)))
+    const { leases, takeOverMs } = this.#options
+    if (leases && (await takeOver(leases, reference, signal, takeOverMs)))
       this.#seized.add(sessionKey(reference.agentId, reference.sessionId))
   }
 
   /**
    * Leaves an agent of the agent host to another window, with all of its sessions: nothing that happens here from now on
-   * reaches the agent or what is stored.
+   * reaches the agent or what is stored. `isLost`: that window has it already.
    */
-  async handOver(agent: Agent): Promise<void> {
+  async handOver(agent: Agent, isLost: boolean): Promise<void> {
     const all = this.list().filter(({ session }) => session.agent === agent)
     for (const open of all) this.#takenOver.add(open)
-    const left = this.#options.hosted?.leave(agent)
+    const left = this.#options.hosted?.leave(agent, isLost)
     const releases = all.map(open => {
       const release = this.#keep(open.agentId, open.session.sessionId)
       this.#dismiss(open)
@@ -474,12 +491,12 @@ export class SessionManager extends Owner {
   }
 
   /** Another window takes the session over: stops the turn unless it goes on there, saves the conversation and closes the session. */
-  async #giveUp({ agentId, sessionId }: Pick<SessionReference, 'agentId' | 'sessionId'>): Promise<void> {
+  async #giveUp({ agentId, sessionId }: SessionId, isLost = false): Promise<void> {
     const open = this.find(agentId, sessionId)
     if (!open) return this.#release(agentId, sessionId)
     if (this.#takenOver.has(open)) return
     const { session } = open
-    if (session.agent.hosted?.isKept) return this.handOver(session.agent)
+    if (session.agent.hosted?.isKept) return this.handOver(session.agent, isLost)
     this.#takenOver.add(open)
     if (session.state.activity !== 'idle') {
       open.cancel()

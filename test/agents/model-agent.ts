@@ -185,7 +185,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       const features = new FakeEditorFeatures(rig.workspace)
       features.tasksOfWorkspace = [{ name: 'test', source: 'npm', command: 'npm test' }]
       features.testTools = { runTests: async () => 'passed', testFailure: async () => 'none' }
-      features.debug.launch = [{ name: 'Main', content: '{}' }]
+      features.debug.launch = [{ name: 'Main', content: '{}', tasks: [] }]
       features.commands = [
         { terminal: 'bash', command: 'npm test', exitCode: 1, isRunning: false, output: 'failed here' },
       ]

@@ -124,6 +124,7 @@ const around = {
   endedOf: () => undefined,
   accountOf: () => undefined,
   iconOf: () => undefined,
+  others: [],
 }
 const send = () => sent.update(historyState(list, { ...plainSummary, ...around }))
 // the first rows come before the others

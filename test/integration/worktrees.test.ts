@@ -74,7 +74,11 @@ describe('a worktree', () => {
     writeFileSync(join(top, 'a.txt'), 'mine\n')
     const extension = vscode.extensions.getExtension('vscode.git')!
     const api = (await extension.activate()).getAPI(1)
+    // in older versions, one outside of the workspace isn't opened otherwise
+    const git = vscode.workspace.getConfiguration('git')
+    await git.update('openRepositoryInParentFolders', 'always', vscode.ConfigurationTarget.Global)
     const repository = await api.openRepository(vscode.Uri.file(top))
+    await git.update('openRepositoryInParentFolders', undefined, vscode.ConfigurationTarget.Global)
     const applied = await applyWorktree(worktree, top, async () => true)
     assert.deepEqual(applied?.conflicts, ['a.txt'])
     await repository.status()

@@ -49,6 +49,9 @@ describe('a session in two windows, whose agent outlives them', () => {
     await one.page.keyboard.type('a draft')
 
     const two = await vscode.open()
+    const history = await HistoryPage.open(two)
+    await history.search.fill('is:running')
+    await history.rows.getByText('in another window').waitFor()
     const second = await follow(two, 'One')
     await second.frame.getByText('This session is open in another window', { exact: true }).waitFor()
     await second.frame

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import * as esbuild from 'esbuild'
-import { AgentHosts } from '../../src/acp/transport/host/agent-hosts.ts'
+import { AgentHosts, type AgentHostsOptions } from '../../src/acp/transport/host/agent-hosts.ts'
 import { readEntries } from '../../src/acp/transport/host/endpoint.ts'
 import type { AgentTag } from '../../src/acp/transport/host/hosted-agent-state.ts'
 import { projectDirectory } from '../host/paths.ts'
@@ -24,8 +24,8 @@ export class AgentHostProgram {
     this.hosts = this.window()
   }
 
-  /** Another window. */
-  window(): AgentHosts {
+  /** Another window, whose connections `connect` makes. */
+  window(connect?: AgentHostsOptions['connect']): AgentHosts {
     const [script, guardScript] = ['agent-host.mjs', 'process-guard.mjs'].map(name =>
       path.join(this.folder, name),
     )
@@ -34,6 +34,7 @@ export class AgentHostProgram {
       script: script!,
       guardScript: guardScript!,
       maxFrameBytes: () => 4 << 20,
+      ...(connect && { connect }),
     })
   }
 

@@ -15,13 +15,13 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import type { PageFocus } from '../page-focus.ts'
 import { SessionActions } from '../session-actions.ts'
 import { showInWindow } from '../show-in-window.ts'
-import type { OtherSession, WindowSessions } from '../window-sessions.ts'
+import type { WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { HistoryTab } from './history-tab.ts'
 import { HistoryView, type HistoryViewOptions, surroundings } from './history-view.ts'
 import { RecentSessions } from './recent-sessions.ts'
-import { historyState, withOtherWindows } from './rows.ts'
+import { historyState } from './rows.ts'
 
 interface HistoryServicesOptions {
   agents: AgentDirectory
@@ -100,21 +100,18 @@ export function createHistoryServices(options: HistoryServicesOptions): {
     deletions,
     storage,
     search,
+    windows,
     workbench,
     worktrees,
   }
   const historyView = own.add(new HistoryView({ history, actions, transcripts, ...around }))
   const recent = own.add(
     new RecentSessions({
-      rows: () => {
-        const shown = surroundings(around)
-        return withOtherWindows(historyState(history, shown).rows, windows.others(), shown.isHere)
-      },
+      rows: () => historyState(history, surroundings(around)).rows,
       folders: () => workbench.folders().map(({ path }) => path),
       open: async (agentId, sessionId) => {
-        const isIt = (one: OtherSession) => one.agentId === agentId && one.sessionId === sessionId
-        const other = manager.find(agentId, sessionId) ? undefined : windows.others().find(isIt)
-        if (other) await showInWindow(other, { windows, workbench })
+        const other = windows.find(agentId, sessionId)
+        if (other) await showInWindow(other, around)
         else await historyView.open(agentId, sessionId)
       },
       refresh: () => void history.updateLatest(),

@@ -22,7 +22,9 @@ import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.
 import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
+import { showInWindow } from '../show-in-window.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
+import type { WindowSessions } from '../window-sessions.ts'
 import type { Workbench } from '../workbench.ts'
 import type { WindowWorktrees } from '../worktrees/window-worktrees.ts'
 import { keptText } from './delete-sessions.ts'
@@ -41,6 +43,7 @@ export interface HistoryViewOptions {
   search: SearchClient
   transcripts: Pick<Transcripts, 'ends'>
   actions: SessionActions
+  windows: Pick<WindowSessions, 'others' | 'find' | 'request' | 'onDidChange'>
   workbench: Workbench
   worktrees: Pick<WindowWorktrees, 'lookup' | 'onDidChange' | 'refresh'>
 }
@@ -72,6 +75,7 @@ export class HistoryView extends Owner {
     this.register(options.history.onDidChange(() => this.#schedule()))
     this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
+    this.register(options.windows.onDidChange(() => this.#schedule()))
     this.register(options.worktrees.onDidChange(() => this.#schedule()))
     this.register(options.search.onDidChange(() => this.#schedule()))
     this.register(options.deletions.onDidChange(() => this.#schedule()))
@@ -193,9 +197,11 @@ export class HistoryView extends Owner {
   }
 
   async #act(action: HistoryAction, agentId: string, sessionId: string): Promise<void> {
-    const { history, actions } = this.#options
+    const { history, actions, windows } = this.#options
     const item = history.find(agentId, sessionId)
-    if (item) await this.#tell(agentId, () => actions.act(action, item))
+    const other = action === 'show' && windows.find(agentId, sessionId)
+    if (other) await showInWindow(other, this.#options)
+    else if (item) await this.#tell(agentId, () => actions.act(action, item))
   }
 
   /** One after the other: an agent that fails or asks to sign in says so once at a time. */
@@ -269,8 +275,18 @@ function findQueryOf(matches: readonly string[]): FindQuery {
 export function surroundings(
   options: Omit<HistoryViewOptions, 'history' | 'actions' | 'transcripts'>,
 ): HistorySurroundings {
-  const { agents, accounts, indicators, interrupted, deletions, storage, search, workbench, worktrees } =
-    options
+  const {
+    agents,
+    accounts,
+    indicators,
+    interrupted,
+    deletions,
+    storage,
+    search,
+    windows,
+    workbench,
+    worktrees,
+  } = options
   const worktreeOf = worktrees.lookup()
   return {
     trusted: workbench.isTrusted,
@@ -278,6 +294,7 @@ export function surroundings(
     storage: storage(),
     deleted: deletions.undoable,
     search: search.state,
+    others: windows.others(),
     isHere: hereOf(workbench, worktreeOf),
     worktreeOf,
     iconOf: agentId => agents.get(agentId)?.icon,

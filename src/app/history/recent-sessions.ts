@@ -26,7 +26,7 @@ export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): 
 
 function isListed(row: HistoryRow, hasFolder: boolean): boolean {
   const { open, inWindow, archived, canLoad, canResume, here } = row
-  return open || inWindow || (!archived && (canLoad || canResume) && (here || !hasFolder))
+  return open || inWindow !== undefined || (!archived && (canLoad || canResume) && (here || !hasFolder))
 }
 
 function inOrder(a: HistoryRow, b: HistoryRow): number {

@@ -15,6 +15,8 @@ export interface HistorySurroundings {
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
   worktreeOf: (cwd: string) => WorktreeNote | undefined
+  /** the active sessions of the other windows */
+  others: readonly OtherSession[]
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
   search: HistorySummary['search']
@@ -28,7 +30,7 @@ export interface HistorySurroundings {
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
 
-/** What the History view shows. */
+/** What the History view shows: the sessions of the list, and those that other windows work in. */
 export function historyState(
   list: HistoryList,
   around: HistorySurroundings,
@@ -36,7 +38,11 @@ export function historyState(
   // in Restricted Mode none can be started
   const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
   return {
-    rows: list.items().map(item => rowOf(item, around)),
+    rows: withOtherWindows(
+      list.items().map(item => rowOf(item, around)),
+      around.others,
+      around.isHere,
+    ),
     agents: agents.map(note => {
       const account = around.accountOf(note.agentId)
       const icon = around.iconOf(note.agentId)
@@ -88,10 +94,10 @@ function rowOf(item: HistoryItem, { isHere, worktreeOf, trusted, endedOf }: Hist
 
 /** The sessions with those that other windows work in. */
 export function withOtherWindows(
-  rows: readonly HistoryRow[],
+  rows: HistoryRow[],
   others: readonly OtherSession[],
   isHere: (cwd: string) => boolean,
-): readonly HistoryRow[] {
+): HistoryRow[] {
   if (others.length === 0) return rows
   const keyOf = ({ agentId, sessionId }: { agentId: string; sessionId: string }) =>
     sessionKey(agentId, sessionId)
@@ -104,7 +110,7 @@ export function withOtherWindows(
   return [...known, ...[...there.values()].map(other => otherRow(other, isHere))]
 }
 
-function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> & { inWindow: true } {
+function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> {
   const state: Pick<HistoryRow, 'activity' | 'ended'> =
     indicator === 'running'
       ? { activity: 'running' }
@@ -128,6 +134,7 @@ function otherRow(other: OtherSession, isHere: (cwd: string) => boolean): Histor
     ...{ canLoad: false, canResume: false, canClose: false },
     ...{ canDelete: false, canFork: false, canArchive: false },
     ...inWindow(other),
+    inWindow: 'only',
   }
 }
 

@@ -85,11 +85,11 @@ class ChatConversation implements ToolConversation {
   }
 
   async permitted<T>(
-    { title, description, changes = [] }: ToolPermission,
+    { title, code, changes = [] }: ToolPermission,
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
-    const detail = [description, ...changes.map(({ path }) => path)].filter(Boolean).join('\n')
+    const detail = [code, ...changes.map(({ path }) => path)].filter(Boolean).join('\n')
     const allowed = await isAllowed(
       this.#dialogs,
       l10n.t('Allow VS Code chat to do this? {0}', title),

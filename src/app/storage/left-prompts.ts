@@ -61,14 +61,19 @@ export class LeftPrompts {
     return path.join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`)
   }
 
+  /** Throws if the file can't be read for now, since what it contains may be fine. */
   #read(file: string): StoredPrompt[] {
+    let json: string
     try {
-      return storedPrompts
-        .parse(JSON.parse(readFileSync(file, 'utf8')))
-        .map(({ id, draft }) => ({ id, draft: validDraft(draft) }))
+      json = readFileSync(file, 'utf8')
     } catch (error) {
-      const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isMissing) this.#putAside(file, error)
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+      throw error
+    }
+    try {
+      return storedPrompts.parse(JSON.parse(json)).map(({ id, draft }) => ({ id, draft: validDraft(draft) }))
+    } catch (error) {
+      this.#putAside(file, error)
       return []
     }
   }

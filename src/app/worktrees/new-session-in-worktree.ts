@@ -35,7 +35,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   const proposed = nameFrom(options.drafts.get(surface.controller.key).text)
   const name = await dialogs.input({
     title: l10n.t('New Session in Worktree'),
-    prompt: l10n.t('Name of the worktree. Its branch is parley/ and this name.'),
+    prompt: l10n.t('Worktree name. The branch is named parley/<name>.'),
     value: await freeName(repository, folder, proposed),
     validate: value => nameProblem(value.trim()),
   })

@@ -186,7 +186,7 @@ class WorktreeMenu {
         ? {
             label: l10n.t('Remove Worktree'),
             icon: 'trash',
-            ...(state.ignored.length === 0 && { detail: l10n.t('Nothing in it is lost') }),
+            detail: l10n.t('It has no changes or commits of its own'),
             run: () => this.#remove(repository, state),
           }
         : {
@@ -310,7 +310,7 @@ class WorktreeMenu {
     this.#checkIdle(state)
     const name = await dialogs.input({
       title: l10n.t('Create Branch'),
-      prompt: l10n.t('Name of the branch'),
+      prompt: l10n.t('Branch name'),
       value: this.#worktree.name,
     })
     if (name === undefined || name.trim() === '') return
@@ -325,7 +325,7 @@ class WorktreeMenu {
     const known = this.#isActive && current ? current.session.state.title : undefined
     const message = await this.#options.workbench.dialogs.input({
       title,
-      prompt: l10n.t("Message of the commit with the uncommitted changes. Hooks don't run."),
+      prompt: l10n.t("Commit message for the uncommitted changes. Git hooks don't run."),
       value: known?.split('\n')[0] ?? this.#worktree.name,
     })
     if (message === undefined || message.trim() === '') return false
@@ -357,7 +357,7 @@ class WorktreeMenu {
       contents(state),
       names(state.changed, '\n'),
       l10n.t(
-        'A copy is kept for {0} days. To restore it, run Parley: Worktree… without a session in a worktree.',
+        "A copy is kept for {0} days. To restore it, switch to a session that isn't in a worktree and run Parley: Worktree….",
         KEPT_DAYS,
       ),
       state.ignored.length > 0 ? ignoredText(state) : '',
@@ -426,7 +426,7 @@ function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
 }
 
 function ignoredText({ ignored }: WorktreeState): string {
-  return l10n.t('These are ignored by Git and deleted for good:\n{0}', names(ignored, '\n'))
+  return l10n.t('These files are ignored by Git and will be permanently deleted:\n{0}', names(ignored, '\n'))
 }
 
 function names(files: readonly string[], separator = ', '): string {

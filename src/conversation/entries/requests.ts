@@ -52,6 +52,8 @@ export interface PermissionEntry extends EntryBase {
   requestId: string
   title: string
   description?: string
+  /** As in `PermissionRequest`. */
+  code?: string
   /** Its tool call, whose entry always exists. */
   toolCallId?: string
   /** Its command, if the agent named one without a tool call. */
@@ -104,8 +106,8 @@ export const PERMISSION: EntryKind<PermissionEntry> = {
     const line = `> ${escaped(title || l10n.t('Permission'))}: ${escaped(answer)}`
     return command ? `${line}\n>\n${quoted(fenced(command.command, 'sh'))}` : line
   },
-  text: ({ title, description, command }) => ({
-    head: lines([title, description, command?.command]),
+  text: ({ title, description, code, command }) => ({
+    head: lines([title, description, code, command?.command]),
     body: '',
   }),
 }
@@ -166,6 +168,7 @@ export function permissionAsked(
     options: request.options,
   }
   if (request.description !== undefined) fields.description = request.description
+  if (request.code !== undefined) fields.code = request.code
   if (refusal !== undefined) fields.refusal = refusal
   if (request.isChoice) fields.isChoice = true
   if (subject.type === 'tool_call') {

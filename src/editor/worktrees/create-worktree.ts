@@ -61,12 +61,13 @@ export function nameFrom(text: string): string {
 export function nameProblem(name: string): string | undefined {
   if (name === '') return l10n.t('Enter a name.')
   if (name.length > MAX_NAME) return l10n.t('The name is too long.')
-  if (
-    !/^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._-]*$/u.test(name) ||
-    /\.\.|\.$|\.lock$/i.test(name) ||
-    isWindowsDevice(name)
-  ) {
-    return l10n.t('Use letters, digits, dots, dashes and underscores only.')
+  if (!/^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._-]*$/u.test(name)) {
+    return l10n.t(
+      'Start with a letter, digit or underscore, and use only letters, digits, dots, dashes and underscores.',
+    )
+  }
+  if (/\.\.|\.$|\.lock$/i.test(name) || isWindowsDevice(name)) {
+    return l10n.t("“{0}” isn't a valid name.", name)
   }
   return undefined
 }
@@ -143,7 +144,7 @@ export async function createWorktree(
     const { copied, notes } = await copyIncluded(repository.top, at)
     await writeRecord(at, { base, branch, copied })
     const worktree = await findWorktree(at)
-    if (!worktree) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+    if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
     if (existsSync(path.join(at, '.gitmodules'))) {
       notes.push(
         l10n.t(

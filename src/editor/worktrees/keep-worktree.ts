@@ -59,7 +59,7 @@ export async function discardWorktree(
   checkNoHistory(await nestedRepositories(top))
   for (let copies = 0; copies < MAX_COPIES; copies++) {
     const worktree = await findWorktree(top)
-    if (!worktree) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+    if (!worktree) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
     const copy = () =>
       withIndexCopy(top, async git => {
         // there's none in the middle of a merge with conflicts

@@ -83,9 +83,7 @@ export async function openRepository(folder: string): Promise<Repository> {
   }
   const top = await ask('--show-toplevel')
   if ((await ask('--show-superproject-working-tree')) !== '') {
-    throw new GitError(
-      l10n.t("{0} is a submodule. Git can't make worktrees of submodules that work by themselves.", top),
-    )
+    throw new GitError(l10n.t("{0} is a submodule. Worktrees of submodules aren't supported.", top))
   }
   const common = path.resolve(folder, await ask('--git-common-dir'))
   const head = await ask('--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
@@ -248,7 +246,7 @@ export async function removeWorktree(
 ): Promise<void> {
   if (!isEmpty(await stateOf(worktree))) {
     throw new GitError(
-      l10n.t('The worktree {0} has changes or commits that are nowhere else.', worktree.name),
+      l10n.t('The worktree {0} has changes or commits that exist only there.', worktree.name),
     )
   }
   // Git refuses, too, if there are changes

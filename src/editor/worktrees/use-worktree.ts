@@ -231,7 +231,7 @@ export async function createBranch(
   name: string,
 ): Promise<Worktree> {
   await runUserGit(worktree.path, ['check-ref-format', '--branch', name]).catch(() => {
-    throw new GitError(l10n.t("“{0}” isn't a valid name of a branch.", name))
+    throw new GitError(l10n.t("“{0}” isn't a valid branch name.", name))
   })
   await runUserGit(worktree.path, ['switch', '--quiet', '--no-track', '-c', name])
   const { branch, base, copied } = worktree
@@ -245,6 +245,6 @@ export async function createBranch(
 
 async function again({ path: top, name }: Worktree): Promise<Worktree> {
   const found = await findWorktree(top)
-  if (!found) throw new GitError(l10n.t('The worktree {0} is gone.', name))
+  if (!found) throw new GitError(l10n.t('The worktree {0} no longer exists.', name))
   return found
 }

@@ -27,10 +27,14 @@ export interface LaunchConfiguration {
   name: string
   /** the path of its folder; absent for one of the workspace */
   folder?: string
-  /** What it starts, to be shown to the user and to see whether that changed. */
+  /** What it starts, with the inputs that it asks for; of a compound also its configurations. To be shown to the user. */
   content: string
-  /** the task that runs before it */
-  task?: string
+  /** The tasks that run before or after it, as in `TaskInfo.dependsOn`, and the folders that they may be of. */
+  tasks: ReadonlyArray<{ name: string; folder?: string }>
+  /** What it refers to but isn't there or isn't clear. */
+  unresolved?: readonly string[]
+  /** Of the workspace file: the configuration itself, since VS Code doesn't look up its name. */
+  own?: Readonly<Record<string, unknown>>
 }
 
 export interface SourceBreakpoint {
@@ -49,7 +53,7 @@ export interface DebugFeatures {
   /** The sessions, and the last few that ended. */
   sessions(): DebugSessionState[]
   /** What the user looks at. */
-  active(): { session: string; thread?: number; frame?: number } | undefined
+  active(): { session: string; thread?: number } | undefined
   /** A request of the Debug Adapter Protocol, and its answer's body. */
   request(session: string, command: string, args?: Record<string, unknown>): Promise<unknown>
   configurations(): LaunchConfiguration[]

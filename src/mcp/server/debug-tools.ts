@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { deferred, raceAbort, withTimeout } from '../../common/async.ts'
@@ -5,9 +6,11 @@ import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
 import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
+import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-place.ts'
 import { at, tool } from './reading-tools.ts'
 import type { Roots } from './roots.ts'
+import { missingTasks, namedText, tasksBefore, tasksNamed } from './seen-tasks.ts'
 import type { ToolAnswer, ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -76,7 +79,7 @@ const debugState = tool({
         tool: 'debug_state',
         title: l10n.t('Evaluate an expression in {0}', session.name),
         kind: 'execute',
-        description: expression,
+        code: expression,
       },
       signal,
       () =>
@@ -113,7 +116,11 @@ const debugControl = tool({
   input: z.object({
     action: z.enum(ACTIONS),
     configuration: z.string().max(500).optional().describe('For "start": a name that "debug_state" lists'),
-    folder: z.string().max(4096).optional().describe('Needed if several folders have that configuration'),
+    folder: z
+      .string()
+      .max(4096)
+      .optional()
+      .describe('Needed if several folders have that configuration; "workspace" is the workspace file'),
     session: sessionInput,
     thread: idInput.describe('Default: the one that is paused'),
     file: fileInput.optional().describe('Of the breakpoint'),
@@ -177,53 +184,82 @@ async function start(
   context: ToolContext,
 ): Promise<ToolAnswer> {
   const { debug } = context.features
-  const found = debug
-    .configurations()
-    .filter(one => one.name === name && (folder === undefined || one.folder === folder))
-  const [configuration, ...others] = found
-  if (!configuration) throw new ToolError('There is no such configuration. Call "debug_state".')
-  if (others.length > 0)
-    throw new ToolError(
-      'Several folders have that configuration. Call again with "folder".',
-      found.map(one => one.folder ?? ''),
-    )
-  const task = await taskContent(configuration, context)
-  const before = new Set(debug.sessions().map(({ id }) => id))
+  const launch = await seenLaunch(name, folder, context)
+  const { configuration, tasks } = launch
+  let before = new Set<string>()
+  const newOnes = () =>
+    debug
+      .sessions()
+      .map(({ id }) => id)
+      .filter(id => !before.has(id))
   const isStarted = await permitted(
     context,
     l10n.t('Debug {0}', configuration.name),
     async () => {
       // the user has seen this one, and launch.json may have been edited since
-      const isSame = debug
-        .configurations()
-        .some(one => one.folder === configuration.folder && one.content === configuration.content)
-      if (!isSame || (await taskContent(configuration, context)) !== task)
+      const { name: same, folder: place = WORKSPACE } = configuration
+      const now = await seenLaunch(same, place, context).catch(() => undefined)
+      if (!isDeepStrictEqual(now, launch))
         throw new ToolError('The configuration has changed meanwhile, so nothing was started. Call again.')
+      before = new Set(debug.sessions().map(({ id }) => id))
       return debug.start(configuration)
     },
-    [configuration.content, task].filter(Boolean).join('\n'),
+    launchText(configuration, tasks),
   )
   if (!isStarted) throw new ToolError("The editor couldn't start it, and has told the user why.")
-  const isNew = () =>
-    debug
-      .sessions()
-      .map(({ id }) => id)
-      .filter(id => !before.has(id))
-  return settled(context, isNew, seconds)
+  return settled(context, newOnes, seconds)
 }
 
-/** What the task that runs before it runs. */
-async function taskContent(
-  { task, folder }: LaunchConfiguration,
+/** What the workspace file's configurations have for a folder. */
+const WORKSPACE = 'workspace'
+
+interface SeenLaunch {
+  configuration: LaunchConfiguration
+  /** all that run before or after it */
+  tasks: TaskInfo[]
+}
+
+/** The only configuration with this name, with all that it runs. */
+async function seenLaunch(
+  name: string | undefined,
+  folder: string | undefined,
   { features }: ToolContext,
-): Promise<string> {
-  if (task === undefined) return ''
-  const found = (await features.tasks()).find(
-    one =>
-      (one.name === task || `${one.source}: ${one.name}` === task) &&
-      (one.folder === undefined || folder === undefined || one.folder === folder),
-  )
-  return [task, found?.command, found?.detail, ...(found?.dependsOn ?? [])].filter(Boolean).join('\n')
+): Promise<SeenLaunch> {
+  const found = features.debug
+    .configurations()
+    .filter(one => one.name === name && (folder === undefined || (one.folder ?? WORKSPACE) === folder))
+  const [configuration] = found
+  if (!configuration) throw new ToolError('There is no such configuration. Call "debug_state".')
+  const folders = [...new Set(found.map(one => one.folder ?? WORKSPACE))]
+  if (folders.length > 1)
+    throw new ToolError('Several folders have that configuration. Call again with "folder".', folders)
+  // the editor would start the first one, or the compound
+  if (found.length > 1)
+    throw new ToolError(
+      'Several configurations or compounds of the same launch settings have that name, so nothing was started. Give them different names.',
+    )
+  const all = await features.tasks()
+  const own = new Set<TaskInfo>()
+  const missing = [...(configuration.unresolved ?? [])]
+  for (const task of configuration.tasks) {
+    const named = tasksNamed(task.name, task.folder, all)
+    if (named.length === 0) missing.push(task.name)
+    for (const one of named) own.add(one)
+  }
+  const tasks = [...own, ...tasksBefore([...own], all)]
+  missing.push(...missingTasks(tasks))
+  if (missing.length > 0)
+    throw new ToolError(
+      "It refers to something that isn't there or isn't clear, so the user can't see what it would run. Nothing was started.",
+      missing,
+    )
+  return { configuration, tasks }
+}
+
+/** What starting it runs, for the user. */
+function launchText({ content }: LaunchConfiguration, tasks: readonly TaskInfo[]): string {
+  if (tasks.length === 0) return content
+  return [content, l10n.t('It also runs these tasks:'), ...tasks.map(namedText)].join('\n')
 }
 
 async function changeBreakpoint(
@@ -253,12 +289,12 @@ async function changeBreakpoint(
     return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${place}.` }
   }
   const own = { path, line, ...(condition !== undefined && { condition }), ...(log !== undefined && { log }) }
-  const description = [condition, log].filter(Boolean).join('\n')
+  const labelled = [condition && l10n.t('Condition: {0}', condition), log && l10n.t('Log message: {0}', log)]
   await permitted(
     context,
     l10n.t('Set a breakpoint at {0}', place),
     async () => features.debug.setBreakpoint(own),
-    description,
+    labelled.filter(Boolean).join('\n'),
   )
   return { text: `Set a breakpoint at ${place}.` }
 }
@@ -267,12 +303,12 @@ async function permitted<T>(
   context: ToolContext,
   title: string,
   work: () => Promise<T>,
-  description = '',
+  code = '',
 ): Promise<T> {
   const conversation = await context.conversation()
   const permission = {
     ...{ tool: 'debug_control' as const, title, kind: 'execute' as const },
-    ...(description !== '' && { description }),
+    ...(code !== '' && { code }),
   }
   return conversation.permitted(permission, context.signal, work)
 }

@@ -110,7 +110,9 @@ export interface TaskInfo {
   detail?: string
   /** the command line, as far as the editor tells */
   command?: string
-  /** The names of the tasks that run before it. */
+  /** JSON of its working directory, environment and shell, if they're set */
+  options?: string
+  /** The tasks that run before it: names, or JSON of an object that identifies one. */
   dependsOn?: string[]
   /** All that the editor tells about what it runs, to see whether that changed. */
   content?: string

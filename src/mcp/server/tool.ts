@@ -10,7 +10,8 @@ export interface ToolPermission {
   /** what it does, as a title: `Rename parse to parseAll` */
   title: string
   kind: 'edit' | 'execute' | 'other'
-  description?: string
+  /** what would run, shown as code */
+  code?: string
   changes?: FileChange[]
 }
 

@@ -5,6 +5,7 @@ import type { ElicitationField } from '../../acp/model.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-place.ts'
 import { at, tool } from './reading-tools.ts'
+import { tasksBefore, taskText } from './seen-tasks.ts'
 import type { ToolContext } from './tool.ts'
 import { ToolError } from './tool-error.ts'
 
@@ -149,12 +150,12 @@ export async function runSeenTask(
   context: ToolContext,
 ): Promise<{ text: string; data: string[] }> {
   const { features, signal } = context
-  const before = tasksBefore(task, await features.tasks())
+  const before = tasksBefore([task], await features.tasks())
   const conversation = await context.conversation()
-  const description = taskText(task, before)
+  const code = taskText(task, before)
   const permission = {
     ...{ tool, title: l10n.t('Run the task {0}', task.name), kind: 'execute' as const },
-    ...(description !== '' && { description }),
+    ...(code !== '' && { code }),
   }
   const {
     exitCode,
@@ -163,7 +164,8 @@ export async function runSeenTask(
   } = await conversation.permitted(permission, signal, async () => {
     // the user has seen what these run, and their files may have been edited since
     const now = await features.tasks()
-    if ([task, ...before].some(one => !now.some(other => isDeepStrictEqual(other, one))))
+    const own = now.find(one => isDeepStrictEqual(one, task))
+    if (!own || !isDeepStrictEqual(tasksBefore([own], now), before))
       throw new ToolError('The task has changed meanwhile, so nothing was run. Call again.')
     return features.runTask(task, seconds * 1000, signal)
   })
@@ -175,37 +177,6 @@ export async function runSeenTask(
         ? 'The task ended.'
         : `The task still runs after ${seconds} seconds. The user sees it in the terminal.`
   return { text, data }
-}
-
-/** The tasks that run before a task, directly or not. */
-function tasksBefore(task: TaskInfo, tasks: readonly TaskInfo[]): TaskInfo[] {
-  const found = new Set([task])
-  for (const { dependsOn = [], folder } of found) {
-    for (const one of tasks) {
-      const isNamed = dependsOn.includes(one.name) || dependsOn.includes(`${one.source}: ${one.name}`)
-      if (isNamed && (folder === undefined || one.folder === undefined || one.folder === folder))
-        found.add(one)
-    }
-  }
-  found.delete(task)
-  return [...found]
-}
-
-/** What a task runs, for the user. */
-function taskText(task: TaskInfo, before: readonly TaskInfo[]): string {
-  const lines = [commandText(task), ...(task.folder === undefined ? [] : [task.folder])]
-  const known = before.map(one => `${one.name}: ${commandText(one)}`)
-  const unknown = (task.dependsOn ?? []).filter(
-    name => !before.some(one => one.name === name || `${one.source}: ${one.name}` === name),
-  )
-  const all = [...known, ...unknown]
-  if (all.length > 0) lines.push(l10n.t('These tasks run before it:'), ...all)
-  return lines.filter(line => line !== '').join('\n')
-}
-
-/** Of an npm script, the command only says `npm run`; the detail is the script. */
-function commandText({ command, detail }: TaskInfo): string {
-  return [...new Set([command, detail])].filter(Boolean).join('\n')
 }
 
 const terminalOutput = tool({

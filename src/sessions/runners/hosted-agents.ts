@@ -79,7 +79,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         if (!agent.hosted) return toDisposable(() => {})
         this.#tell(agent)
         const watching = [
-          agent.hosted.onDidLose(() => void options.manager.handOver(agent)),
+          agent.hosted.onDidLose(() => void options.manager.handOver(agent, true)),
           open.session.onDidChange(() => this.#tellSoon()),
           open.session.onDidChangeStatus(() => this.#tellSoon()),
         ]
@@ -183,7 +183,12 @@ export class HostedAgents extends Owner implements HostedSessions {
     const known = info && this.#taking.get(info.id)
     if (known) return known
     if (!info || (info.isAttached && !isSeized)) return false
-    const taking = this.#take(info).finally(() => this.#taking.delete(info.id))
+    // from now on, nobody else answers what its other sessions ask
+    const seized = info.isAttached ? this.#options.manager.seize(info.tag.agentId, info.sessions) : undefined
+    const taking = this.#take(info).finally(() => {
+      this.#taking.delete(info.id)
+      seized?.()
+    })
     this.#taking.set(info.id, taking)
     return taking
   }
@@ -206,12 +211,12 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  leave(agent: Agent): Promise<void> {
+  leave(agent: Agent, isLost: boolean): Promise<void> {
     const { manager, queues } = this.#options
     const sessions = manager.list().filter(({ session }) => session.agent === agent)
     for (const { recorder } of sessions) recorder?.flush()
     this.#tell(agent)
-    for (const { key } of sessions) queues.leave(key)
+    if (!isLost) for (const { key } of sessions) queues.leave(key)
     return agent.hosted?.leave() ?? Promise.resolve()
   }
 

@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { HistoryRow } from '../../bridge/history.ts'
 import { newestFirst } from '../../common/date-groups.ts'
-import { filterIn, fold, withFilter } from '../../common/search-query.ts'
+import { fold, valuesIn, withFilter } from '../../common/search-query.ts'
 import { needsAnswerText } from '../../conversation/requests/pending-text.ts'
 import { t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -16,7 +16,10 @@ interface FilterButtonProps {
 }
 
 /** The filters that the menu writes into the search text. */
-const FILTERS = ['agent', 'folder', 'is', 'after']
+const MENU_FILTERS = ['agent', 'folder', 'is', 'after', 'before']
+
+/** A session is in one of these states at most. */
+const WORK_STATES = new Set(['running', 'waiting', 'done', 'failed', 'interrupted'])
 
 /** A menu of filters, which are written into the search text, and of groups. */
 export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
@@ -24,7 +27,7 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
   const [choices, setChoices] = useState<MenuChoice[]>()
   const close = useCallback(() => setChoices(undefined), [])
   const { text, group } = filter.value
-  const isActive = group !== undefined || FILTERS.some(name => filterIn(text, name) !== undefined)
+  const isActive = group !== undefined || MENU_FILTERS.some(name => valuesIn(text, name).length > 0)
   const choose = (chosen: string) => {
     const [name = '', value] = split(chosen)
     if (name === 'group') {
@@ -33,18 +36,19 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
     }
     if (name === 'none') {
       filter.value = { ...filter.value, group: undefined }
-      onSearch(FILTERS.reduce((rest, each) => withFilter(rest, each, undefined), text))
+      onSearch(MENU_FILTERS.reduce((rest, each) => withFilter(rest, each, undefined), text))
       return
     }
     const isSet = choices?.some(({ value, checked }) => value === chosen && checked)
-    onSearch(withFilter(text, name, isSet ? undefined : value))
+    if (isSet) onSearch(withFilter(text, name, undefined, one => one === fold(value ?? '')))
+    else onSearch(withFilter(text, name, value, one => name !== 'is' || replacesState(one, value)))
   }
   return (
     <>
       <IconButton
         buttonRef={anchor}
         icon={isActive ? 'filter-filled' : 'filter'}
-        label={t('Filter and Group')}
+        label={isActive ? t('Filter and Group (active)') : t('Filter and Group')}
         class={isActive ? 'pressed' : ''}
         expanded={choices !== undefined}
         onClick={() => setChoices(choices ? undefined : choicesOf([...lines.all], filter.value, isActive))}
@@ -71,21 +75,21 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
     folders.set(cwd, folder)
   }
   const filters = (group: string, name: string, all: Array<Omit<MenuChoice, 'group'>>): MenuChoice[] => {
-    const current = filterIn(text, name)
+    const current = valuesIn(text, name)
     const choice = (one: Omit<MenuChoice, 'group'>) => ({
       ...one,
       value: `${name} ${one.value}`,
       group,
-      checked: fold(one.value) === current,
+      checked: current.includes(fold(one.value)),
     })
     return all.map(choice)
   }
   const states = SESSION_STATES.filter(
-    state => filterIn(text, 'is') === state || rows.some(row => isIn(state, row)),
+    state => valuesIn(text, 'is').includes(state) || rows.some(row => isIn(state, row)),
   )
   const several = <T,>(all: T[]) => (all.length > 1 ? all : [])
   return [
-    ...(isActive ? [{ value: 'none', name: t('Clear Filters') }] : []),
+    ...(isActive ? [{ value: 'none', name: t('Reset Filters and Grouping') }] : []),
     ...filters(
       t('State'),
       'is',
@@ -94,8 +98,8 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
     ...filters(t('Last Used'), 'after', [
       { value: 'today', name: t('Today') },
       { value: '7d', name: t('Last 7 Days') },
-      { value: '1m', name: t('Last Month') },
-      { value: '1y', name: t('Last Year') },
+      { value: '30d', name: t('Last 30 Days') },
+      { value: '1y', name: t('Last 12 Months') },
     ]),
     ...filters(t('Agent'), 'agent', several([...agents].map(value => ({ value, name: value })))),
     ...(['date', 'agent', 'folder'] as const).map(value => ({
@@ -110,6 +114,11 @@ function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isAct
       several([...folders].map(([value, name]) => ({ value, name, description: value }))),
     ),
   ]
+}
+
+/** States such as `pinned` can be together with others. */
+function replacesState(state: string, by = ''): boolean {
+  return state === by || (WORK_STATES.has(state) && WORK_STATES.has(by))
 }
 
 function split(value: string): [string, string | undefined] {
@@ -130,7 +139,7 @@ function stateName(state: (typeof SESSION_STATES)[number]): string {
     case 'interrupted':
       return t('Interrupted')
     case 'open':
-      return t('Open in a window')
+      return t('Currently Open')
     case 'pinned':
       return t('Pinned')
     case 'archived':

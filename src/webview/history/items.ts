@@ -220,7 +220,7 @@ interface HistoryGroup {
   rows: HistoryRow[]
 }
 
-/** Those with the newest session first. Folders with the same name differ by their tooltip. */
+/** Those with the newest session first. Folders with the same name are shown with those above them that differ. */
 function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
   const groups = new Map<string, HistoryGroup>()
   for (const row of rows.sort(newestFirst)) {
@@ -231,7 +231,27 @@ function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
     if (group) group.rows.push(row)
     else groups.set(id, { id: `${by}/${id}`, key, rows: [row] })
   }
-  return [...groups.values()]
+  const all = [...groups.values()]
+  return by === 'agent' ? all : all.map(group => withDistinctName(group, all))
+}
+
+function withDistinctName(group: HistoryGroup, all: readonly HistoryGroup[]): HistoryGroup {
+  const [{ cwd, folder } = { cwd: '', folder: '' }] = group.rows
+  const others = all.flatMap(({ rows: [row] }) =>
+    row && row.cwd !== cwd && row.folder === folder ? [partsOf(row.cwd)] : [],
+  )
+  if (others.length === 0) return group
+  const parts = partsOf(cwd)
+  const tail = (path: readonly string[], count: number) => path.slice(-count).join('/')
+  let count = 2
+  while (count < parts.length && others.some(other => tail(other, count) === tail(parts, count))) count++
+  const name = tail(parts, count)
+  // another line, since the name of a group's line never changes
+  return { ...group, id: `${group.id} ${name}`, key: { kind: 'folder', name, tooltip: cwd } }
+}
+
+function partsOf(path: string): string[] {
+  return path.split(/[\\/]+/).filter(Boolean)
 }
 
 /** The states that can be searched for with `is:`. */
@@ -249,7 +269,8 @@ export const SESSION_STATES = [
 
 /** Whether a session is in the state that is searched for with `is:`. A word that isn't complete yet filters nothing. */
 export function isIn(state: string, row: HistoryRow): boolean {
-  const { activity = row.elsewhere, ended, unlisted, open, archived, pinned } = row
+  const { activity = row.elsewhere, ended, unlisted, archived, pinned } = row
+  const isOpen = row.open || row.inWindow !== undefined || row.elsewhere === 'open'
   switch (state) {
     case 'running':
       return activity === 'running'
@@ -260,7 +281,7 @@ export function isIn(state: string, row: HistoryRow): boolean {
     case 'interrupted':
       return ended === state
     case 'open':
-      return open || row.elsewhere === 'open' || activity === 'running' || activity === 'requires_action'
+      return isOpen || activity === 'running' || activity === 'requires_action'
     case 'archived':
       return archived
     case 'pinned':
@@ -286,7 +307,8 @@ export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: Hi
   const action = defaultAction(row)
   if (!action) return
   const matches = hit?.excerpt.filter((_, i) => i % 2 === 1) ?? []
-  if (hit && matches.length > 0) host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
+  if (hit && matches.length > 0 && (row.open || action !== 'show'))
+    host.send('history/showHit', { ...idOf(row), entry: hit.entry, matches })
   else host.send('history/act', { action, ...idOf(row) })
 }
 
@@ -298,9 +320,13 @@ export function actOnMany(
   host.send('history/actOnMany', { action, sessions: rows.map(idOf) })
 }
 
-/** The action for Enter: shows an open session, else loads it if possible, else resumes it. */
+/**
+ * The action for Enter: shows an open session, else loads it if possible, else resumes it. What only another window can show
+ * is shown there.
+ */
 export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
   if (row.open) return 'show'
   if (row.canLoad) return 'load'
-  return row.canResume ? 'resume' : undefined
+  if (row.canResume) return 'resume'
+  return row.inWindow && 'show'
 }

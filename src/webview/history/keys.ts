@@ -43,7 +43,7 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
     }
     case 'F2':
       if (event.shiftKey) return false
-      if (item) selection.rename(item)
+      if (item && row?.inWindow !== 'only') selection.rename(item)
       return true
     case 'Delete': {
       if (!item || !row || deletesText(event.target)) return false

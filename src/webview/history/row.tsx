@@ -54,7 +54,7 @@ export function HistoryRowView({
       title={sessionTooltip(row)}
       onPointerDown={onPress}
       onClick={event => !isRenamed && !isChoosing(event) && open(host, row, hit)}
-      data-vscode-context={menuContext(row, place)}
+      data-vscode-context={row.inWindow === 'only' ? noMenu : menuContext(row, place)}
     >
       <SessionRow
         row={row}
@@ -135,6 +135,9 @@ function RowActions({ row }: Pick<RowProps, 'row'>) {
     </span>
   )
 }
+
+/** Nothing can be done with a session that isn't in the list. */
+const noMenu = JSON.stringify({ preventDefaultContextMenuItems: true })
 
 /** The context for the row's context menu, used by `when` clauses in `package.json`. */
 function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {

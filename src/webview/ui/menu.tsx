@@ -128,24 +128,39 @@ export function Menu({
         class="menu-list"
         role="listbox"
         aria-label={label}
+        aria-multiselectable={choices.some(({ checked }) => checked !== undefined) || undefined}
         aria-activedescendant={activeId}
         tabIndex={searchable ? -1 : 0}
         onKeyDown={searchable ? undefined : onKeyDown}
       >
-        {shown.map((choice, i) => (
-          <MenuRow
-            key={keyOf(choice)}
-            id={`menu-${i}`}
-            choice={choice}
-            group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
-            active={i === active}
-            chosen={choice.checked ?? choice.value === current}
-            star={starred?.has(choice.value)}
-            onStar={() => onStar?.(choice.value)}
-            onPoint={() => i !== active && setActive(i)}
-            onChoose={() => choose(choice)}
-          />
-        ))}
+        {groupsOf(shown).map(({ name, from, choices }) => {
+          const rows = choices.map((choice, at) => {
+            const i = from + at
+            return (
+              <MenuRow
+                key={keyOf(choice)}
+                id={`menu-${i}`}
+                choice={choice}
+                active={i === active}
+                chosen={choice.checked ?? choice.value === current}
+                star={starred?.has(choice.value)}
+                onStar={() => onStar?.(choice.value)}
+                onPoint={() => i !== active && setActive(i)}
+                onChoose={() => choose(choice)}
+              />
+            )
+          })
+          if (name === undefined) return rows
+          return (
+            // biome-ignore lint/a11y/useSemanticElements: a list of options has no fieldsets
+            <div key={`${name}/${from}`} role="group" aria-label={name}>
+              <div class="menu-group" aria-hidden="true">
+                {name}
+              </div>
+              {rows}
+            </div>
+          )
+        })}
         {matches.length === 0 && query !== '' && <div class="menu-empty">{t('No matches')}</div>}
         {matches.length > shown.length && (
           <div class="menu-empty">
@@ -160,8 +175,6 @@ export function Menu({
 interface MenuRowProps {
   id: string
   choice: MenuChoice
-  /** the group's name, before its first row */
-  group: string | undefined
   active: boolean
   chosen: boolean
   /** absent if it can't be marked */
@@ -171,14 +184,9 @@ interface MenuRowProps {
   onChoose: () => void
 }
 
-function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onChoose }: MenuRowProps) {
+function MenuRow({ id, choice, active, chosen, star, onStar, onPoint, onChoose }: MenuRowProps) {
   return (
     <>
-      {group !== undefined && (
-        <div class="menu-group" role="presentation">
-          {group}
-        </div>
-      )}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys */}
       <div
         id={id}
@@ -210,6 +218,19 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
       </div>
     </>
   )
+}
+
+/** The choices with their groups' names: what follows each other in the same group. */
+function groupsOf(
+  all: readonly MenuChoice[],
+): Array<{ name: string | undefined; from: number; choices: MenuChoice[] }> {
+  const groups: ReturnType<typeof groupsOf> = []
+  for (const [i, choice] of all.entries()) {
+    const last = groups.at(-1)
+    if (last && last.name === choice.group) last.choices.push(choice)
+    else groups.push({ name: choice.group, from: i, choices: [choice] })
+  }
+  return groups
 }
 
 function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import { Emitter } from '../../common/event.ts'
 import { isRecord } from '../../common/is-record.ts'
+import { PathRules } from '../../editor/path-rules.ts'
 import type {
   DebugFeatures,
   DebugSessionState,
@@ -9,6 +10,7 @@ import type {
   PausedThread,
   SourceBreakpoint,
 } from '../../mcp/server/debug-features.ts'
+import { type LaunchSettings, launchConfigurations } from '../../mcp/server/launch-configurations.ts'
 
 /** Characters of a session's output that are kept: its end. */
 const MAX_OUTPUT = 50_000
@@ -23,6 +25,9 @@ interface Followed {
   exitCode?: number
   output: string
 }
+
+// VS Code and languages spell a Windows drive in lower or upper case
+const rules = new PathRules()
 
 let followed: Followed[] = []
 let follows = false
@@ -48,14 +53,14 @@ export function createDebugFeatures(): DebugFeatures {
       const { activeDebugSession: session, activeStackItem: item } = vscode.debug
       if (!session) return undefined
       if (item?.session.id !== session.id) return { session: session.id }
-      const frame = item instanceof vscode.DebugStackFrame ? item.frameId : undefined
-      return { session: session.id, thread: item.threadId, ...(frame !== undefined && { frame }) }
+      return { session: session.id, thread: item.threadId }
     },
     request: async (id, command, args) => live(id).customRequest(command, args),
     configurations,
-    start: configuration => {
-      const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === configuration.folder)
-      return Promise.resolve(vscode.debug.startDebugging(folder, configuration.name))
+    start: ({ name, folder, own }) => {
+      const found = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === folder)
+      const launched = own as vscode.DebugConfiguration | undefined
+      return Promise.resolve(vscode.debug.startDebugging(found, launched ?? name))
     },
     stop: async id => vscode.debug.stopDebugging(live(id)),
     async step(step, id, thread) {
@@ -73,7 +78,7 @@ export function createDebugFeatures(): DebugFeatures {
     removeBreakpoints(path, line) {
       const found = sourceBreakpoints().filter(one => {
         const own = breakpointOf(one)
-        return own.path === path && own.line === line
+        return rules.same(own.path, path) && own.line === line
       })
       vscode.debug.removeBreakpoints(found)
       return found.length
@@ -183,32 +188,32 @@ function live(id: string): vscode.DebugSession {
 
 /** Of all folders, and of the workspace file. */
 function configurations(): LaunchConfiguration[] {
-  const folders = vscode.workspace.workspaceFolders ?? []
-  const lists: Array<[string | undefined, unknown, unknown]> = folders.map(({ uri }) => {
+  const { workspaceFolders = [], workspaceFile } = vscode.workspace
+  const settings: LaunchSettings[] = workspaceFolders.map(({ uri, name }) => {
     const launch = vscode.workspace.getConfiguration('launch', uri)
-    const isOnly = !vscode.workspace.workspaceFile
     const of = (key: string) => {
       const found = launch.inspect(key)
-      return isOnly ? (found?.workspaceFolderValue ?? found?.workspaceValue) : found?.workspaceFolderValue
+      return workspaceFile
+        ? found?.workspaceFolderValue
+        : (found?.workspaceFolderValue ?? found?.workspaceValue)
     }
-    return [uri.fsPath, of('configurations'), of('compounds')]
+    return {
+      ...{ folder: uri.fsPath, folderName: name, inputs: inputsOf(launch) },
+      ...{ configurations: of('configurations'), compounds: of('compounds') },
+    }
   })
-  if (vscode.workspace.workspaceFile) {
+  if (workspaceFile) {
     const launch = vscode.workspace.getConfiguration('launch')
-    const of = (key: string) => launch.inspect(key)?.workspaceValue
-    lists.push([undefined, of('configurations'), of('compounds')])
+    const value = launch.inspect('configurations')?.workspaceValue
+    settings.push({ configurations: value, compounds: [], inputs: inputsOf(launch) })
   }
-  return lists.flatMap(([folder, ...values]) =>
-    values
-      .flatMap(value => (Array.isArray(value) ? value : []))
-      .filter(isRecord)
-      .filter(({ name }) => typeof name === 'string')
-      .map(one => ({
-        name: String(one.name),
-        ...(folder !== undefined && { folder }),
-        content: JSON.stringify(one, null, 2),
-        ...(typeof one.preLaunchTask === 'string' && { task: one.preLaunchTask }),
-      })),
+  return launchConfigurations(settings)
+}
+
+function inputsOf(launch: vscode.WorkspaceConfiguration): unknown[] {
+  const { globalValue, workspaceValue, workspaceFolderValue } = launch.inspect<unknown>('inputs') ?? {}
+  return [globalValue, workspaceValue, workspaceFolderValue].flatMap(value =>
+    Array.isArray(value) ? value : [],
   )
 }
 

@@ -64,6 +64,7 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
 function infoOf(task: vscode.Task): TaskInfo {
   const { name, source, group, detail, definition, execution } = task
   const command = execution && commandOf(execution)
+  const options = execution && optionsOf(execution)
   const folder = folderOf(task)
   const dependsOn = dependenciesOf(task)
   return {
@@ -74,6 +75,7 @@ function infoOf(task: vscode.Task): TaskInfo {
     ...(group?.isDefault && { isDefault: true as const }),
     ...(detail && { detail }),
     ...(command && { command }),
+    ...(options && { options }),
     ...(dependsOn.length > 0 && { dependsOn }),
     content: JSON.stringify([definition, execution && partsOf(execution)]),
   }
@@ -109,6 +111,12 @@ function partsOf(execution: NonNullable<vscode.Task['execution']>): unknown {
     return [execution.process, execution.args, execution.options]
   if (!(execution instanceof vscode.ShellExecution)) return undefined
   return [execution.commandLine, execution.command, execution.args, execution.options]
+}
+
+function optionsOf(execution: NonNullable<vscode.Task['execution']>): string | undefined {
+  if (execution instanceof vscode.CustomExecution || !execution.options) return undefined
+  const text = JSON.stringify(execution.options)
+  return text === '{}' ? undefined : text
 }
 
 function commandOf(execution: NonNullable<vscode.Task['execution']>): string | undefined {

@@ -125,7 +125,7 @@ describe("the editor's tools in VS Code", () => {
         assert.match(started, /thread \d+: .*\(paused: breakpoint/)
         assert.match(started, /0 .*add .*program\.js:2:\d+/)
         assert.match(started, /\ba: 1/)
-        assert.match(rig.conversation.asked.at(-1)?.description ?? '', /"program": ".*program\.js"/)
+        assert.match(rig.conversation.asked.at(-1)?.code ?? '', /"program": ".*program\.js"/)
         assert.match(await rig.call('debug_state', { evaluate: 'a + b + 39' }), /^42/m)
         const outer = await rig.call('debug_state', { evaluate: 'user', frame: 1 })
         assert.match(outer, /name: 'Ada'/)

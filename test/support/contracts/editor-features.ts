@@ -86,6 +86,8 @@ export function describeEditorFeatures(create: () => Promise<FeaturesUnderTest>)
   })
 
   it('renames a symbol in all files, on disk', async () => {
+    // a language server that only just starts doesn't know all files
+    await rig.call('diagnostics', { files: ['main.ts', 'shapes.ts'] })
     const answer = await rig.call('rename_symbol', {
       file: 'shapes.ts',
       name: 'totalArea',

@@ -31,6 +31,7 @@ const around = {
   storage: { used: 0, max: 0 },
   search: {},
   deleted: [],
+  others: [],
 }
 
 describe('the rows of History', () => {
@@ -47,6 +48,23 @@ describe('the rows of History', () => {
     assert.equal(elsewhere({ status: { status: 'open', activity: 'requires_action' } }), 'requires_action')
     assert.equal(elsewhere({ status: { status: 'open', activity: 'idle' } }), 'open')
     assert.equal(elsewhere({ open: true, status: { status: 'open' } }), undefined)
+  })
+
+  it('show what other windows work in, and have what is only there', () => {
+    const list = { items: () => [item({})], agents: () => [] } as unknown as HistoryList
+    const other = { agentId: 'a', agentName: 'Agent', cwd: '/x', window: { name: 'w' } }
+    const others = [
+      { ...other, sessionId: 's', indicator: 'running' as const },
+      { ...other, sessionId: 't', indicator: 'waiting' as const },
+    ]
+    const { rows } = historyState(list, { ...around, others })
+    assert.deepEqual(
+      rows.map(({ sessionId, inWindow, activity }) => [sessionId, inWindow, activity]),
+      [
+        ['s', true, 'running'],
+        ['t', 'only', 'requires_action'],
+      ],
+    )
   })
 
   it('treat an unknown status as a saved session', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
@@ -64,5 +64,23 @@ describe('prompts left to another window', () => {
     writeFileSync(file, torn)
     assert.deepEqual(take(), [])
     assert.equal(readdirSync(folder).length, 2)
+  })
+
+  it('stay where they are if the file could not be read for now', () => {
+    left().leave('key', [prompt('a')])
+    const [name] = readdirSync(folder)
+    const file = join(folder, name!)
+    // a folder, which can't be read either
+    renameSync(file, `${file}.busy`)
+    mkdirSync(file)
+    assert.equal(left().leave('key', [prompt('b')]), false)
+    assert.deepEqual(take(), [])
+    assert.deepEqual(readdirSync(folder).sort(), [name, `${name}.busy`])
+    rmSync(file, { recursive: true })
+    renameSync(`${file}.busy`, file)
+    assert.deepEqual(
+      take().map(({ id }) => id),
+      ['a'],
+    )
   })
 })

@@ -85,10 +85,10 @@ describe('the sessions on the start page', () => {
     assert.deepEqual(
       shown.map(({ sessionId, inWindow, activity, ended }) => [sessionId, inWindow, activity ?? ended]),
       [
-        ['foreign', true, 'requires_action'],
+        ['foreign', 'only', 'requires_action'],
         ['known', true, 'running'],
         ['taken', undefined, 'running'],
-        ['over', true, 'failed'],
+        ['over', 'only', 'failed'],
         ['idle', undefined, undefined],
       ],
     )

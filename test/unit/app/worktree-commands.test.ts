@@ -146,19 +146,7 @@ describe('the commands for worktrees', () => {
     background = 1
     await assert.rejects(run('Remove Worktree'), /Background tasks/)
     background = 0
-    let detail: string | undefined
-    const look = () => {
-      choose = items => {
-        detail = items.find(({ label }) => label === 'Remove Worktree')?.detail
-        return items.find(({ label }) => label === 'task')
-      }
-      return showWorktree(options)
-    }
-    await look()
-    assert.equal(detail, 'Nothing in it is lost')
     writeFileSync(path.join(worktree.path, 'ignored'), 'ignored')
-    await look()
-    assert.equal(detail, undefined)
     confirm = () => {
       activity = 'running'
       return 'yes'

@@ -194,7 +194,7 @@ Done: **b**.
     assert.doesNotMatch(two.text, /ask 1|end 1/)
     const end = latestTurns(state, about, 50)
     assert.deepEqual([end.turns, end.of, end.isPart], [1, 3, true])
-    assert.match(end.text, /only the end of its last turn.*x end 3\n$/s)
+    assert.match(end.text, /only the end of the conversation's last turn.*x end 3\n$/s)
     assert.doesNotMatch(end.text, /answer 3/)
   })
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
-import { filterIn, fold, matchesFilters, parseSearch, withFilter } from '../../../src/common/search-query.ts'
+import { fold, matchesFilters, parseSearch, valuesIn, withFilter } from '../../../src/common/search-query.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { Entry } from '../../../src/conversation/state.ts'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
@@ -280,9 +280,22 @@ describe('what is typed into the search', () => {
     const finds = (text: string) => matchesFilters(parseSearch(text, now), session)
     for (const text of ['agent:claude', 'agent:"Claude Code"', 'agent:"claude-code"', 'folder:app'])
       assert.ok(finds(text), text)
-    for (const text of ['folder:"/work/app2"', 'folder:"app2/src/"', 'folder:"\\\\work\\app2\\src"'])
-      assert.ok(finds(text.replaceAll('\\\\', '\\')), text)
-    for (const text of ['agent:"Claude"', 'folder:"/work/app"', 'folder:"pp2"']) assert.ok(!finds(text), text)
+    for (const text of [
+      'folder:"/work/app2/src"',
+      'folder:"app2/src/"',
+      'folder:"\\work\\app2\\src"',
+      'folder:"work"',
+    ])
+      assert.ok(finds(text), text)
+    for (const text of ['agent:"Claude"', 'folder:"/work/app2"', 'folder:"/app2/src"', 'folder:"pp2"'])
+      assert.ok(!finds(text), text)
+    const onWindows = { ...session, cwd: 'C:\\Work\\app' }
+    for (const [folder, isIt] of [
+      ['c:/work/app/', true],
+      ['C:\\work', false],
+      ['work\\app', true],
+    ] as const)
+      assert.equal(matchesFilters(parseSearch(`folder:"${folder}"`, now), onWindows), isIt, folder)
   })
 
   it('gets filters, and loses them', () => {
@@ -290,9 +303,15 @@ describe('what is typed into the search', () => {
     assert.equal(withFilter(typed, 'agent', 'New One'), 'fix "the parser" before:2025 agent:"New One"')
     assert.equal(withFilter(typed, 'after', '7d'), 'fix agent:"Old One" "the parser" after:7d')
     assert.equal(withFilter('is:open', 'is', undefined), '')
+    assert.equal(withFilter('say "hello', 'is', 'open'), 'say "hello" is:open')
+    assert.equal(withFilter('"a" agent:"b', 'agent', 'c'), '"a" agent:"c"')
     assert.equal(withFilter('', 'folder', '/a "b" c/dd'), 'folder:c/dd')
-    assert.equal(filterIn('Agent:"Claude Code" x', 'agent'), 'claude code')
-    assert.equal(filterIn('agent: is:', 'is'), undefined)
+    assert.equal(
+      withFilter('is:Open x is:pinned', 'is', undefined, one => one === 'open'),
+      'x is:pinned',
+    )
+    assert.deepEqual(valuesIn('Agent:"Claude Code" x agent:b', 'agent'), ['claude code', 'b'])
+    assert.deepEqual(valuesIn('agent: is:', 'is'), [])
     fc.assert(
       fc.property(fc.string(), fc.string({ minLength: 1 }), (text, value) => {
         const { terms, folders } = parseSearch(withFilter(text.replaceAll('"', ''), 'folder', value), now)
@@ -315,6 +334,9 @@ describe('what is typed into the search', () => {
     assert.equal(start('yesterday'), day('2026-11-23T12:00'))
     assert.equal(start('7d'), day('2026-11-17T12:00'))
     assert.equal(start('1m'), day('2026-10-24T12:00'))
+    const marchEnd = new Date(2026, 2, 31, 15).getTime()
+    assert.equal(parseSearch('after:1m', marchEnd).after, day('2026-02-28T12:00'))
+    assert.equal(parseSearch('after:1y', new Date(2028, 1, 29, 15).getTime()).after, day('2027-02-28T12:00'))
     for (const value of ['', '2026-13', '2026-06-31', 'soon']) assert.equal(start(value), undefined, value)
     assert.equal(parseSearch('before:2026-11-02 x', now).before, day('2026-11-02T12:00'))
   })

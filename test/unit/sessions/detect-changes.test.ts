@@ -166,6 +166,24 @@ describe('files that only a command changed', () => {
     third.detecting.dispose()
   })
 
+  it('are looked for as usual if what is stored of the turn is damaged', async () => {
+    following.dispose()
+    const stored = memoryStore()
+    const { turn: number } = session.state
+    for (const damaged of [
+      { number, began: 0, before: {} },
+      { number, began: 0, before: { repositories: [{ dirty: [['a.txt']] }], unseen: [], accepted: [] } },
+      'torn',
+    ]) {
+      stored.set('s', damaged)
+      session.receive({ type: 'state', state: 'running' })
+      following = detectChanges(session, changes, saved.event, silentLogger, new WorkTree(changes), stored)
+      assert.equal(stored.get('s'), undefined)
+      session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+      following.dispose()
+    }
+  })
+
   for (const command of ['npm test', 'git checkout other'])
     it(`include what a checkout wrote only if the agent may have run it: ${command}`, async () => {
       const path = join(root, 'a.txt')

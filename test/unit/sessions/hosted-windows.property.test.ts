@@ -13,34 +13,37 @@ import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture
 const AGENT = `
   const log = line => require('node:fs').appendFileSync(process.env.RECEIVED, line + '\\n')
   const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
-  const say = text => send({
+  const say = (sessionId, text) => send({
     method: 'session/update',
     params: {
-      sessionId: 's1',
+      sessionId,
       update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: text + '. ' } },
     },
   })
+  let sessions = 0
   let asked = 0
-  let turn
+  const turns = new Map()
   require('node:readline').createInterface({ input: process.stdin }).on('line', line => {
     const { id, method, params, result } = JSON.parse(line)
     if (method !== undefined && method !== 'session/prompt') log(method)
     if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: {} } })
-    if (method === 'session/new') send({ id, result: { sessionId: 's1' } })
+    if (method === 'session/new') send({ id, result: { sessionId: 's' + ++sessions } })
     if (method === 'session/prompt') {
-      const { text } = params.prompt[0]
+      const { sessionId, prompt: [{ text }] } = params
       log('prompt ' + text)
-      say('begin ' + text)
-      turn = { id, text, asked: 'ask ' + ++asked }
+      say(sessionId, 'begin ' + text)
+      const request = 'ask ' + ++asked
+      turns.set(request, { id, sessionId, text })
       const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
       const toolCall = { toolCallId: text, title: text }
-      send({ id: turn.asked, method: 'session/request_permission', params: { sessionId: 's1', toolCall, options } })
+      send({ id: request, method: 'session/request_permission', params: { sessionId, toolCall, options } })
     }
-    if (method === undefined && id === turn?.asked) {
+    const turn = method === undefined && turns.get(id)
+    if (turn) {
       log('answer ' + turn.text + ' ' + result.outcome.optionId)
-      say('end ' + turn.text)
+      say(turn.sessionId, 'end ' + turn.text)
       send({ id: turn.id, result: { stopReason: 'end_turn' } })
-      turn = undefined
+      turns.delete(id)
     }
   })
 `
@@ -83,7 +86,7 @@ describe('two windows with a session whose agent outlives them', () => {
     await sendPrompt(first.controller, 'p1')
     await until(() => first.controller.current!.session.pendingRequests.length === 1)
     await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
-    first.leases.hangs = true
+    first.isBusy = true
     const [found] = second.controller.failures
     await second.controller.opener.takeOver(found![0])
     assert.equal(second.controller.phase, 'ready')
@@ -91,6 +94,7 @@ describe('two windows with a session whose agent outlives them', () => {
     const [request] = second.controller.current!.session.pendingRequests
     second.controller.current!.session.answerPermission(request!.requestId, 'yes')
     await until(() => readFileSync(file, 'utf8').includes('answer p1 yes'))
+    first.isBusy = false
     await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
     const ends = () => second.transcripts.read('one', 's1')?.entries.filter(({ kind }) => kind === 'turn_end')
     await until(() => second.controller.current?.session.state.activity === 'idle')
@@ -98,10 +102,61 @@ describe('two windows with a session whose agent outlives them', () => {
     await end([first, second])
   })
 
+  it('keep queued prompts in the window that finds out later that it lost the session', async () => {
+    const file = path.join(folder, 'received-queued')
+    writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    await first.controller.opener.start('one')
+    await sendPrompt(first.controller, 'p1')
+    await until(() => first.controller.current!.session.pendingRequests.length === 1)
+    await sendPrompt(first.controller, 'p2')
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.isBusy = true
+    const [found] = second.controller.failures
+    await second.controller.opener.takeOver(found![0])
+    assert.equal(second.controller.phase, 'ready')
+    first.isBusy = false
+    await until(() => [...first.controller.failures.values()].some(({ type }) => type === 'elsewhere'))
+    const texts = ({ controller }: SessionsFixture) =>
+      controller.prompts.queue.returned.map(({ draft }) => draft.text)
+    assert.deepEqual([first, second].map(texts), [['p2'], []])
+    await end([first, second])
+  })
+
+  it('go on with all sessions of the agent in the one that takes one of them', async () => {
+    const file = path.join(folder, 'received-all')
+    writeFileSync(file, '')
+    const [first, second] = windowsWith(file)
+    const other = first.place(new Map(), 'other')
+    for (const [place, prompt] of [
+      [first.controller, 'p1'],
+      [other, 'p2'],
+    ] as const) {
+      await place.opener.start('one')
+      await sendPrompt(place, prompt)
+      await until(() => place.current!.session.pendingRequests.length === 1)
+    }
+    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    first.isBusy = true
+    const [found] = second.controller.failures
+    await second.controller.opener.takeOver(found![0])
+    const sessions = () => second.manager.list().map(({ session }) => session)
+    await until(() => sessions().filter(({ pendingRequests }) => pendingRequests.length === 1).length === 2)
+    first.isBusy = false
+    await until(() => first.manager.list().length === 0)
+    for (const session of sessions()) session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+    const answers = () => readFileSync(file, 'utf8').match(/answer .+/g) ?? []
+    await until(() => answers().length === 2)
+    assert.deepEqual(answers().sort(), ['answer p1 yes', 'answer p2 yes'])
+    await until(() => JSON.stringify(second.transcripts.read('one', 's2')).includes('end p2.'))
+    other.dispose()
+    await end([first, second])
+  })
+
   function windowsWith(file: string): [SessionsFixture, SessionsFixture] {
     const { args, ...agent } = script(AGENT)
     const launch = { ...agent, args: [...args], env: { ...agent.env, RECEIVED: file } }
-    return twoWindows({ hosts: program.window(), launch, folder })
+    return twoWindows({ program, launch, folder })
   }
 
   async function end(windows: readonly SessionsFixture[]): Promise<void> {

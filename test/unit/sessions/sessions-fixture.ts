@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
 import type { ContentBlock } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
-import type { AgentHosts } from '../../../src/acp/start-hosted.ts'
 import { DraftStore } from '../../../src/app/storage/draft-store.ts'
 import { LeftPrompts } from '../../../src/app/storage/left-prompts.ts'
 import { MementoState } from '../../../src/app/storage/window-states.ts'
@@ -40,6 +39,8 @@ import { HostedAgents } from '../../../src/sessions/runners/hosted-agents.ts'
 import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
 import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
+import type { AgentHostProgram } from '../../support/agent-host-program.ts'
+import { HeldConnections } from '../../support/held-connections.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -148,11 +149,18 @@ export class MemoryLeases implements SessionLeases {
   readonly onDidLose = this.#lose.event
   readonly onDidRequest = this.#request.event
   readonly #all: Map<string, MemoryLeases>
-  /** The window no longer responds to other windows. */
-  hangs = false
+  readonly #missed: Array<{ agentId: string; sessionId: string }> = []
+  #hangs = false
 
   constructor(all: Map<string, MemoryLeases>) {
     this.#all = all
+  }
+  /** The window doesn't respond to other windows, and learns afterwards what it has lost. */
+  set hangs(hangs: boolean) {
+    this.#hangs = hangs
+    if (hangs) return
+    for (const { agentId, sessionId } of this.#missed.splice(0))
+      if (!this.acquire(agentId, sessionId)) this.#lose.fire({ agentId, sessionId })
   }
   acquire(agentId: string, sessionId: string): boolean {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
@@ -166,12 +174,14 @@ export class MemoryLeases implements SessionLeases {
   }
   request(agentId: string, sessionId: string): void {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
-    if (owner && !owner.hangs) owner.#request.fire({ agentId, sessionId })
+    if (owner && !owner.#hangs) owner.#request.fire({ agentId, sessionId })
   }
   seize(agentId: string, sessionId: string): void {
     const owner = this.#all.get(`${agentId}/${sessionId}`)
-    if (owner && !owner.hangs) owner.#lose.fire({ agentId, sessionId })
     this.#all.set(`${agentId}/${sessionId}`, this)
+    if (!owner || owner === this) return
+    if (owner.#hangs) owner.#missed.push({ agentId, sessionId })
+    else owner.#lose.fire({ agentId, sessionId })
   }
 }
 
@@ -187,7 +197,7 @@ let machine:
 
 /** Agents of the agent host. */
 export interface Hosting {
-  hosts: AgentHosts
+  program: AgentHostProgram
   launch: AgentLaunch
   /** for prompts that a window leaves */
   folder: string
@@ -227,6 +237,8 @@ export class SessionsFixture {
   readonly disk = memoryStore()
   readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
   readonly #hosting = machine?.hosting
+  /** those to the agent host */
+  readonly connections = new HeldConnections()
   readonly queues: PromptQueues = new PromptQueues(
     this.drafts,
     this.#hosting && {
@@ -337,11 +349,12 @@ export class SessionsFixture {
     records: this.records,
     transcripts: this.transcripts,
     leases: this.leases,
+    ...(this.#hosting && { takeOverMs: 500 }),
     queues: this.queues,
     ...(this.#hosting && {
       hosted: {
         has: session => this.hosted!.has(session),
-        leave: agent => this.hosted!.leave(agent),
+        leave: (agent, isLost) => this.hosted!.leave(agent, isLost),
         takeOver: (session, isSeized) => this.hosted!.takeOver(session, isSeized),
       },
     }),
@@ -361,7 +374,7 @@ export class SessionsFixture {
   readonly hosted: HostedAgents | undefined =
     this.#hosting &&
     new HostedAgents({
-      hosts: this.#hosting.hosts,
+      hosts: this.#hosting.program.window(this.connections.connect),
       workspace: 'file:///w/a',
       keep: () => 'untilDone',
       trusted: () => this.trusted,
@@ -380,6 +393,12 @@ export class SessionsFixture {
     manager: this.manager,
     records: this.records,
   })
+
+  /** Nothing reaches the window, until it does all at once. */
+  set isBusy(isBusy: boolean) {
+    this.connections.isHeld = isBusy
+    this.leases.hangs = isBusy
+  }
 
   /** The queues of a window that opens after this one. */
   nextWindow(): { queues: PromptQueues } {

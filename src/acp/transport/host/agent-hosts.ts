@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { delay } from '../../../common/async.ts'
@@ -21,6 +21,8 @@ export interface AgentHostsOptions {
   script: string
   guardScript: string
   maxFrameBytes: () => number
+  /** Connects to the socket of a host. */
+  connect?: (socket: string) => Socket
 }
 
 /** What the host gets of this process's environment. That of an agent comes with its launch. */
@@ -52,7 +54,7 @@ export class AgentHosts {
     this.#listed.clear()
     const lists = await Promise.all(
       (await this.#entries()).map(async entry => {
-        const channel = await connectTo(entry)
+        const channel = await this.#connectTo(entry)
         channel?.send({ type: 'list' })
         const answer = await channel?.next()
         channel?.dispose()
@@ -75,7 +77,7 @@ export class AgentHosts {
     workspace?: string,
   ): Promise<HostedProcess | undefined> {
     const attachIn = async (entry: HostEntry) => {
-      const channel = await connectTo(entry)
+      const channel = await this.#connectTo(entry)
       return channel && HostedProcess.attach(channel, id, confirmed, options, workspace)
     }
     // looking for all hosts takes longer than the rest
@@ -93,7 +95,7 @@ export class AgentHosts {
   /** Ends an agent with all that it started, also one that another window is attached to. */
   async end(id: string): Promise<void> {
     for (const entry of await this.#entries()) {
-      const channel = await connectTo(entry)
+      const channel = await this.#connectTo(entry)
       channel?.send({ type: 'end', id })
       await channel?.next()
       channel?.dispose()
@@ -106,7 +108,7 @@ export class AgentHosts {
 
   async #connectToAny(): Promise<HostChannel | undefined> {
     for (const entry of await this.#entries()) {
-      const channel = await connectTo(entry)
+      const channel = await this.#connectTo(entry)
       if (channel) return channel
     }
     return undefined
@@ -144,10 +146,10 @@ export class AgentHosts {
       cause: failure,
     })
   }
-}
 
-/** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
-async function connectTo({ socket, secret }: HostEntry): Promise<HostChannel | undefined> {
-  const channel = new HostChannel(connect(socket), MAX_HANDSHAKE_BYTES)
-  return (await greetHost(channel, secret)) ? channel : undefined
+  /** A connection to a host that has proved that it is one; `undefined` if it's gone, or isn't. */
+  async #connectTo({ socket, secret }: HostEntry): Promise<HostChannel | undefined> {
+    const channel = new HostChannel((this.#options.connect ?? connect)(socket), MAX_HANDSHAKE_BYTES)
+    return (await greetHost(channel, secret)) ? channel : undefined
+  }
 }

@@ -256,6 +256,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
           <ToolTitle title={titleOfTool(tool)} roots={roots} />
         </div>
       )}
+      {entry.code !== undefined && <PlainCode text={entry.code} wrap whole />}
       {command !== undefined && <PlainCode text={command} wrap whole />}
       {environment && (
         <div class="permission-environment">

@@ -301,7 +301,7 @@ describe('worktrees', () => {
       const { nested } = await stateOf(worktree)
       assert.deepEqual(nested, ['sub'])
       const repository = await openRepository(top)
-      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      await assert.rejects(removeWorktree(repository, worktree), /exist only there/)
       await assert.rejects(discardWorktree(repository, worktree), /history of their own.*sub/)
       assert.ok(existsSync(worktree.path))
 
@@ -353,6 +353,8 @@ describe('worktrees', () => {
       assert.ok(nameProblem(name), name)
     }
     assert.equal(nameProblem('fix-1.2_b'), undefined)
+    assert.match(nameProblem('.x') ?? '', /^Start with a letter/)
+    assert.equal(nameProblem('a.lock'), "“a.lock” isn't a valid name.")
   })
 
   describe('are removed', () => {
@@ -361,10 +363,10 @@ describe('worktrees', () => {
       const repository = await openRepository(top)
       write(worktree.path, { 'new.txt': 'new' })
       assert.deepEqual((await stateOf(worktree)).changed, ['new.txt'])
-      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      await assert.rejects(removeWorktree(repository, worktree), /exist only there/)
       const committed = await commitAll(worktree, 'work')
       assert.equal((await stateOf(committed)).commits, 1)
-      await assert.rejects(removeWorktree(repository, committed), /nowhere else/)
+      await assert.rejects(removeWorktree(repository, committed), /exist only there/)
       git(top, 'branch', 'elsewhere', committed.head)
       await removeWorktree(repository, committed)
       assert.ok(!existsSync(worktree.path))
@@ -378,7 +380,7 @@ describe('worktrees', () => {
       const committed = await commitAll(worktree, 'work')
       git(worktree.path, 'checkout', '-q', '--detach')
       assert.equal((await stateOf(committed)).commits, 1)
-      await assert.rejects(removeWorktree(await openRepository(top), committed), /nowhere else/)
+      await assert.rejects(removeWorktree(await openRepository(top), committed), /exist only there/)
       assert.equal(git(top, 'rev-parse', 'parley/task'), committed.head)
     })
 
@@ -389,7 +391,7 @@ describe('worktrees', () => {
         path.join(git(worktree.path, 'rev-parse', '--absolute-git-dir'), 'MERGE_HEAD'),
         `${worktree.head}\n`,
       )
-      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      await assert.rejects(removeWorktree(repository, worktree), /exist only there/)
       git(top, 'worktree', 'lock', worktree.path)
       await assert.rejects(discardWorktree(repository, worktree), /lock/)
       assert.ok(existsSync(path.join(worktree.path, 'a.txt')))
@@ -644,7 +646,7 @@ describe('worktrees', () => {
     const repository = await openRepository(top)
     let { worktree } = await make()
     write(worktree.path, { 'new.txt': 'new' })
-    await assert.rejects(createBranch(repository, worktree, '-x'), /valid name/)
+    await assert.rejects(createBranch(repository, worktree, '-x'), /valid branch name/)
     await assert.rejects(createBranch(repository, worktree, 'main'), /already exists/)
     worktree = await createBranch(repository, worktree, 'feature/new')
     assert.equal(worktree.current, 'feature/new')

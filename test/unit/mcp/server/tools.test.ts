@@ -235,7 +235,7 @@ for (const era of ['legacy', 'modern'] as const) {
       features.tasksOfWorkspace = [{ ...task, dependsOn: ['lint', 'unseen'] }, lint]
       await rig.call('run_task', { name: 'test' })
       assert.equal(
-        rig.conversation.asked[0]?.description,
+        rig.conversation.asked[0]?.code,
         'npm run test\nmocha\nThese tasks run before it:\nlint: biome check\nunseen',
       )
       for (const changed of [
@@ -263,7 +263,7 @@ for (const era of ['legacy', 'modern'] as const) {
       const answer = await rig.fails('run_task', { name: 'build', source: 'npm' })
       assert.deepEqual(dataOf(answer), ['npm, /one', 'npm, /two'])
       await rig.call('run_task', { name: 'build', folder: '/two' })
-      assert.equal(rig.conversation.asked[0]?.description, 'two\n/two')
+      assert.equal(rig.conversation.asked[0]?.code, 'two\n/two')
     })
 
     it('reads the selection of the terminal, asked once', async () => {
@@ -303,7 +303,7 @@ for (const era of ['legacy', 'modern'] as const) {
       features.tasksOfWorkspace = [{ ...unit, isDefault: true }, e2e]
       features.taskRun = { exitCode: 1 }
       assert.match(await rig.call('run_tests', { names: ['x'] }), /exit code 1\. It ran all tests/)
-      assert.equal(rig.conversation.asked.at(-1)?.description, 'mocha')
+      assert.equal(rig.conversation.asked.at(-1)?.code, 'mocha')
       assert.equal(rig.conversation.asked.at(-1)?.tool, 'run_tests')
       rig.conversation.allows = false
       await rig.fails('run_tests')
@@ -314,7 +314,7 @@ for (const era of ['legacy', 'modern'] as const) {
       const { debug } = features
       debug.path = join(folder, 'main.ts')
       assert.match(await rig.call('debug_state'), /no launch configuration/)
-      const main = { name: 'Main', content: '{ "program": "main.ts" }', task: 'build' }
+      const main = { name: 'Main', content: '{ "program": "main.ts" }', tasks: [{ name: 'build' }] }
       debug.launch = [main]
       features.tasksOfWorkspace = [{ name: 'build', source: 'npm', command: 'tsc' }]
       assert.equal(
@@ -326,13 +326,16 @@ for (const era of ['legacy', 'modern'] as const) {
         }),
         'Set a breakpoint at main.ts:3.',
       )
-      assert.equal(rig.conversation.asked.at(-1)?.description, 'a > 1')
+      assert.equal(rig.conversation.asked.at(-1)?.code, 'Condition: a > 1')
       assert.deepEqual(dataOf(await rig.call('debug_state')), [
         'configuration Main',
         'breakpoint main.ts:3 (if a > 1)',
       ])
       const started = await rig.call('debug_control', { action: 'start', configuration: 'Main' })
-      assert.equal(rig.conversation.asked.at(-1)?.description, `${main.content}\nbuild\ntsc`)
+      assert.equal(
+        rig.conversation.asked.at(-1)?.code,
+        `${main.content}\nIt also runs these tasks:\nbuild: tsc`,
+      )
       assert.deepEqual(dataOf(started), [
         'session s1: Main (node)',
         'thread 1: main (paused: breakpoint)',
@@ -366,13 +369,23 @@ for (const era of ['legacy', 'modern'] as const) {
 
     it('starts and evaluates nothing that the user rejects, or that changed since', async () => {
       const { debug } = features
-      debug.launch = [{ name: 'Main', content: 'one' }]
-      rig.conversation.meanwhile = () => {
-        debug.launch = [{ name: 'Main', content: 'two' }]
-      }
+      const main = { name: 'Main', content: 'one', tasks: [] }
       const start = { action: 'start', configuration: 'Main' }
-      assert.match(await rig.fails('debug_control', start), /changed meanwhile/)
+      for (const changed of [
+        [{ ...main, content: 'two' }],
+        // which the editor would start instead
+        [{ ...main, content: 'two' }, main],
+        [main, main],
+      ]) {
+        debug.launch = [main]
+        rig.conversation.meanwhile = () => {
+          debug.launch = changed
+        }
+        assert.match(await rig.fails('debug_control', start), /changed meanwhile/)
+      }
+      assert.equal(debug.all.length, 0)
       rig.conversation.meanwhile = undefined
+      debug.launch = [main]
       await rig.call('debug_control', start)
       rig.conversation.allows = false
       for (const action of ['start', 'continue', 'stop', 'step_into'])
@@ -386,6 +399,39 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.equal(debug.all.length, 1)
       assert.equal(debug.points.length, 0)
       assert.ok(!debug.requests.includes('evaluate'))
+    })
+
+    it('starts nothing of which several have the name, or whose tasks the user has not seen', async () => {
+      const { debug } = features
+      const start = { action: 'start', configuration: 'Main' }
+      const main = { name: 'Main', folder: '/one', content: 'one', tasks: [] }
+      debug.launch = [main, { ...main, content: 'compound' }]
+      assert.match(await rig.fails('debug_control', start), /of the same launch settings have that name/)
+      debug.launch = [main, { name: 'Main', content: 'workspace', tasks: [] }]
+      assert.deepEqual(dataOf(await rig.fails('debug_control', start)), ['/one', 'workspace'])
+      await rig.call('debug_control', { ...start, folder: 'workspace' })
+      assert.equal(rig.conversation.asked.at(-1)?.code, 'workspace')
+
+      const build = {
+        ...{ name: 'build', source: 'npm', command: 'tsc', dependsOn: ['prepare'] },
+        content: '[{"type":"npm","script":"build"},null]',
+      }
+      const prepare = { name: 'prepare', source: 'npm', command: 'cp a b', options: '{"cwd":"/x"}' }
+      debug.launch = [{ ...main, tasks: [{ name: '{"script":"build"}' }] }]
+      features.tasksOfWorkspace = [build, prepare]
+      rig.conversation.meanwhile = () => {
+        features.tasksOfWorkspace = [build, { ...prepare, options: '{"env":{}}' }]
+      }
+      assert.match(await rig.fails('debug_control', start), /changed meanwhile/)
+      assert.equal(
+        rig.conversation.asked.at(-1)?.code,
+        'one\nIt also runs these tasks:\nbuild: tsc\nprepare: cp a b\n{"cwd":"/x"}',
+      )
+      features.tasksOfWorkspace = [build]
+      assert.deepEqual(dataOf(await rig.fails('debug_control', start)), ['prepare'])
+      debug.launch = [{ ...main, tasks: [{ name: 'gone' }], unresolved: ['"Server"'] }]
+      assert.deepEqual(dataOf(await rig.fails('debug_control', start)), ['"Server"', 'gone'])
+      assert.equal(debug.all.length, 1)
     })
 
     it('refuses paths outside of the folders, also by links', async () => {

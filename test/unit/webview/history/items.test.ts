@@ -74,7 +74,7 @@ describe('history items', () => {
     assert.deepEqual(keysOf(lines).slice(2, 4), ['group/agent/a', 'row/a/4'])
     assert.deepEqual(
       keys(list, by('folder')).filter(key => key.startsWith('group')),
-      ['group/pinned', 'group/folder//q/p', 'group/folder//p'],
+      ['group/pinned', 'group/folder//q/p q/p', 'group/folder//p p'],
     )
     assert.deepEqual(keys(list, { ...by('agent'), text: 'agent:other' }), ['group/agent/b', 'row/b/2'])
   })
@@ -100,6 +100,8 @@ describe('history items', () => {
     assert.deepEqual(found('is:running').sort(), ['row/a/1', 'row/a/3'])
     assert.deepEqual(found('is:waiting'), ['row/a/2'])
     assert.deepEqual(found('is:open').sort(), ['row/a/1', 'row/a/2', 'row/a/3'])
+    const there = [row('1', { inWindow: true, ended: 'done' })]
+    assert.deepEqual(keys(there, { text: 'is:open', here: false, archived: false }).at(-1), 'row/a/1')
     assert.deepEqual(found('is:failed'), ['row/a/4'])
     assert.deepEqual(found('is:done'), [])
     assert.deepEqual(found('is:archived'), ['row/a/5'])
@@ -191,11 +193,31 @@ describe('history items', () => {
     assert.deepEqual(lines.count.value, { all: 1, archived: 0 })
   })
 
+  it('are below different names if two folders have the same', () => {
+    const list = [
+      row('1', { cwd: '/work/a/app', folder: 'app' }),
+      row('2', { cwd: '/work/b/app', folder: 'app', updatedAt: now - 1 }),
+      row('3', { cwd: '/work/other', folder: 'other', updatedAt: now - 2 }),
+      row('4', { cwd: '/old/b/app', folder: 'app', updatedAt: now - 3 }),
+    ]
+    const lines = linesOf(list.slice(0, 1), { text: '', here: false, archived: false, group: 'folder' })
+    const names = () =>
+      lines.window.items.flatMap(item =>
+        item.kind === 'group' && item.group.kind === 'folder' ? [item.group.name] : [],
+      )
+    assert.deepEqual(names(), ['app'])
+    lines.update(changes(list, []))
+    assert.deepEqual(names(), ['a/app', 'work/b/app', 'other', 'old/b/app'])
+  })
+
   it('choose the action for Enter that shows the most', () => {
     assert.equal(defaultAction(row('1')), 'load')
     assert.equal(defaultAction(row('1', { canLoad: false })), 'resume')
     assert.equal(defaultAction(row('1', { open: true })), 'show')
-    assert.equal(defaultAction(row('1', { canLoad: false, canResume: false })), undefined)
+    const closed = { canLoad: false, canResume: false }
+    assert.equal(defaultAction(row('1', closed)), undefined)
+    assert.equal(defaultAction(row('1', { ...closed, inWindow: 'only' })), 'show')
+    assert.equal(defaultAction(row('1', { inWindow: true })), 'load', 'it can be followed and taken over')
   })
 
   it('have a short time', () => {

@@ -108,7 +108,7 @@ describe('history page', () => {
     await page.until(() => titles().length === 1)
     assert.deepEqual(titles(), ['Add export'])
     assert.deepEqual(structuredClone(page.kept.state), {
-      history: { text: 'export', here: false, archived: false },
+      history: { text: 'export', here: false, archived: false, group: undefined, preview: false },
     })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
     await page.until(() => titles().length === 0 && searches.at(-1)?.here)
@@ -199,7 +199,9 @@ describe('history page', () => {
     page.document.querySelector<HTMLElement>('[title^="Unarchive"]')!.click()
     await page.until(() => acts.length === 1)
     assert.equal(acts[0]!.action, 'unarchive')
-    assert.deepEqual(structuredClone(page.kept.state), { history: { text: '', here: false, archived: true } })
+    assert.deepEqual(structuredClone(page.kept.state), {
+      history: { text: '', here: false, archived: true, group: undefined, preview: false },
+    })
   })
 
   it("provides the context of a session's menu to VS Code", async () => {

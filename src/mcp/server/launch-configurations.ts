@@ -1,0 +1,108 @@
+import { isRecord } from '../../common/is-record.ts'
+import type { LaunchConfiguration } from './debug-features.ts'
+
+/** The launch settings of a folder, or of the workspace file. */
+export interface LaunchSettings {
+  /** its path; absent for the workspace file */
+  folder?: string
+  folderName?: string
+  configurations: unknown
+  compounds: unknown
+  /** of all settings that apply there */
+  inputs: unknown
+}
+
+interface Entry {
+  name: string
+  from: LaunchSettings
+  value: Record<string, unknown>
+}
+
+/** Everything that launch settings define, each with all that it starts, as far as that is clear. */
+export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchConfiguration[] {
+  const all = settings.flatMap(from => entriesOf(from, from.configurations))
+  // VS Code starts a compound only by its name, which it doesn't look up in the workspace file
+  const compounds = settings
+    .filter(({ folder }) => folder !== undefined)
+    .flatMap(from => entriesOf(from, from.compounds))
+  return [
+    ...all.map(entry => ({
+      ...describe(entry, [], []),
+      ...(entry.from.folder === undefined && { own: entry.value }),
+    })),
+    ...compounds.map(entry => {
+      const members = Array.isArray(entry.value.configurations) ? entry.value.configurations : []
+      const found = members.map(member => memberOf(member, entry.from, all) ?? JSON.stringify(member))
+      return describe(
+        entry,
+        found.filter(one => typeof one !== 'string'),
+        found.filter(one => typeof one === 'string'),
+      )
+    }),
+  ]
+}
+
+function describe(entry: Entry, members: readonly Entry[], missing: readonly string[]): LaunchConfiguration {
+  const { name, from } = entry
+  const parts = [entry, ...members]
+  const asked = parts.map(part => inputsOf(part))
+  const unresolved = [...missing, ...asked.flatMap(one => one.missing)]
+  return {
+    name,
+    ...(from.folder !== undefined && { folder: from.folder }),
+    content: [...parts.map(({ value }) => value), ...asked.flatMap(({ inputs }) => inputs)]
+      .map(value => JSON.stringify(value, null, 2))
+      .join('\n'),
+    tasks: parts.flatMap(tasksOf),
+    ...(unresolved.length > 0 && { unresolved }),
+  }
+}
+
+/** As VS Code finds the member of a compound, but only if there is no doubt which one. */
+function memberOf(member: unknown, own: LaunchSettings, all: readonly Entry[]): Entry | undefined {
+  const { name, folder } = isRecord(member) ? member : { name: member }
+  const named = all.filter(one => one.name === name)
+  const here = named.filter(({ from }) => from === own)
+  const found =
+    folder !== undefined
+      ? named.filter(({ from }) => from.folderName === folder)
+      : here.length > 0
+        ? here
+        : named
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** The inputs that it asks for, which may run commands of the editor. */
+function inputsOf({ value, from }: Entry): { inputs: unknown[]; missing: string[] } {
+  const all = (Array.isArray(from.inputs) ? from.inputs : []).filter(isRecord)
+  const inputs = new Set<unknown>()
+  const missing = new Set<string>()
+  const read = (part: unknown) => {
+    for (const [, id] of JSON.stringify(part).matchAll(/\$\{input:(.*?)\}/g)) {
+      const found = all.filter(one => one.id === id)
+      if (found.length === 0) missing.add(`\${input:${id}}`)
+      for (const one of found) inputs.add(one)
+    }
+  }
+  read(value)
+  for (const one of inputs) read(one)
+  return { inputs: [...inputs], missing: [...missing] }
+}
+
+/** The tasks that run before and after it, also those of one operating system. */
+function tasksOf({ value, from: { folder } }: Entry): LaunchConfiguration['tasks'] {
+  return [value, value.windows, value.osx, value.linux]
+    .filter(isRecord)
+    .flatMap(({ preLaunchTask, postDebugTask }) => [preLaunchTask, postDebugTask])
+    .filter(task => isRecord(task) || (typeof task === 'string' && task !== ''))
+    .map(task => ({
+      name: typeof task === 'string' ? task : JSON.stringify(task),
+      ...(folder !== undefined && { folder }),
+    }))
+}
+
+function entriesOf(from: LaunchSettings, list: unknown): Entry[] {
+  return (Array.isArray(list) ? list : [])
+    .filter(isRecord)
+    .flatMap(value => (typeof value.name === 'string' ? [{ name: value.name, from, value }] : []))
+}

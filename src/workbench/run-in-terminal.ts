@@ -4,7 +4,8 @@ import { DisposableStore } from '../common/disposable.ts'
 /** See `Workbench.runInTerminal`. A task has a terminal that stays, and reports the exit code of its process. */
 export async function runInTerminal(command: string, cwd: string, name: string): Promise<number | undefined> {
   const task = new vscode.Task(
-    { type: 'parley', name },
+    // VS Code doesn't run the same task twice at a time
+    { type: 'parley', name, cwd },
     vscode.TaskScope.Workspace,
     name,
     'Parley',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
@@ -40,6 +40,32 @@ describe('a worktree', () => {
     )
     for (const one of vscode.window.terminals) if (/Set up (one|two)/.test(one.name)) one.dispose()
     assert.ok(terminal)
+  })
+
+  it('is prepared until its own command ends, not that of another one of its name', async function () {
+    if (process.platform === 'win32') this.skip()
+    const run = (folder: string, code: number) => {
+      mkdirSync(join(top, folder))
+      const command = `until [ -f end ]; do sleep 0.1; done; exit ${code}`
+      return runInTerminal(command, join(top, folder), 'Set up three')
+    }
+    const end = (folder: string) => writeFileSync(join(top, folder, 'end'), '')
+    const running = () =>
+      vscode.tasks.taskExecutions.filter(({ task }) => task.name === 'Set up three').length
+    const first = run('first', 3)
+    await waitFor('the first', () => running() === 1)
+    let ended: number | undefined
+    const second = run('second', 4).then(code => {
+      ended = code
+      return code
+    })
+    await waitFor('both', () => running() === 2)
+    end('first')
+    assert.equal(await first, 3)
+    assert.equal(ended, undefined)
+    end('second')
+    assert.equal(await second, 4)
+    for (const one of vscode.window.terminals) if (one.name.includes('Set up three')) one.dispose()
   })
 
   it('leaves conflicts that the merge editor opens', async () => {

@@ -215,7 +215,11 @@ describe('two windows with sessions whose agent outlives them', () => {
       if (!found || taking.some(session => session !== undefined && session !== of)) return
       taking[at] = of
       const work = opener.takeOver(found[0]).catch(() => {})
-      works.push(work.finally(() => void (taking[at] = undefined)))
+      works.push(
+        work.then(() => {
+          taking[at] = undefined
+        }),
+      )
     }
     const act = { write, answer, take }
     for (const [i, sessionId] of SESSIONS.entries()) {

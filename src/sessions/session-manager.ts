@@ -165,7 +165,7 @@ export class SessionManager extends Owner {
     const release = this.#keep(agentId, sessionId)
     try {
       return (
-        (await this.#goOn(reference, signal)) ??
+        (await this.#goOn(reference, signal, previous)) ??
         (await this.#reopen(how, reference, signal, progress, previous))
       )
     } finally {
@@ -200,13 +200,24 @@ export class SessionManager extends Owner {
     }
   }
 
-  /** The session with its agent, which another window left in the agent host; `undefined` if it isn't there. */
-  async #goOn(reference: SessionReference, signal: AbortSignal): Promise<OpenSession | undefined> {
+  /**
+   * The session with its agent, which another window left in the agent host; `undefined` if it isn't there. It may be open here
+   * already, since it came with another session of the agent.
+   */
+  async #goOn(
+    reference: SessionReference,
+    signal: AbortSignal,
+    previous: OpenSession | undefined,
+  ): Promise<OpenSession | undefined> {
     const { agentId, sessionId } = reference
     const isSeized = this.#seized.delete(sessionKey(agentId, sessionId))
     const { hosted } = this.#options
-    if (!hosted || this.find(agentId, sessionId) || !(await hosted.takeOver(reference, isSeized)))
-      return undefined
+    const open = this.find(agentId, sessionId)
+    if (open) {
+      const { phase, agent } = open.session
+      return open !== previous && phase === 'ready' && agent.hosted?.isKept ? open : undefined
+    }
+    if (!hosted || !(await hosted.takeOver(reference, isSeized))) return undefined
     if (signal.aborted) throw new CancelledError()
     return this.find(agentId, sessionId)
   }

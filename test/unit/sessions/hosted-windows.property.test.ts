@@ -48,16 +48,26 @@ const AGENT = `
   })
 `
 
-type Step = { type: 'write' | 'answer' | 'take'; window: number } | { type: 'wait'; ms: number }
+const SESSIONS = ['s1', 's2']
+
+/** `take`: takes the session over. `hold`: from now on, nothing reaches the window, but the other one again. */
+type Step =
+  | { type: 'write' | 'answer' | 'take'; window: number; session: number }
+  | { type: 'hold'; window: number }
+  | { type: 'letGo' }
+  | { type: 'wait'; ms: number }
 
 const window = fc.nat(1)
+const session = fc.nat(SESSIONS.length - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ type: fc.constantFrom('write' as const, 'answer' as const), window }),
-  fc.record({ type: fc.constant('take' as const), window }),
-  fc.record({ type: fc.constant('wait' as const), ms: fc.nat(300) }),
+  { weight: 3, arbitrary: fc.record({ type: fc.constantFrom('write', 'answer'), window, session }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('take'), window, session }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('hold'), window }) },
+  { weight: 1, arbitrary: fc.constant({ type: 'letGo' } as const) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('wait'), ms: fc.nat(200) }) },
 )
 
-describe('two windows with a session whose agent outlives them', () => {
+describe('two windows with sessions whose agent outlives them', () => {
   const program = new AgentHostProgram()
   const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-windows-test-'))
   before(() => program.build())
@@ -70,10 +80,11 @@ describe('two windows with a session whose agent outlives them', () => {
     this.timeout(300_000)
     let count = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async steps => {
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async steps => {
         await run(steps, path.join(folder, `received-${count++}`))
       }),
-      { numRuns: 20 },
+      // a run takes more than a second, so a failure isn't made smaller
+      { numRuns: 6, endOnFailure: true },
     )
   })
 
@@ -136,20 +147,25 @@ describe('two windows with a session whose agent outlives them', () => {
       await sendPrompt(place, prompt)
       await until(() => place.current!.session.pendingRequests.length === 1)
     }
-    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    const [one, two] = [second.controller, second.place()]
+    await one.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    await two.opener.reopen('resume', { agentId: 'one', sessionId: 's2', cwd: '/w/a' })
     first.isBusy = true
-    const [found] = second.controller.failures
-    await second.controller.opener.takeOver(found![0])
+    await one.opener.takeOver([...one.failures][0]![0])
     const sessions = () => second.manager.list().map(({ session }) => session)
     await until(() => sessions().filter(({ pendingRequests }) => pendingRequests.length === 1).length === 2)
     first.isBusy = false
     await until(() => first.manager.list().length === 0)
+    // it's open in this window already
+    await two.opener.takeOver([...two.failures][0]![0])
+    assert.equal(two.current?.session, second.manager.find('one', 's2')?.session)
+    assert.equal(two.phase, 'ready')
     for (const session of sessions()) session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
     const answers = () => readFileSync(file, 'utf8').match(/answer .+/g) ?? []
     await until(() => answers().length === 2)
     assert.deepEqual(answers().sort(), ['answer p1 yes', 'answer p2 yes'])
     await until(() => JSON.stringify(second.transcripts.read('one', 's2')).includes('end p2.'))
-    other.dispose()
+    for (const place of [other, two]) place.dispose()
     await end([first, second])
   })
 
@@ -168,76 +184,107 @@ describe('two windows with a session whose agent outlives them', () => {
   async function run(steps: readonly Step[], file: string): Promise<void> {
     writeFileSync(file, '')
     const windows = windowsWith(file)
+    const [first, second] = windows
+    const places = windows.map(one => SESSIONS.map((_, i) => (i === 0 ? one.controller : one.place())))
     const received = () => readFileSync(file, 'utf8').split('\n').slice(0, -1)
-    const written: string[] = []
+    /** by session */
+    const written: string[][] = SESSIONS.map(() => [])
     const refused = new Set<string>()
     const works: Array<Promise<unknown>> = []
-    const write = (one: SessionsFixture) => {
-      const text = `p${written.length + 1}`
-      written.push(text)
-      works.push(sendPrompt(one.controller, text).catch(() => refused.add(text)))
+    /** by window: the session that it's taking over */
+    const taking: Array<number | undefined> = windows.map(() => undefined)
+    let held: number | undefined
+    const hold = (at: number | undefined) => {
+      held = at
+      for (const [i, one] of windows.entries()) one.isBusy = i === at
     }
-    const answer = ({ controller }: SessionsFixture) => {
-      const session = controller.current?.session
-      const [request] = session?.pendingRequests ?? []
-      if (session && request?.kind === 'permission') session.answerPermission(request.requestId, 'yes')
+    const write = (at: number, of: number) => {
+      const text = `p${written.flat().length + 1}`
+      written[of]!.push(text)
+      works.push(sendPrompt(places[at]![of]!, text).catch(() => refused.add(text)))
     }
-    const take = ({ controller }: SessionsFixture) => {
-      const [found] = [...controller.failures].filter(([, { type }]) => type === 'elsewhere')
-      if (found) works.push(controller.opener.takeOver(found[0]).catch(() => {}))
+    const answer = (at: number, of: number) => {
+      const open = windows[at]!.manager.find('one', SESSIONS[of]!)?.session
+      const [request] = open?.pendingRequests ?? []
+      if (open && request?.kind === 'permission') open.answerPermission(request.requestId, 'yes')
     }
-    const [first, second] = windows
-    await first.controller.opener.start('one')
-    write(first)
-    await until(() => first.transcripts.read('one', 's1') !== undefined)
-    await second.controller.opener.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    const take = (at: number, of: number) => {
+      const { failures, opener } = places[at]![of]!
+      const [found] = [...failures].filter(([, { type }]) => type === 'elsewhere')
+      // both windows may want one session
+      if (!found || taking.some(session => session !== undefined && session !== of)) return
+      taking[at] = of
+      const work = opener.takeOver(found[0]).catch(() => {})
+      works.push(
+        work.then(() => {
+          taking[at] = undefined
+        }),
+      )
+    }
+    const act = { write, answer, take }
+    for (const [i, sessionId] of SESSIONS.entries()) {
+      await places[0]![i]!.opener.start('one')
+      write(0, i)
+      await until(() => first.transcripts.read('one', sessionId) !== undefined)
+      await places[1]![i]!.opener.reopen('resume', { agentId: 'one', sessionId, cwd: '/w/a' })
+    }
     for (const one of steps) {
       if (one.type === 'wait') await delay(one.ms)
-      else ({ write, answer, take })[one.type](windows[one.window]!)
+      else if (one.type === 'hold') {
+        if (taking[one.window] === undefined) hold(one.window)
+      } else if (one.type === 'letGo') hold(undefined)
+      // a window that is busy takes no input
+      else if (one.window !== held) act[one.type](one.window, one.session)
       await delay(0)
     }
+    hold(undefined)
 
-    const owner = () => windows.find(({ controller }) => controller.current?.session.phase === 'ready')
     const returned = () =>
-      windows.flatMap(({ controller }) => controller.prompts.queue.returned.map(({ draft }) => draft.text))
+      places.flat().flatMap(({ prompts }) => prompts.queue.returned.map(({ draft }) => draft.text))
     const isOver = () =>
-      written.every(
-        text => received().includes(`answer ${text} yes`) || returned().includes(text) || refused.has(text),
-      )
+      written
+        .flat()
+        .every(
+          text => received().includes(`answer ${text} yes`) || returned().includes(text) || refused.has(text),
+        )
     await until(
       () => {
-        if (owner()) answer(owner()!)
+        for (const at of windows.keys()) for (const of of SESSIONS.keys()) answer(at, of)
         return isOver()
       },
-      `${JSON.stringify(steps)} ${received()}`,
+      `${JSON.stringify(steps)} ${received()}, ${returned()} returned, of ${written}`,
     )
     await Promise.all(works)
-    const sent = written.filter(text => !returned().includes(text) && !refused.has(text))
-    const prompts = received().filter(line => line.startsWith('prompt'))
-    assert.deepEqual(prompts.map(line => line.slice('prompt '.length)).sort(), [...sent].sort())
+    const prompts = received().flatMap(line =>
+      line.startsWith('prompt ') ? [line.slice('prompt '.length)] : [],
+    )
+    const sent = written.flat().filter(text => !returned().includes(text) && !refused.has(text))
+    assert.deepEqual([...prompts].sort(), sent.sort())
     assert.deepEqual(
       received().filter(line => !/^(prompt|answer)/.test(line)),
-      ['initialize', 'session/new'],
+      ['initialize', ...SESSIONS.map(() => 'session/new')],
     )
     // both windows, and what is stored, have each prompt and each text once
     const said = (entries: ReadonlyArray<{ kind: string; role?: string; blocks?: unknown }> = []) =>
       JSON.stringify(entries.filter(({ kind }) => kind === 'message')).match(/(begin|end) p\d+\./g) ?? []
-    const expected = prompts.flatMap(line => {
-      const text = line.slice('prompt '.length)
-      return [`begin ${text}.`, `end ${text}.`]
-    })
-    for (const entries of [
-      ...windows.map(
-        ({ controller }) =>
-          () =>
-            controller.current?.session.state.entries,
-      ),
-      () => first.transcripts.read('one', 's1')?.entries,
-    ])
-      await until(
-        () => JSON.stringify(said(entries())) === JSON.stringify(expected),
-        `${JSON.stringify(steps)}: ${said(entries())} instead of ${expected}`,
-      )
+    for (const [of, sessionId] of SESSIONS.entries()) {
+      const expected = prompts
+        .filter(text => written[of]!.includes(text))
+        .flatMap(text => [`begin ${text}.`, `end ${text}.`])
+      for (const entries of [
+        ...places.map(
+          ({ [of]: place }) =>
+            () =>
+              place!.current?.session.state.entries,
+        ),
+        () => second.transcripts.read('one', sessionId)?.entries,
+      ])
+        await until(
+          () => JSON.stringify(said(entries())) === JSON.stringify(expected),
+          `${JSON.stringify(steps)}: ${said(entries())} instead of ${expected}`,
+        )
+    }
+    for (const place of places.flat()) place.dispose()
     await end(windows)
   }
 })

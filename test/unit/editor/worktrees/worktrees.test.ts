@@ -445,7 +445,7 @@ describe('worktrees', () => {
       write(worktree.path, { 'a.txt': 'skipped', 'b/c.txt': 'assumed' })
       assert.equal(status(worktree.path), '')
       assert.deepEqual((await stateOf(worktree)).changed, ['a.txt', 'b/c.txt'])
-      await assert.rejects(removeWorktree(repository, worktree), /nowhere else/)
+      await assert.rejects(removeWorktree(repository, worktree), /only there/)
       const ref = await discardWorktree(repository, worktree)
       const restored = await restoreKept(repository, { ref, name: 'task' }, { folder: '' })
       assert.equal(read(restored.path, 'a.txt'), 'skipped')

@@ -1,11 +1,23 @@
 import * as l10n from '@vscode/l10n'
 import type { ElicitationOutcome, ElicitationRequest } from '../../acp/model.ts'
 import { Owner } from '../../common/disposable.ts'
+import { visible } from '../../common/visible.ts'
 import { SessionFiles } from '../../editor/files/files.ts'
 import type { EditorTools, SessionTools } from '../../mcp/server/editor-tools.ts'
 import type { ToolConversation, ToolPermission } from '../../mcp/server/tool.ts'
 import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
+
+/** Paths that a question lists. */
+const MAX_PATHS = 20
+/** Nobody reads more in a dialog. UTF-16 units. */
+const MAX_DETAIL = 4000
+
+/** What is allowed once there for all calls, until the tools start again. */
+const TITLES: Partial<Record<ToolPermission['tool'], () => string>> = {
+  terminal_output: () => l10n.t("Read your terminals' output until the editor tools restart"),
+  terminal_selection: () => l10n.t('Read what you select in terminals until the editor tools restart'),
+}
 
 /** For switches, which are stored by session; no agent has this id. */
 const KEY = 'vscode-chat'
@@ -36,6 +48,7 @@ export class ChatTools extends Owner {
   async open(): Promise<{ url: string; headers: Record<string, string> }> {
     this.#close()
     const { workbench, editorTools, files: shared } = this.#options
+    const isOff = () => !workbench.settings.read('editorToolsInChat')
     const [first, ...others] = workbench.folders()
     if (!first) throw new Error(l10n.t('Open a folder to use the editor tools.'))
     const roots = { cwd: first.path, additionalDirectories: others.map(({ path }) => path) }
@@ -45,13 +58,18 @@ export class ChatTools extends Owner {
         note?.reason ?? l10n.t('The setting {0} turns off all editor tools.', 'parley.editorTools'),
       )
     this.#close()
+    if (isOff()) {
+      // turned off meanwhile
+      tools.dispose()
+      throw new Error(l10n.t('The setting {0} turns off all editor tools.', 'parley.editorToolsInChat'))
+    }
     const files = new SessionFiles(shared, {
       roots,
       // the tools only change files of the folders, which leaves those that control programs
       askAccess: async ({ path }) =>
         (await isAllowed(
           workbench.dialogs,
-          l10n.t('Allow VS Code chat to change {0}?', path),
+          l10n.t('Allow VS Code chat to change {0}?', visible(path)),
           l10n.t('This file controls which programs run or what agents can do.'),
         ))
           ? 'once'
@@ -84,17 +102,13 @@ class ChatConversation implements ToolConversation {
     this.#files = files
   }
 
-  async permitted<T>(
-    { title, code, changes = [] }: ToolPermission,
-    signal: AbortSignal,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const detail = [code, ...changes.map(({ path }) => path)].filter(Boolean).join('\n')
-    const allowed = await isAllowed(
-      this.#dialogs,
-      l10n.t('Allow VS Code chat to do this? {0}', title),
-      detail,
-    )
+  async permitted<T>(permission: ToolPermission, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const detail = detailOf(permission)
+    if (detail.length > MAX_DETAIL)
+      throw new ToolError(
+        'It is too long to be shown to the user, so nothing was done. Do it in smaller parts.',
+      )
+    const allowed = await isAllowed(this.#dialogs, l10n.t('Allow VS Code chat to do this?'), detail)
     // a modal dialog can't be withdrawn
     if (signal.aborted) throw new ToolError('The call ended before the user answered. Nothing was done.')
     if (!allowed) throw new ToolError('The user rejected it. Nothing was done.')
@@ -122,6 +136,19 @@ class ChatConversation implements ToolConversation {
     if (field.type === 'select') return (await this.#dialogs.pick(items, options))?.value
     return (await this.#dialogs.pickMany(items, options))?.map(({ value }) => value)
   }
+}
+
+/** What would be done, so that nothing in it is hidden or looks like a part of the dialog. */
+function detailOf({ tool, title, code, changes = [] }: ToolPermission): string {
+  const line = (text: string) => visible(text.replaceAll(/\s*\n\s*/g, ' '))
+  const more = changes.length - MAX_PATHS
+  return [
+    line(TITLES[tool]?.() ?? title),
+    ...(code === undefined ? [] : ['', visible(code)]),
+    ...(changes.length === 0 ? [] : ['']),
+    ...changes.slice(0, MAX_PATHS).map(({ path }) => line(path)),
+    ...(more > 0 ? [l10n.t('…and {0} more', more)] : []),
+  ].join('\n')
 }
 
 async function isAllowed(dialogs: Dialogs, text: string, detail: string): Promise<boolean> {

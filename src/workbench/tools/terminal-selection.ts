@@ -1,17 +1,30 @@
 import * as vscode from 'vscode'
 
-/** The selection in the active terminal. VS Code provides it only through the clipboard, which is restored afterward. */
-export async function terminalSelection(): Promise<{ terminal: string; text: string } | undefined> {
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * The selection in the active terminal. VS Code provides it only through the clipboard, whose text is restored afterward. One call
+ * waits for the other, since it would take the other's text for the user's.
+ */
+export function terminalSelection(): Promise<{ terminal: string; text: string } | undefined> {
+  const reading = last.then(read)
+  last = reading.catch(() => {})
+  return reading
+}
+
+async function read(): Promise<{ terminal: string; text: string } | undefined> {
   const terminal = vscode.window.activeTerminal
   if (!terminal) return undefined
   const { clipboard } = vscode.env
   const before = await clipboard.readText()
-  await clipboard.writeText('')
+  // without a text there may be an image, which stays if nothing is selected
+  if (before !== '') await clipboard.writeText('')
+  let text = ''
   try {
     await vscode.commands.executeCommand('workbench.action.terminal.copySelection')
-    const text = await clipboard.readText()
-    return text.trim() === '' ? undefined : { terminal: terminal.name, text }
+    text = await clipboard.readText()
   } finally {
-    await clipboard.writeText(before)
+    if (before !== '' || text !== '') await clipboard.writeText(before)
   }
+  return text.trim() === '' ? undefined : { terminal: terminal.name, text }
 }

@@ -41,7 +41,9 @@ describe("the editor tools for VS Code's chat", () => {
     editorTools = new EditorTools({
       features: async () => {
         loaded += 1
-        return new FakeEditorFeatures(folder)
+        const features = new FakeEditorFeatures(folder)
+        features.testTools = { runTests: async () => 'passed' }
+        return features
       },
       names: () => EDITOR_TOOL_NAMES,
       onDidChangeNames: () => ({ dispose() {} }),
@@ -109,8 +111,21 @@ describe("the editor tools for VS Code's chat", () => {
     answer = 'Allow'
     assert.match(await rename(), /Changed and saved 1 file/)
     assert.match(readFileSync(join(folder, 'main.ts'), 'utf8'), /function summary\(/)
-    const expected = `Allow VS Code chat to do this? Rename report to summary\n${join(folder, 'main.ts')}`
+    const expected = `Allow VS Code chat to do this?\nRename report to summary\n\n${join(folder, 'main.ts')}`
     assert.deepEqual(questions, [expected, expected])
+  })
+
+  it('show what they ask for completely, or do not ask', async () => {
+    answer = 'Allow'
+    const { call } = await open()
+    const run = (name: string) => call('run_tests', { names: [name] })
+    await run('a\u202eb\n\nAll is well.')
+    assert.match(questions[0] ?? '', /^Allow VS Code chat to do this\?\n.*a‹U\+202E›b All is well\.$/)
+    const many = Array.from({ length: 50 }, (_, at) => `${'x'.repeat(400)}${at}`)
+    assert.match(await call('run_tests', { names: many }), /too long to be shown/)
+    assert.equal(questions.length, 1)
+    await call('terminal_output')
+    assert.match(questions[1] ?? '', /until the editor tools restart/)
   })
 
   it('ask the user by inputs', async () => {

@@ -192,7 +192,9 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       rig.editorFeatures = features
       const open = await rig.create()
       const { state } = open.session
-      assert.deepEqual(await rig.promptScenario(open, 'editor'), { type: 'ended', stopReason: 'end_turn' })
+      // Codex has the tools of a server only once it has connected, whatever the user sends before
+      do assert.deepEqual(await rig.promptScenario(open, 'editor'), { type: 'ended', stopReason: 'end_turn' })
+      while (messageTexts(state).at(-1)?.includes('There is no tool for tool'))
       assert.equal(messageTexts(state).at(-1), 'Asked the editor.')
       for (const [name] of EDITOR_CALLS) {
         const call = findToolCall(

@@ -329,12 +329,12 @@ async function changeBreakpoint(
     return { text: count === 0 ? 'There was no breakpoint.' : `Removed the breakpoint at ${place}.` }
   }
   const own = { path, line, ...(condition !== undefined && { condition }), ...(log !== undefined && { log }) }
-  const labelled = [condition && l10n.t('Condition: {0}', condition), log && l10n.t('Log message: {0}', log)]
+  const details = [condition && l10n.t('Condition: {0}', condition), log && l10n.t('Log message: {0}', log)]
   await askToControl(
     context,
     l10n.t('Set a breakpoint at {0}', place),
     async () => features.debug.setBreakpoint(own),
-    labelled.filter(Boolean).join('\n'),
+    details.filter(Boolean).join('\n'),
   )
   return { text: `Set a breakpoint at ${place}.` }
 }

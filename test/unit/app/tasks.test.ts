@@ -18,6 +18,7 @@ describe('the tasks of the editor', () => {
   before(async () => {
     tasks = await loadWithFakeVsCode('workbench/tools/tasks.ts', {
       ProcessExecution: class {},
+      CustomExecution: class {},
       ShellExecution,
       workspace: {
         workspaceFolders: folders,

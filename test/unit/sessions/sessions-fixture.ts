@@ -155,7 +155,7 @@ export class MemoryLeases implements SessionLeases {
   constructor(all: Map<string, MemoryLeases>) {
     this.#all = all
   }
-  /** The window doesn't respond to other windows, and learns afterwards what it has lost. */
+  /** The window doesn't respond to other windows, and learns afterward what it has lost. */
   set hangs(hangs: boolean) {
     this.#hangs = hangs
     if (hangs) return

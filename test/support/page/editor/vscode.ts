@@ -397,6 +397,16 @@ export const comments = {
   },
 }
 
+/** Nothing is debugged. */
+export const debug = {
+  activeDebugSession: undefined,
+  activeStackItem: undefined,
+  breakpoints: [],
+  registerDebugAdapterTrackerFactory: () => ({ dispose() {} }),
+  onDidStartDebugSession: () => ({ dispose() {} }),
+  onDidTerminateDebugSession: () => ({ dispose() {} }),
+}
+
 /** A VS Code whose own chat isn't used. */
 export const lm = {
   tools: [],

@@ -28,9 +28,7 @@ describe('a prompt for the running turn', () => {
   const press = (key: string) => workbench.page.keyboard.press(key)
   const begin = async (agent: string) => {
     workbench = await vscode.clearedWindow()
-    await workbench.runAndPick('Parley: New Session with Agent…', agent)
-    conversation = await ConversationPage.find(workbench)
-    await conversation.waitForPhase('ready')
+    conversation = await ConversationPage.startSession(workbench, agent)
     await conversation.send('[[gate]] [[say Done.]]')
     await conversation.button(/^Stop/).waitFor()
   }

@@ -56,6 +56,8 @@ describe('the walkthrough', () => {
     for (const [title] of walkthroughSteps) assert.equal(await isDone(title).count(), 0, title)
 
     await conversation.button(/^Try the Demo Agent/).click()
+    await conversation.waitForAgent('Demo Agent')
+    await conversation.waitForPhase('ready')
     await conversation.send('/edit planets.js')
     await conversation.permission
       .getByRole('button', { name: /^Allow/ })

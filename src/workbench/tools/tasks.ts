@@ -19,7 +19,7 @@ export async function runTask(info: TaskInfo, waitMs: number, signal: AbortSigna
   if (!task) throw new Error(l10n.t('The task {0} no longer exists.', name))
   if (signal.aborted) return {}
   const own = new DisposableStore()
-  const written = followTask(name)
+  const written = followTask(task)
   try {
     const run = await new Promise<TaskRun>((resolve, reject) => {
       let started: vscode.TaskExecution | undefined

@@ -47,11 +47,13 @@ export function terminalCommands(): TerminalCommand[] {
 }
 
 /** Tells afterward what a task wrote that starts now: the first new command in a terminal with its name. */
-export function followTask(name: string): () => string | undefined {
+export function followTask({ name, source }: Pick<vscode.Task, 'name' | 'source'>): () => string | undefined {
   const before = new Set(commands)
+  // VS Code adds the extension that the task comes from, and the folder if there are several
+  const names = [name, `${source}: ${name}`]
+  // not the user's terminal `bash` for a task `sh`
+  const isOwn = (terminal: string) => names.some(one => terminal === one || terminal.startsWith(`${one} (`))
   return () => {
-    // not the user's terminal `bash` for a task `sh`
-    const isOwn = (terminal: string) => terminal === name || terminal.startsWith(`${name} (`)
     const own = commands.findLast(one => !before.has(one) && isOwn(one.terminal.name))
     return own && plainOutput(own.output)
   }

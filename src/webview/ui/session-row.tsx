@@ -5,6 +5,7 @@ import { t } from '../l10n.ts'
 import { now } from './clock.ts'
 import { AgentIcon } from './icon.tsx'
 import { longTime, shortTime } from './session-dates.ts'
+import { worktreeText } from './worktree-text.ts'
 
 interface SessionRowProps {
   row: HistoryRow
@@ -65,11 +66,6 @@ function restOf(row: HistoryRow, folder: boolean): string {
     .filter(Boolean)
     .map(part => ` · ${part}`)
     .join('')
-}
-
-/** A worktree and its branch. */
-export function worktreeText({ name, branch }: NonNullable<HistoryRow['worktree']>): string {
-  return branch === undefined ? t('{0} (removed)', name) : t('{0} ({1})', name, branch)
 }
 
 /** Without the branch that Parley made for it. */

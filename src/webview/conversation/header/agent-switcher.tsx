@@ -4,7 +4,7 @@ import { t } from '../../l10n.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
-import { accountCommand } from './details.tsx'
+import { accountCommand } from './account-command.ts'
 
 interface AgentSwitcherProps {
   head: ConversationHead

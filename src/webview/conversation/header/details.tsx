@@ -2,8 +2,9 @@ import type { ConversationHead, RootsNote } from '../../../bridge/conversation.t
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
-import { worktreeText } from '../../ui/session-row.tsx'
+import { worktreeText } from '../../ui/worktree-text.ts'
 import { useApp } from '../context.ts'
+import { accountCommand } from './account-command.ts'
 
 interface SessionDetailsProps {
   head: ConversationHead
@@ -54,14 +55,6 @@ function systemPromptNote(note: NonNullable<ConversationHead['systemPrompt']>): 
     case 'not-taken':
       return t("This agent doesn't support custom system prompts.")
   }
-}
-
-/** The command that changes the account, if the agent has one. */
-export function accountCommand(
-  account: ConversationHead['account'],
-): 'parley.signIn' | 'parley.signOut' | undefined {
-  if (account?.signedIn) return 'parley.signOut'
-  return account && !account.hasNoSignIn ? 'parley.signIn' : undefined
 }
 
 function Account({ account }: { account: NonNullable<ConversationHead['account']> }) {

@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as vscode from 'vscode'
 import type { Dialogs, InputOptions, PickButton, Picker, PickItem, PickOptions } from '../app/workbench.ts'
 import { Owner } from '../common/disposable.ts'
+import { withCancellation } from './with-cancellation.ts'
 
 /** How long a text stays in the status bar, in milliseconds. */
 const STATUS_MS = 3000
@@ -27,18 +28,8 @@ export const dialogs: Dialogs = {
     return chosen?.map(({ item }) => item)
   },
   createPicker: () => new QuickPicker(),
-  async input({ signal, ...options }) {
-    const source = new vscode.CancellationTokenSource()
-    const cancel = () => source.cancel()
-    signal?.addEventListener('abort', cancel, { once: true })
-    if (signal?.aborted) cancel()
-    try {
-      return await vscode.window.showInputBox(inputOptions(options), source.token)
-    } finally {
-      signal?.removeEventListener('abort', cancel)
-      source.dispose()
-    }
-  },
+  input: ({ signal, ...options }) =>
+    withCancellation(signal, token => vscode.window.showInputBox(inputOptions(options), token)),
   async saveFile({ title, folder, name, filters }) {
     const parent = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(folder)
     const uri = await vscode.window.showSaveDialog({

@@ -18,6 +18,7 @@ import {
 } from '../conversation/requests/elicitation.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
 import { openLink } from './editor/open.ts'
+import { withCancellation } from './with-cancellation.ts'
 
 type Form = Extract<ElicitationRequest, { mode: 'form' }>
 type Visit = Extract<ElicitationRequest, { mode: 'url' }>
@@ -123,7 +124,7 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   for (const [index, field] of form.fields.entries()) {
     if (field.type === 'unknown') continue
     const title = `${visibleWords(form.title ?? name)} (${index + 1}/${form.fields.length})`
-    const given = await withSignal(signal, token => askField(title, field, token))
+    const given = await withCancellation(signal, token => askField(title, field, token))
     if (!given) return { action: 'cancel' }
     if (given.value !== undefined) values.push([field.key, given.value])
   }
@@ -157,7 +158,9 @@ async function choose(
   ]
   for (;;) {
     const options = { title, placeHolder: about[0] ?? '', ignoreFocusOut: true }
-    const picked = await withSignal(signal, token => vscode.window.showQuickPick(choices, options, token))
+    const picked = await withCancellation(signal, token =>
+      vscode.window.showQuickPick(choices, options, token),
+    )
     if (!picked || signal.aborted) return 'cancel'
     // a line of the message isn't an answer
     if (picked.action) return picked.action
@@ -246,20 +249,4 @@ async function askField(
 function readText(field: ElicitationField, text: string): ElicitationValue | undefined {
   if (field.type !== 'number' && field.type !== 'integer') return text
   return text.trim() === '' ? undefined : Number(text)
-}
-
-async function withSignal<T>(
-  signal: AbortSignal,
-  run: (token: vscode.CancellationToken) => PromiseLike<T>,
-): Promise<T> {
-  const source = new vscode.CancellationTokenSource()
-  const cancel = () => source.cancel()
-  signal.addEventListener('abort', cancel, { once: true })
-  if (signal.aborted) cancel()
-  try {
-    return await run(source.token)
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    source.dispose()
-  }
 }

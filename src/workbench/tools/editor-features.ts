@@ -24,6 +24,7 @@ import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Diffs } from '../changes/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { openFile } from '../editor/open.ts'
+import { withCancellation } from '../with-cancellation.ts'
 import { createDebugFeatures } from './debugging.ts'
 import { listTasks, runTask } from './tasks.ts'
 import { followTerminals, terminalCommands } from './terminal-commands.ts'
@@ -140,20 +141,12 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
 const testTool: EditorFeatures['testTool'] = name => {
   if (!vscode.lm.tools.some(tool => tool.name === name)) return undefined
   return async (input, signal) => {
-    const source = new vscode.CancellationTokenSource()
-    const cancel = () => source.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
-    try {
-      // there is no chat that the call belongs to
-      const options = { input: findable(input), toolInvocationToken: undefined }
-      const { content } = await vscode.lm.invokeTool(name, options, source.token)
-      return content
-        .flatMap(part => (part instanceof vscode.LanguageModelTextPart ? [part.value] : []))
-        .join('\n')
-    } finally {
-      signal.removeEventListener('abort', cancel)
-      source.dispose()
-    }
+    // there is no chat that the call belongs to
+    const options = { input: findable(input), toolInvocationToken: undefined }
+    const { content } = await withCancellation(signal, token => vscode.lm.invokeTool(name, options, token))
+    return content
+      .flatMap(part => (part instanceof vscode.LanguageModelTextPart ? [part.value] : []))
+      .join('\n')
   }
 }
 
